@@ -7,7 +7,7 @@ BASE ?= origin/main
 SECONDS ?= 300
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test torture mutate docs docs-site lock e2e e2e-vscode vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
+.PHONY: run test torture mutate docs docs-site lock e2e e2e-vscode vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar bench-reasoning clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -74,6 +74,9 @@ bench-deliverables: $(VENV)/.dev
 
 bench-soar: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.orchestrator
+
+bench-reasoning: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks.reasoning $(if $(REPOS),--repos $(REPOS))
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m docs.generate

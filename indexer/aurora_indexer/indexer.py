@@ -33,6 +33,7 @@ from aurora_memory import StoreError
 from aurora_memory.chunks import ParsedFile
 from aurora_memory.store import Counts, FileStat, Store, file_reader
 from aurora_protocol import plugins
+from aurora_protocol.secret_mask import RULES
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +48,9 @@ HISTORY_PATIENCE = 0.2
 CHUNKING = "3"
 """By which rules files become chunks. Another number looks into every file anew, once: raise it with those rules."""
 
+HEARD_SECONDS = 0.25
+"""Seconds that an answer waits for the watcher to have heard of all that happened before the question."""
+
 RETRY_SECONDS = 2.0
 MANY_FILES = 100
 """From so many parsed files on, a run was a bulk write."""
@@ -56,11 +60,15 @@ LOOK_SECONDS = 2.0
 
 
 class IndexerSettings(Struct, frozen=True):
-    """Times in seconds: quiet time before a change is taken in, and how often everything is looked over anew."""
+    """Times in seconds: quiet time before a change is taken in, and how often everything is looked over anew.
+
+    `cookies` is a folder outside the workspace for files by which the watcher knows what it has heard.
+    """
 
     limits: Limits
     debounce: float = 0.05
     sweep: float = 600.0
+    cookies: Path | None = None
 
 
 _Waiter = tuple["asyncio.Future[IndexSummary]", Callable[[IndexProgress], None] | None]
@@ -90,8 +98,9 @@ class Indexer:
         self._store = store
         self._pool = pool
         self._settings = settings
-        self._watched = WatchedRoot(root, settings.debounce, self._on_changes)
+        self._watched = WatchedRoot(root, settings.debounce, self._on_changes, settings.cookies)
         self._wanted = _Wanted(set(), everything=True, edited=False)
+        self._under_way = 0
         self._wake = asyncio.Event()
         self._waiters: list[_Waiter] = []
         self._sweeping: list[_Waiter] | None = None
@@ -114,6 +123,13 @@ class Indexer:
     def warning(self) -> str | None:
         """Warning of the watcher: what it could not do, if anything."""
         return self._watched.warning
+
+    async def heard(self) -> int | None:
+        """How many changes made before this call are not in memory yet; None where the watcher cannot tell."""
+        noted = await self._watched.heard(HEARD_SECONDS)
+        if noted is None:
+            return None
+        return noted + max(self.pending, self._under_way, len(self._wanted.paths) + self._wanted.everything)
 
     def start(self) -> None:
         """Begin: first a sweep over everything, then whatever changes."""
@@ -213,9 +229,11 @@ class Indexer:
 
     async def _attempt(self, wanted: _Wanted, waiters: list[_Waiter]) -> None:
         self._sweeping = waiters if wanted.everything else None
+        self._under_way = max(1, len(wanted.paths))  # until it is written: `pending` counts what is still to be parsed
         try:
             async with self.between_runs:
                 summary = await self._once(wanted)
+            self._under_way = 0
             if waiters and self._history is not None and summary.parsed <= MANY_FILES:
                 await asyncio.wait({self._history}, timeout=HISTORY_PATIENCE)
             for future, _ in waiters:
@@ -237,6 +255,7 @@ class Indexer:
             return
         finally:
             self._sweeping = None
+            self._under_way = 0
             self._tell(None)
 
     async def _give_up(self, wanted: _Wanted, waiters: list[_Waiter], error: Exception) -> None:
@@ -307,6 +326,9 @@ class Indexer:
         summary = await self._take_in(changed, removed, hashes, first_time=not known, edited=by_hand)
         if outdated:
             await self._store.remember("chunking", chunking)
+        old_rules = await self._store.read(file_reader.fact, "secret_rules") != RULES
+        if old_rules and await self._store.remove_secrets(indexed_before=bool(known)):
+            await self._store.remember("secret_rules", RULES)
         return structs.replace(summary, unchanged=summary.unchanged + unchanged)
 
     async def _refresh(self, paths: Sequence[str]) -> IndexSummary:
@@ -399,10 +421,10 @@ class Indexer:
 
 
 def _chunking() -> str:
-    """Rules by which files become chunks: ours, and the plug-ins that have a say, so that another version counts."""
+    """Rules by which files become chunks: ours, those of secrets, and the plug-ins that have a say, with versions."""
     owners = {plugin.distribution for plugin in plugins.load(languages.GROUP, Language)}
     owners.update(plugin.distribution for plugin in plugins.load(documents.GROUP, DocumentFormat))
-    return " ".join((CHUNKING, *sorted(owners)))
+    return " ".join((f"{CHUNKING}.{RULES}", *sorted(owners)))
 
 
 def _parse_here(path: str, source: bytes) -> ParsedFile | None:

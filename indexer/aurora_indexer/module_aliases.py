@@ -22,6 +22,7 @@ MAX_BYTES = 1 << 20
 MAX_ALIASES = 5000
 
 _CONFIGS = ("tsconfig.json", "tsconfig.base.json", "jsconfig.json")
+_GO_MODULE = re.compile(rb'^[ \t]{0,20}module[ \t]{1,20}"?([^\s"]{1,500})', re.M)
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.S)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
@@ -39,6 +40,11 @@ def module_aliases(root: Path, folders: Iterable[str]) -> tuple[ModuleAlias, ...
             config = _json(root, posixpath.join(folder, name))
             if config:
                 found += _of_config(root, folder, config)
+        if name := _go_module(root, posixpath.join(folder, "go.mod")):
+            found += [
+                ModuleAlias(folder, name, (folder or ".",)),
+                ModuleAlias(folder, f"{name}/*", (f"{folder or '.'}/*",)),
+            ]
         package = _json(root, posixpath.join(folder, "package.json"))
         if package:
             found += _of_package(folder, package)
@@ -93,7 +99,7 @@ def _of_package(folder: str, package: dict[str, Any]) -> Iterator[ModuleAlias]:
     for field in ("source", "types", "module", "main"):
         if isinstance(package.get(field), str):
             front += _targets(folder, package[field])
-    front += [posixpath.join(folder, "src/index"), posixpath.join(folder, "index")]
+    front += [posixpath.join(folder, "src/index"), posixpath.join(folder, "lib/index"), posixpath.join(folder, "index")]
     yield ModuleAlias("", name, tuple(dict.fromkeys(front)))
     yield ModuleAlias("", f"{name}/*", (posixpath.join(folder, "src/*"), posixpath.join(folder, "*")))
 
@@ -107,6 +113,15 @@ def _targets(folder: str, value: Any, depth: int = 5) -> tuple[str, ...]:
         inside = value.values() if isinstance(value, dict) else value
         return tuple(dict.fromkeys(place for each in inside for place in _targets(folder, each, depth - 1)))
     return ()
+
+
+def _go_module(root: Path, path: str) -> str:
+    """The name of the module that a `go.mod` is of, "" where there is none."""
+    try:
+        found = _GO_MODULE.search(read_prefix(str(root / path), MAX_BYTES, follow=False))
+    except (OSError, NotARegularFile):
+        return ""
+    return found[1].decode("utf-8", "replace") if found else ""
 
 
 def _joined(folder: str, written: str) -> str | None:
@@ -128,5 +143,5 @@ def _json(root: Path, path: str) -> dict[str, Any] | None:
 
 async def keep_module_aliases(root: Path, store: Store, paths: Iterable[str]) -> None:
     """Bring memory's module aliases up to date; `paths` are the files of the workspace."""
-    folders = {posixpath.dirname(path) for path in paths if path.endswith(ES_SUFFIXES)}
+    folders = {posixpath.dirname(path) for path in paths if path.endswith((*ES_SUFFIXES, ".go"))}
     await store.keep_module_aliases(await asyncio.to_thread(module_aliases, root, folders) if folders else ())

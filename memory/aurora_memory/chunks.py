@@ -45,8 +45,15 @@ KNOWLEDGE_KINDS = frozenset({"section", "schema", "operation", "table", "view"})
 REASONING = "reasoning"
 """The kind of chunks that stand in no file: what finished runs taught."""
 
-ReferenceKind = Literal["calls", "inherits", "mentions", "links"]
-"""`mentions` is a name written in a document; `links` a path in the workspace (qualifier) and a fragment (name)."""
+ReferenceKind = Literal["calls", "inherits", "mentions", "links", "returns", "holds"]
+"""`mentions` is a name written in a document; `links` a path in the workspace (qualifier) and a fragment (name).
+
+`returns` says in its qualifier what a function gives back (`Client()`, an instance; `open().conn`, what is reached so),
+`holds` what a field of a class, or a variable of a module, is.
+"""
+
+NOTES: frozenset[ReferenceKind] = frozenset({"inherits", "returns", "holds"})
+"""Kinds of references that say what other chunks' references can mean."""
 
 MODULE_NAME = "<module>"
 """The qualified name of a file's module-level remainder."""

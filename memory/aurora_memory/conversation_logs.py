@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from aurora_memory.domains import GENERAL
 from aurora_memory.semantic_tags import domain_of, keywords_of
-from aurora_memory.tokens import stem_word, terms
+from aurora_memory.tokens import MAX_WORD, stem_word, terms
 
 MAX_LOG = 4 << 20
 """Characters of a log that are indexed; what follows can still be read, only not found."""
@@ -107,7 +107,7 @@ def index_of(file: str, text: str, query_id: str = "", topic: str = "") -> list[
                 line_end=end,
                 phase=int(phase.group(1)) if phase else None,
                 query_id=current,
-                topic=topic,
+                topic=topic[:MAX_SECTION_TITLE],
                 keywords=tuple({term: (term, word) for word in words for term in _sought(word)}.values()),
             )
         )
@@ -138,7 +138,7 @@ def _sections(lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 def _sought(word: str) -> list[str]:
     """Terms that a keyword is looked for by: `oauth2` by itself and by `oauth`."""
-    return [term for term in stem_word(word) if len(term) > 1 and not term.isdigit()]
+    return [term for term in stem_word(word[:MAX_WORD]) if len(term) > 1 and not term.isdigit()]
 
 
 def _prose(line: str) -> str:

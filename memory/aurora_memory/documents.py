@@ -125,8 +125,32 @@ class ToolUse(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     tools: Annotated[tuple[Named, ...], Meta(max_length=100)]
 
 
-class ReasoningContent(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Content of a reasoning chunk: question and decomposition; `success_score` is the answer's verification score."""
+class CitedSpan(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Lines that an answer rests on, by hashes (hexadecimal), so that it is seen when they change.
+
+    `hash` is of its `lines` lines that are not blank, without what all of them are indented by; `headings` of the lines
+    it stands under; `squeezed` of its `length` characters that are no white space. `copies` of it stood in the file.
+    """
+
+    file: Annotated[str, Meta(min_length=1, max_length=1000)]
+    line_start: Line
+    line_end: Line
+    lines: Count
+    hash: Annotated[str, Meta(pattern="^[0-9a-f]{16,64}$")]
+    headings: Annotated[str, Meta(pattern="^[0-9a-f]{16,64}$")]
+    squeezed: Annotated[str, Meta(pattern="^[0-9a-f]{16,64}$")]
+    length: Count
+    copies: Count = 1
+
+    def __post_init__(self) -> None:
+        _in_order(self.line_start, self.line_end)
+
+
+class ReasoningContent(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Content of a reasoning chunk: question and decomposition; `success_score` is the answer's verification score.
+
+    `cites` are the lines its answer rests on; documents from before there were any have none.
+    """
 
     pattern: Named
     original_query: Annotated[str, Meta(min_length=1, max_length=20_000)]
@@ -136,6 +160,7 @@ class ReasoningContent(DocumentPart, frozen=True, kw_only=True, forbid_unknown_f
     tool_sequence: Annotated[tuple[Named, ...], Meta(max_length=1000)]
     success_score: Share
     verification_option: VerificationOption | None
+    cites: Annotated[tuple[CitedSpan, ...], Meta(max_length=200)] = ()
 
     def __post_init__(self) -> None:
         _finite(self.success_score)

@@ -14,6 +14,7 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Literal
 
 from msgspec import Struct
@@ -21,6 +22,7 @@ from msgspec import Struct
 from aurora_memory import StoreError
 from aurora_memory.document_builder import reasoning_document
 from aurora_memory.documents import (
+    CitedSpan,
     Complexity,
     ConversationLogReference,
     PatternSubgoal,
@@ -34,6 +36,9 @@ from aurora_memory.tokens import terms
 
 Outcome = Literal["success", "partial", "failure"]
 
+_FILLER = """please could would can you like want need know tell show me us thanks thank hi hey hello detail detailed
+    details briefly short shortly quickly exactly really just here now again once more also help kindly question"""
+
 MAX_RETRIEVED = 1000
 MAX_QUERY = 20_000
 
@@ -45,7 +50,8 @@ class InvalidRun(StoreError):
 class LearningPolicy(Struct, frozen=True):
     """Learning policy: the numbers of §6.7 and Appendix D.
 
-    Scores in [0, 1]; boosts are added to activation, at most `limit` in sum.
+    Scores in [0, 1]; boosts are added to activation, at most `limit` in sum. `similar` questions are of one kind;
+    two runs that share `alike` of their words may be one pattern. What failed is difficult for `difficult_days`.
     """
 
     pattern_score: float = 0.8
@@ -57,6 +63,8 @@ class LearningPolicy(Struct, frozen=True):
     misleading: float = -0.1
     limit: float = 1.0
     similar: float = 0.6
+    alike: float = 0.5
+    difficult_days: float = 30.0
     praised: float = 0.1
     flagged: bool = True
     """Whether what is kept says how sure it was (`include_confidence_flag`)."""
@@ -76,7 +84,8 @@ class FinishedRun(Struct, frozen=True, kw_only=True):
     """Finished run of the orchestrator, as far as memory learns from it. `at` in Unix seconds, `score` in [0, 1].
 
     `id` is the query id; a run reported twice teaches once. `pattern` and `tags` are those a language model gave
-    (§6.3.7); without them they are told from the words. `subgoals` are empty where nothing was decomposed.
+    (§6.3.7); without them they are told from the words. `subgoals` are empty where nothing was decomposed; `cites`
+    are the lines that the answer rests on.
     """
 
     id: str
@@ -94,6 +103,7 @@ class FinishedRun(Struct, frozen=True, kw_only=True):
     log: ConversationLogReference | None = None
     pattern: str | None = None
     tags: Tags | None = None
+    cites: tuple[CitedSpan, ...] = ()
 
 
 class Lesson(Struct, frozen=True):
@@ -132,7 +142,7 @@ class Feedback(Struct, frozen=True, kw_only=True):
 class Learned(Struct, frozen=True):
     """Changes that a run brought.
 
-    `reasoning_id` as people see it; `repeated` says that the run had been learned before.
+    `reasoning_id` as people see it, made by so many `runs` by now; `repeated`: the run had been learned before.
 
     `unknown` are retrieved ids no chunk answers to any more.
     """
@@ -140,6 +150,7 @@ class Learned(Struct, frozen=True):
     outcome: Outcome
     reasoning_id: str | None = None
     is_pattern: bool = False
+    runs: int = 0
     accessed: int = 0
     boosted: int = 0
     unknown: tuple[int, ...] = ()
@@ -236,6 +247,34 @@ def similar(one: str, other: str, policy: LearningPolicy = POLICY) -> bool:
     return union > 0 and len(mine & theirs) / union >= policy.similar
 
 
+def alikeness(one: ReasoningDocument, other: ReasoningDocument, policy: LearningPolicy = POLICY) -> float:
+    """How much two ways of working are one, in [0, 1]; 0 where they are not.
+
+    The same question, with a few words more or less around it, taken apart in as many steps about the same: a model
+    never words them twice alike. A word in the place of another ("login" for "request") makes another question.
+    """
+    mine, theirs = (stems_of(each.content.original_query) - _filler() for each in (one, other))
+    if not (mine <= theirs or theirs <= mine) or len(one.content.subgoals) != len(other.content.subgoals):
+        return 0.0
+    asked, planned = _shared(mine, theirs), _shared(_steps(one.content), _steps(other.content))
+    return (asked + planned) / 2 if min(asked, planned) >= policy.alike else 0.0
+
+
+@cache
+def _filler() -> frozenset[str]:
+    """Stems of words around a question that tell nothing of what is asked."""
+    return frozenset(stems_of(_FILLER))
+
+
+def _steps(content: ReasoningContent) -> set[str]:
+    return stems_of(" ".join(subgoal.description for subgoal in content.subgoals))
+
+
+def _shared(mine: set[str], theirs: set[str]) -> float:
+    union = len(mine | theirs)
+    return len(mine & theirs) / union if union else 1.0
+
+
 def similar_difficulties(query: str, known: Iterable[Difficulty], policy: LearningPolicy = POLICY) -> list[Difficulty]:
     """The kinds of question that failed and that this one is like."""
     asked = signature(query)
@@ -268,6 +307,7 @@ def _document(run: FinishedRun, *, is_pattern: bool, flagged: bool) -> Reasoning
         tool_sequence=run.tool_sequence or tuple(tools)[:1000],
         success_score=run.score,
         verification_option=run.verification_option,
+        cites=run.cites,
     )
     return reasoning_document(
         pattern,

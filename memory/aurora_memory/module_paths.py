@@ -13,9 +13,10 @@ from msgspec import Struct
 ES_SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".d.ts", ".vue", ".svelte")
 _ES_WRITTEN = (".js", ".jsx", ".mjs", ".cjs")
 _SOURCE_FOLDERS = ("", "src/", "lib/", "python/")
+_WRITTEN_IN = ("src", "lib")
 _BUILT = ("dist", "lib", "build", "out", "esm", "cjs", "types")
-EXACT_FAMILIES = frozenset({"python", "ecmascript"})
-"""Families of languages in which a name of another file has to be imported by name to be used."""
+EXACT_FAMILIES = frozenset({"python", "ecmascript", "go"})
+"""Families of languages in which a name of another file, or package, has to be imported by name to be used."""
 
 
 class ModuleAlias(Struct, frozen=True, array_like=True):
@@ -30,9 +31,19 @@ class ModuleAlias(Struct, frozen=True, array_like=True):
 
 
 def candidates(module: str, importer: str, family: str, aliases: Sequence[ModuleAlias] = ()) -> Iterator[str]:
-    """Paths that `module`, as written in the file `importer`, can be: the first that exists is it."""
+    """Paths that `module`, as written in the file `importer`, can be: the first that exists is it.
+
+    A Go package is a folder, with `/` at its end.
+    """
     if family == "python":
         yield from _python(module, importer)
+    elif family == "go":
+        for alias in aliases:
+            matched = _matched(alias.pattern, module)
+            if matched is not None and alias.targets:
+                folder = posixpath.normpath(alias.targets[0].replace("*", matched, 1))
+                yield "/" if folder == "." else f"{folder}/"
+                return
     elif family == "ecmascript":
         if module.startswith("."):
             yield from _es_files(posixpath.join(posixpath.dirname(importer), module))
@@ -86,7 +97,9 @@ def _sources_of(path: str) -> Iterator[str]:
     parts = path.split("/")
     for n, part in enumerate(parts[:-1]):
         if part in _BUILT:
-            yield "/".join([*parts[:n], "src", *parts[n + 1 :]])
+            for written in _WRITTEN_IN:
+                if written != part:
+                    yield "/".join([*parts[:n], written, *parts[n + 1 :]])
 
 
 def _matched(pattern: str, module: str) -> str | None:

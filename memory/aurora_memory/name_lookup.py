@@ -7,40 +7,59 @@ Nothing is guessed: where a step is not known, there is no answer.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
 from aurora_memory.chunks import Import
-from aurora_memory.module_paths import ModuleAlias, candidates
+from aurora_memory.module_paths import EXACT_FAMILIES, ModuleAlias, candidates
 from aurora_memory.views import ReferenceTarget
 
 MAX_STEPS = 12
 """Re-exports, or base classes, followed one after another."""
 
+_MAJOR = re.compile(r"v\d+")
 _EXPORTING = frozenset({None, "exports", "module.exports"})
 CLASS_LIKE = frozenset({"class", "interface", "struct", "trait", "enum"})
+INSTANTIABLE = CLASS_LIKE | {"type"}
+OWN_NAMES = frozenset({"self", "cls", "this"})
+
+_SELVES = frozenset({"self", "this", "Self", "typing.Self", "t.Self", "te.Self"})
 
 
 class Meaning(Struct, frozen=True):
-    """Meaning of a name: definitions, or the files of a module that it is bound to."""
+    """Meaning of a name: definitions, the files of a module that it is bound to, or an object with members.
+
+    `is_made` says that what is meant is an instance of the classes. `holder` is the file and name of an object whose
+    members are definitions, and itself none: `const api = { find() {} }`.
+    """
 
     definitions: Sequence[ReferenceTarget] = ()
     modules: Sequence[str] = ()
+    is_made: bool = False
+    holder: tuple[str, str] | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.definitions or self.modules)
+        return bool(self.definitions or self.modules or self.holder)
 
 
 NOTHING = Meaning()
 
 
 class LinkedFiles(Struct, frozen=True):
-    """Links among files: each known file's imports, classes' bases as written (by row id), aliases of modules."""
+    """Links among files: each known file's imports, aliases of modules, and what is noted of definitions (by row id).
+
+    That are classes' bases as written, what functions return, and what fields of classes and variables of files hold.
+    """
 
     imports: Mapping[str, Sequence[Import]] = {}
     bases: Mapping[int, Sequence[tuple[str, str]]] = {}
     aliases: Sequence[ModuleAlias] = ()
+    returns: Mapping[int, str] = {}
+    holds: Mapping[int, Mapping[str, str]] = {}
+    variables: Mapping[str, Mapping[str, tuple[str, str]]] = {}
+    """By unit and name: the file that gives it its value, and that."""
 
 
 class NameLookup:
@@ -54,6 +73,8 @@ class NameLookup:
         self._files: dict[tuple[str, str, str], str | None] = {}
         self._exports: dict[tuple[str, str], Meaning] = {}
         self._tops: dict[str, list[ReferenceTarget]] | None = None
+        self._values: dict[tuple[str, str, str], Meaning] = {}
+        self._holders: set[tuple[str, str]] | None = None
 
     def knows(self, path: str) -> bool:
         """Whether the imports of that file are known here."""
@@ -66,7 +87,7 @@ class NameLookup:
         if key not in self._files:
             known = self._links.imports
             tried = candidates(module, importer, family, self._links.aliases)
-            self._files[key] = next((path for path in tried if path in known), None)
+            self._files[key] = next((unit(path, family) for path in tried if path in known), None)
         return self._files[key]
 
     def imported(self, entry: Import, importer: str, family: str) -> Meaning:
@@ -102,6 +123,8 @@ class NameLookup:
             return Meaning(own)
         if steps == 0:
             return NOTHING
+        if (held := self._held(path, name, family)) or family == "go":
+            return held
         entry = self._bindings(path).get(name)
         if entry is not None and not entry.module:  # `export { a as b }`
             return self.exported(path, entry.name, family, wanted, steps - 1) if entry.name != name else NOTHING
@@ -144,17 +167,29 @@ class NameLookup:
                 return Meaning(named)
         return Meaning(tops) if len(tops) == 1 else NOTHING
 
+    def _held(self, path: str, name: str, family: str) -> Meaning:
+        """What a variable of a file holds: an object written there, or what an expression there gives."""
+        file, value = self._links.variables.get(path, {}).get(name, ("", ""))
+        if value and (found := self._value(file, value, family, "")):
+            return found
+        if self._holders is None:
+            self._holders = {
+                (file, each.parent) for (file, _), some in self._placed.items() for each in some if each.parent
+            }
+        return Meaning(holder=(path, name)) if (path, name) in self._holders else NOTHING
+
     def _bindings(self, path: str) -> Mapping[str, Import]:
         known = self._bound.get(path)
         if known is None:
             entries = self._links.imports.get(path, ())
-            known = self._bound[path] = {bound_name(entry): entry for entry in entries if entry.name != "*"}
-            self._stars[path] = [entry.module for entry in entries if entry.name == "*"]
+            known = self._bound[path] = {bound_name(entry): entry for entry in entries if not is_star(entry)}
+            self._stars[path] = [entry.module for entry in entries if is_star(entry)]
         return known
 
     def seen(self, path: str, name: str, family: str, around: str = "") -> Meaning:
         """Meaning of a bare name in a file, in the definition named `around`: what is in reach there, or imported."""
-        here = [each for each in self._placed.get((path, name), ()) if in_reach(each, around, family)]
+        place = unit(path, family)
+        here = [each for each in self._placed.get((place, name), ()) if in_reach(each, around, family)]
         if here:
             deepest = max(len(each.parent or "") for each in here)
             return Meaning([each for each in here if len(each.parent or "") == deepest])
@@ -165,22 +200,101 @@ class NameLookup:
             file = self.file_of(module, path, family)
             if file is not None and (found := self.exported(file, name, family)):
                 return found
-        return NOTHING
+        return self._held(place, name, family)
 
-    def dotted(self, path: str, names: Sequence[str], family: str, around: str = "") -> Meaning:
-        """Meaning of `a.b.c` in a file: from what `a` is there, step by step."""
-        meaning = self.seen(path, names[0], family, around)
-        for name in names[1:]:
-            if meaning.modules:
-                meaning = self.exported(meaning.modules[0], name, family)
+    def dotted(
+        self, path: str, names: Sequence[str], family: str, around: str = "", own: ReferenceTarget | None = None
+    ) -> Meaning:
+        """Meaning of `a.b().c` in a file, step by step from what `a` is there; `own` is the class that `self` is of."""
+        meaning = receiver = NOTHING
+        for n, written in enumerate(names):
+            name = written.rstrip("()")
+            if n == 0:
+                is_own = own is not None and name in OWN_NAMES
+                meaning = Meaning([own], is_made=True) if own and is_own else self.seen(path, name, family, around)
             else:
-                meaning = next(
-                    (Meaning(found) for each in meaning.definitions if (found := self.member(each, name, family))),
-                    NOTHING,
-                )
+                receiver = meaning
+                meaning = self._step(meaning, name, family)
+            for _ in range((len(written) - len(name)) // 2):
+                meaning = self._called(meaning, receiver, family)
             if not meaning:
                 break
         return meaning
+
+    def _step(self, meaning: Meaning, name: str, family: str) -> Meaning:
+        """What a member of something is."""
+        if meaning.modules:
+            return self.exported(meaning.modules[0], name, family)
+        if meaning.holder is not None:
+            path, holder = meaning.holder
+            found = [each for each in self._placed.get((path, name), ()) if each.parent == holder]
+            deeper = Meaning(holder=(path, f"{holder}.{name}"))
+            return Meaning(found) if found else deeper if deeper.holder in (self._holders or ()) else NOTHING
+        for each in meaning.definitions:
+            if each.kind not in CLASS_LIKE:  # a property, or a function with members
+                value = self._returned(each, NOTHING, family)
+                if value.is_made and (deeper := self._step(value, name, family)):
+                    return deeper
+                found = [one for one in self._placed.get((each.path, name), ()) if one.parent == each.name]
+                if found and family == "ecmascript":
+                    return Meaning(found)
+            elif found := self.member(each, name, family):
+                return Meaning(found)
+            elif value := self._field(each, name, family):
+                return value
+        return NOTHING
+
+    def _called(self, meaning: Meaning, receiver: Meaning, family: str) -> Meaning:
+        """What a call of something gives: an instance of a class, what a function says that it returns."""
+        if meaning.definitions and all(each.kind in INSTANTIABLE for each in meaning.definitions):
+            return NOTHING if meaning.is_made else Meaning(meaning.definitions, is_made=True)
+        for each in meaning.definitions:
+            if found := self._returned(each, receiver, family):
+                return found
+        return NOTHING
+
+    def _returned(self, function: ReferenceTarget, receiver: Meaning, family: str) -> Meaning:
+        value = self._links.returns.get(function.id)
+        if value is None:
+            return NOTHING
+        if value.removesuffix("()") in _SELVES:
+            return Meaning(receiver.definitions, is_made=True) if receiver else NOTHING
+        own = self.owner(function, family)
+        return self._value(function.path, value, family, function.name, own)
+
+    def _field(self, owner: ReferenceTarget, name: str, family: str) -> Meaning:
+        """What a field of a class holds, its own or an inherited one."""
+        waiting, known = [owner], {owner.id}
+        while waiting and len(known) <= 4 * MAX_STEPS:
+            each = waiting.pop(0)
+            value = self._links.holds.get(each.id, {}).get(name)
+            if value:
+                return self._value(each.path, value, family, each.name, each)
+            bases = [base for base in self.bases(each, family) if base.id not in known]
+            known.update(base.id for base in bases)
+            waiting = [*bases, *waiting]
+        return NOTHING
+
+    def _value(
+        self, path: str, expression: str, family: str, around: str, own: ReferenceTarget | None = None
+    ) -> Meaning:
+        """What an expression gives that stands in the definition `around` of a file."""
+        key = (path, expression, around)
+        if key not in self._values:
+            self._values[key] = NOTHING  # what is told of itself is not told
+            self._values[key] = self.dotted(path, expression.split("."), family, around, own)
+        return self._values[key]
+
+    def owner(self, member: ReferenceTarget, family: str) -> ReferenceTarget | None:
+        """The class that a method, or a function inside of one, belongs to."""
+        around = member.name if member.kind in CLASS_LIKE else member.parent
+        while around:
+            leaf = around.rpartition(".")[2]
+            for each in self._placed.get((unit(member.path, family), leaf), ()):
+                if each.name == around and each.kind in CLASS_LIKE:
+                    return each
+            around = around.rpartition(".")[0]
+        return None
 
     def member(self, owner: ReferenceTarget, name: str, family: str, *, above: bool = False) -> list[ReferenceTarget]:
         """The members of that name of a class, its own or inherited; `above`: inherited only."""
@@ -188,7 +302,8 @@ class NameLookup:
         while waiting and len(known) <= 4 * MAX_STEPS:
             each = waiting.pop(0)
             if not (above and each.id == owner.id):
-                found = [one for one in self._placed.get((each.path, name), ()) if one.parent == each.name]
+                place = unit(each.path, family)
+                found = [one for one in self._placed.get((place, name), ()) if one.parent == each.name]
                 if found:
                     return found
             bases = [base for base in self.bases(each, family) if base.id not in known]
@@ -209,18 +324,33 @@ class NameLookup:
 def in_reach(found: ReferenceTarget, around: str, family: str) -> bool:
     """Whether a bare name in the definition `around` can mean `found`: module level, the same scope, or inside it.
 
-    A class's members are not in reach by their bare name in Python and JavaScript.
+    A class's members are not in reach by their bare name in Python, JavaScript and Go.
     """
     if found.parent is None:
         return True
-    if family in ("python", "ecmascript") and found.kind == "method":
+    if family in EXACT_FAMILIES and found.kind == "method":
         return False
     return found.parent == around or around.startswith(found.parent + ".")
 
 
+def unit(path: str, family: str) -> str:
+    """What names of a file's top level are known in: the file, in Go the package, which is a folder."""
+    return f"{posixpath.dirname(path)}/" if family == "go" and not path.endswith("/") else path
+
+
+def is_star(entry: Import) -> bool:
+    """Whether an import binds all that a module has: `from m import *`, Go's `import . "m"`."""
+    return entry.name == "*" or entry.alias == "."
+
+
 def bound_name(entry: Import) -> str:
     """The name an import binds in its file: the alias, the imported name, or the module's last segment."""
-    return entry.alias or entry.name or module_segments(entry.module)[-1:][0] if _binds(entry) else entry.module
+    if not _binds(entry):
+        return entry.module
+    segments = module_segments(entry.module)
+    if len(segments) > 1 and "/" in entry.module and _MAJOR.fullmatch(segments[-1]):  # `example.org/yaml/v3` is `yaml`
+        segments.pop()
+    return entry.alias or entry.name or segments[-1]
 
 
 def _binds(entry: Import) -> bool:

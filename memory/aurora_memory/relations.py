@@ -15,7 +15,16 @@ from msgspec import Struct
 
 from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME, Import, Reference
 from aurora_memory.module_paths import EXACT_FAMILIES
-from aurora_memory.name_lookup import CLASS_LIKE, LinkedFiles, NameLookup, bound_name, in_reach, module_segments
+from aurora_memory.name_lookup import (
+    OWN_NAMES,
+    LinkedFiles,
+    NameLookup,
+    bound_name,
+    in_reach,
+    is_star,
+    module_segments,
+    unit,
+)
 from aurora_memory.views import ReferenceTarget
 
 RelationKind = Literal["contains", "calls", "imports", "inherits", "mentions"]
@@ -78,6 +87,8 @@ class Catalogue:
             mates.append(definition)
             self._named.setdefault(family(definition.language), {}).setdefault(leaf, []).append(definition)
             self._placed.setdefault((path, leaf), []).append(definition)
+            if definition.language == "go":
+                self._placed.setdefault((unit(path, "go"), leaf), []).append(definition)
         self._families = sorted(self._named)
         self.lookup = NameLookup(self._placed, links)
         """Lookup along imports, of files whose imports are known here (`links`)."""
@@ -178,7 +189,7 @@ class Scope:
         self._names = catalogue.names(language)
         self._family = family(language)
         self._has_submodules = self._family != "ecmascript"
-        self._has_stars = any(entry.name == "*" for entry in imports)
+        self._has_stars = any(map(is_star, imports))
         self._exact = self._family in EXACT_FAMILIES and catalogue.lookup.knows(path)
         self._known: dict[tuple[str, str], list[ReferenceTarget]] = {}
 
@@ -227,7 +238,7 @@ class Scope:
         name = entry.name if entry is not None and not head and entry.name else reference.name
         candidates = self._names.get(name, ())
         exact = self._exact
-        if exact and head not in SELF_NAMES and qualifier != CHAINED:
+        if exact and qualifier != CHAINED and (head not in SELF_NAMES or qualifier not in SELF_NAMES):
             found = self._followed(source, reference.name, qualifier)
             if found:
                 return self._alternatives(found)
@@ -268,15 +279,13 @@ class Scope:
 
     def _followed(self, source: ReferenceTarget, name: str, qualifier: str) -> Sequence[ReferenceTarget]:
         """What a name surely means: in reach in its file, or where its file's imports lead."""
-        if qualifier.endswith("()"):  # a member of what a class makes
-            made = qualifier.removesuffix("()").split(".")
-            lookup = self._catalogue.lookup
-            for owner in lookup.dotted(self._path, made, self._family, source.name).definitions:
-                if owner.kind in CLASS_LIKE and (found := lookup.member(owner, name, self._family)):
-                    return found
-            return ()
+        lookup = self._catalogue.lookup
         names = [*qualifier.split("."), name] if qualifier else [name]
-        return self._catalogue.lookup.dotted(self._path, names, self._family, source.name).definitions
+        own = lookup.owner(source, self._family) if names[0] in OWN_NAMES else None
+        if names[0] in SELF_NAMES and own is None:
+            return ()
+        meant = lookup.dotted(self._path, names, self._family, source.name, own)
+        return () if meant.is_made else meant.definitions  # what is made is called itself nowhere
 
     def _own(
         self, source: ReferenceTarget, name: str, qualifier: str, here: Sequence[ReferenceTarget]

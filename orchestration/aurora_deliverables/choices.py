@@ -46,7 +46,7 @@ EventAction = Literal[
 ]
 """Actions of `aurora/deliverable` that record an event …"""
 
-LookAction = Literal["show", "list", "events", "export"]
+LookAction = Literal["show", "list", "events", "export", "criteria"]
 """… and those that ask."""
 
 PHASES: tuple[Phase, ...] = get_args(Phase)

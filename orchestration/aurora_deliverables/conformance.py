@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from aurora_deliverables.deliverable import Conformance
-from aurora_deliverables.events import Conformed, TestsRan
+from aurora_deliverables.events import Conformed, Criterion, SpecChecked, TestsRan
 
 WEIGHTS = {"functional": 0.4, "correctness": 0.3, "constraints": 0.2, "iteration_penalty": 0.1}
 PER_VIOLATION = 0.1
@@ -21,6 +23,9 @@ class Measured:
     A dimension can be told as a score or as the counts behind it. Correctness, where nobody told it, is the share of
     tests that passed when tests last ran (§2.5.1, "binary or scored by validation"). A penalty or an overall score that
     was told is kept as it was; of the overall one only until a dimension is told anew without it.
+
+    What was found of the spec's requirements and constraints counts where nobody told these dimensions, and where it
+    was found of all of them: a share of those that happen to be known would be another measure.
     """
 
     def __init__(self) -> None:
@@ -32,6 +37,8 @@ class Measured:
         self._constraints: float | None = None
         self._penalty: float | None = None
         self._overall: float | None = None
+        self.criteria: tuple[Criterion, ...] | None = None
+        """As the spec was looked at last; None where it never was."""
 
     def hear(self, what: Conformed) -> None:
         """Take in what was measured; what is None there stays as it was."""
@@ -51,6 +58,10 @@ class Measured:
             self._penalty = what.iteration_penalty
         self._overall = what.overall
 
+    def checked(self, what: SpecChecked) -> None:
+        """Take in what the spec's requirements and constraints were found to be."""
+        self.criteria = what.criteria
+
     def ran(self, what: TestsRan) -> None:
         """Take in a test run."""
         if what.passed is not None and what.failed is not None and what.passed + what.failed:
@@ -67,15 +78,33 @@ class Measured:
         total = self._total if self._total is not None else requirements
         if self._completed is not None and total:
             functional = min(1.0, self._completed / total)
+        if functional is None and self.criteria is not None:
+            functional = _share([each for each in self.criteria if each.kind == "requirement"])
+        constraints = self._constraints
+        if constraints is None and self.criteria is not None:
+            constraints = _adherence([each for each in self.criteria if each.kind == "constraint"])
         correctness = self._correctness if self._correctness is not None else self._tests
         penalty = self._penalty
         if penalty is None and iterations:
             penalty = iteration_penalty(iterations)
         weighed = self._overall
         if weighed is None:
-            weighed = overall(functional, correctness, self._constraints, penalty)
-        scored = Conformance(functional, correctness, self._constraints, penalty, weighed)
+            weighed = overall(functional, correctness, constraints, penalty)
+        scored = Conformance(functional, correctness, constraints, penalty, weighed)
         return scored if scored != Conformance() else None
+
+
+def _share(requirements: Sequence[Criterion]) -> float | None:
+    if not requirements or any(each.met is None for each in requirements):
+        return None
+    return sum(bool(each.met) for each in requirements) / len(requirements)
+
+
+def _adherence(constraints: Sequence[Criterion]) -> float | None:
+    """Of a spec that forbids nothing, nothing was violated."""
+    if any(each.met is None for each in constraints):
+        return None
+    return constraint_adherence(sum(each.met is False for each in constraints))
 
 
 def constraint_adherence(violations: int) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from aurora_deliverables.choices import Complexity, FailureType, Kind, Phase, Status
-from aurora_deliverables.events import AgentIdentity, SpecSource
+from aurora_deliverables.events import AgentIdentity, Criterion, SpecSource
 
 
 class PhaseSpan(Struct, frozen=True):
@@ -90,3 +90,7 @@ class Deliverable(Struct, frozen=True):
     """What else it was called since, the latest last."""
     settled: bool = False
     """Whether it was said how it ended; a deliverable is completed as well once its archive phase is over."""
+    criteria: tuple[Criterion, ...] | None = None
+    """The spec's requirements and constraints as they were found last; None where nobody looked."""
+    model_costs: dict[str, float] = {}
+    """US dollars by the model they were spent on; what was told without one is under the agent's, else `unknown`."""

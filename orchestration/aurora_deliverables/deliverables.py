@@ -15,6 +15,8 @@ from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
 from typing import TypeVar
 
+import msgspec
+
 from aurora_deliverables.conformance import THRESHOLD
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.event_validation import InvalidEvent, read, written
@@ -24,6 +26,7 @@ from aurora_deliverables.reducer import Reducer, order
 from aurora_deliverables.snapshots import decode_snapshot, encode_snapshot, snapshot_mark
 from aurora_memory import StoreError
 from aurora_memory.store import FoldedDeliverable, LoggedEvent, Store, deliverable_log
+from aurora_protocol.secret_mask import masked_struct
 
 logger = logging.getLogger(__name__)
 
@@ -339,11 +342,12 @@ class Deliverables:
 def _checked(events: Sequence[Event], now: float) -> tuple[list[tuple[Event, LoggedEvent]], list[Refusal]]:
     logged: list[tuple[Event, LoggedEvent]] = []
     refused: list[Refusal] = []
-    for event in events:
+    for told in events:
         try:
+            event = masked_struct(told)
             body = written(event)
-        except InvalidEvent as error:
-            refused.append(Refusal(str(event.id)[:200], str(error)))
+        except (InvalidEvent, msgspec.ValidationError) as error:
+            refused.append(Refusal(str(told.id)[:200], str(error)))
         else:
             logged.append((event, LoggedEvent(event.id, event.change_id, event.at, now, event.source, body)))
     return logged, refused

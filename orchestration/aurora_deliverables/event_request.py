@@ -50,7 +50,7 @@ MAX_INGEST_LINES = 5000
 MAX_COUNT = 1_000_000
 """Calls or interventions that one request may tell."""
 
-IngestFormat = Literal["auto", "claude-code-hook"]
+IngestFormat = Literal["auto", "claude-code-hook", "junit"]
 Limit = Annotated[int, Meta(ge=1, le=100_000, description="At most so many, the latest.")]
 
 
@@ -84,12 +84,24 @@ class ShowRequest(DeliverableRequest, frozen=True, kw_only=True, tag="show"):
 
 
 class ListRequest(DeliverableRequest, frozen=True, kw_only=True, tag="list"):
-    """The states of all, the latest first: `{"deliverables": […]}`."""
+    """The states of all, the latest first: `{"deliverables": […], "total", "agents": […], "models": […]}`.
+
+    `total` counts what is asked for before `offset` and `limit`; agents and models are those of all that there are.
+    """
 
     status: Annotated[Literal[Status, "open"] | None, Meta(description="Only these; `open` is what has not ended.")] = (
         None
     )
     kind: Annotated[Kind | None, Meta(description="`run` lists questions, which are no deliverables.")] = None
+    search: Annotated[
+        Annotated[str, Meta(max_length=200)] | None,
+        Meta(description="Words that its name, description, author, agent or model has, each."),
+    ] = None
+    agent: Annotated[Name | None, Meta(description="Only this agent's; `unknown` where nobody told.")] = None
+    model: Annotated[Name | None, Meta(description="Only this model's; `unknown` where nobody told.")] = None
+    since: Annotated[str | None, Meta(description="Only what was under way at this time or later (ISO 8601).")] = None
+    until: Annotated[str | None, Meta(description="Only what was under way at this time or before (ISO 8601).")] = None
+    offset: Annotated[int, Meta(ge=0, le=10_000_000, description="Leave out so many of the latest.")] = 0
     limit: Limit = 1000
 
 
@@ -101,6 +113,14 @@ class EventsRequest(DeliverableRequest, frozen=True, kw_only=True, tag="events")
 
 class ExportRequest(DeliverableRequest, frozen=True, kw_only=True, tag="export"):
     """The final record of one that has ended (AURA-M §5.2), else its state."""
+
+
+class CriteriaRequest(DeliverableRequest, frozen=True, kw_only=True, tag="criteria"):
+    """What its spec asks for, whether that is met and what shows it.
+
+    `{"change_id", "status", "conformance", "criteria", "gaps"}`; `gaps` is what of the metrics nothing tells of it,
+    each with what would.
+    """
 
 
 class IngestRequest(DeliverableRequest, frozen=True, kw_only=True, tag="ingest"):
@@ -116,7 +136,11 @@ class IngestRequest(DeliverableRequest, frozen=True, kw_only=True, tag="ingest")
         Meta(description="JSON, an event each (AURA-M §5.3)."),
     ] = None
     document: Annotated[
-        Any, Meta(description="A deliverable's document, an issue, several of either, or a hook's payload.")
+        Any,
+        Meta(description="A deliverable's document, an issue, several of either, a hook's payload, or JUnit's XML."),
+    ] = None
+    at: Annotated[
+        str | None, Meta(description="When the tests of a JUnit report ended, where the report does not say.")
     ] = None
 
 
@@ -210,7 +234,14 @@ def request_of(action: EventAction) -> type[EventRequest]:
     return kind
 
 
-LOOKS: tuple[type[DeliverableRequest], ...] = (ShowRequest, ListRequest, EventsRequest, ExportRequest, IngestRequest)
+LOOKS: tuple[type[DeliverableRequest], ...] = (
+    ShowRequest,
+    ListRequest,
+    EventsRequest,
+    ExportRequest,
+    CriteriaRequest,
+    IngestRequest,
+)
 
 
 @cache

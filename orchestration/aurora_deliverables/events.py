@@ -7,7 +7,7 @@ Times are Unix seconds. What is not known is None, never 0.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -177,6 +177,35 @@ class TestsRan(Struct, frozen=True, omit_defaults=True, tag="tests", tag_field="
     command: Annotated[Text | None, Meta(description="What was run.")] = None
 
 
+MAX_CRITERIA = 2000
+"""Requirements and constraints of one spec that are looked at."""
+
+
+class Criterion(Struct, frozen=True, omit_defaults=True):
+    """Requirement or constraint of a spec, and whether it is met: None where nothing tells.
+
+    `by` says what tells, `evidence` where that is: `specs/search/spec.md:3; tests/test_search.py:12 passed`.
+    """
+
+    kind: Annotated[Literal["requirement", "constraint"], Meta(description="What is wanted, or what must not be.")]
+    name: Annotated[Name, Meta(description="What the spec calls it.")]
+    met: Annotated[bool | None, Meta(description="Whether it is met.")] = None
+    by: Annotated[Literal["test", "task"] | None, Meta(description="What tells.")] = None
+    evidence: Annotated[Text | None, Meta(description="Where it stands, and what shows whether it is met.")] = None
+
+
+class SpecChecked(Struct, frozen=True, omit_defaults=True, tag="spec_check", tag_field="event"):
+    """The spec's requirements and constraints were looked at, all of them: what was found before no longer counts.
+
+    Nobody need tell it: it is noticed. What people tell with `conformance` counts above it.
+    """
+
+    criteria: Annotated[
+        Annotated[tuple[Criterion, ...], Meta(max_length=MAX_CRITERIA)],
+        Meta(description="Every requirement and constraint of the spec."),
+    ]
+
+
 class Ended(Struct, frozen=True, omit_defaults=True, tag="deliverable_end", tag_field="event"):
     """A deliverable is completed (archived, accepted) or failed (abandoned, below the threshold).
 
@@ -218,6 +247,7 @@ EventBody = (
     | HumanIntervened
     | Conformed
     | TestsRan
+    | SpecChecked
     | Ended
     | Revived
     | Renamed

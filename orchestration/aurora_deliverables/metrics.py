@@ -10,6 +10,8 @@ from typing import Literal
 from msgspec import Struct, field
 
 from aurora_deliverables.deliverable import Deliverable
+from aurora_deliverables.delivery_costs import Cost, ModelCost, cost_of, costs_by_model, model_costs
+from aurora_deliverables.measurement_gaps import Measured, measured_by_metric
 from aurora_deliverables.secondary_metrics import Supporting, accepted, latency, p90, supporting
 
 Tier = Literal["elite", "high", "medium", "low"]
@@ -37,6 +39,11 @@ _BORDERS: dict[MetricName, tuple[float, float, float]] = {
 """Where more is better a border belongs to the better tier (≥), else to the worse one (<)."""
 
 _TIERS: tuple[Tier, ...] = ("elite", "high", "medium")
+
+
+def borders(metric: MetricName) -> tuple[tuple[Tier, float], ...]:
+    """Where each tier but the last ends, the best first, in the metric's unit."""
+    return tuple(zip(_TIERS, _BORDERS[metric], strict=True))
 
 
 def tier(metric: MetricName, value: float | None) -> Tier | None:
@@ -86,6 +93,13 @@ class Five(Struct, frozen=True):
     spec_conformance: Measure
 
 
+class Group(Struct, frozen=True):
+    """The deliverables that have an agent, a model, … in common: how many ended in the days, and their five."""
+
+    deliverables: int
+    metrics: Five
+
+
 class Trend(Struct, frozen=True):
     """A metric against the window before: `change` in its unit; `better` None where it stayed or nobody knows.
 
@@ -132,9 +146,16 @@ class Metrics(Struct, frozen=True):
     previous: Window
     trends: dict[str, Trend]
     supporting: Supporting
-    groups: dict[str, dict[str, Five]]
+    groups: dict[str, dict[str, Group]]
     in_progress: int
     runs: Runs
+    measured: dict[str, Measured]
+    """By metric: of how many deliverables it is, and what is missing of the others."""
+    cost: Cost
+    group_costs: dict[str, dict[str, Cost]]
+    """By group, as `groups`; of a model it is what was spent on that model."""
+    costs: list[ModelCost]
+    """By agent and model."""
 
 
 def measure(
@@ -159,13 +180,17 @@ def measure(
         supporting=supporting([*members, *(each for each in this.withdrawn)]),
         groups={
             group: {
-                name: _Stretch(some, _grouped(members, of).get(name, ()), (), window, days).five()
+                name: Group(len(some), _Stretch(some, among.get(name, ()), (), window, days).five())
                 for name, some in _grouped(this.all, of).items()
             }
-            for group, of in _GROUPS.items()
+            for group, of, among in ((group, of, _grouped(members, of)) for group, of in _GROUPS.items())
         },
         in_progress=sum(each.completed_at is None for each in known),
         runs=_runs([each for each in everything if each.kind == "run"], now - days * DAY, now),
+        measured=measured_by_metric(members, this.all),
+        cost=cost_of(members),
+        group_costs=_group_costs(members),
+        costs=model_costs(members),
     )
 
 
@@ -289,6 +314,15 @@ _GROUPS: dict[str, Callable[[Deliverable], str | None]] = {
     "type": lambda each: each.type,
     "complexity": lambda each: each.complexity,
 }
+
+
+def _group_costs(members: Sequence[Deliverable]) -> dict[str, dict[str, Cost]]:
+    found = {
+        group: {name: cost_of(some) for name, some in _grouped(members, of).items()} for group, of in _GROUPS.items()
+    }
+    of_models = costs_by_model(members)
+    found["model"] |= {name: of_models[name] for name in found["model"] if name in of_models}
+    return found
 
 
 def _grouped(members: Sequence[Deliverable], of: Callable[[Deliverable], str | None]) -> dict[str, list[Deliverable]]:

@@ -27,6 +27,7 @@ from aurora_deliverables.events import (
     Renamed,
     Revived,
     SessionJoined,
+    SpecChecked,
     SpecSource,
     Started,
     TasksCounted,
@@ -192,7 +193,16 @@ class Reducer:
             kind=self._kind or ("run" if _was_a_run(self._type, spec, agent) else "change"),
             names=tuple(self._names),
             settled=self.settled,
+            criteria=self._measured.criteria,
+            model_costs=self._model_costs(agent),
         )
+
+    def _model_costs(self, agent: AgentIdentity) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for model, cost in (self._tokens.costs if self._tokens is not None else {}).items():
+            name = model or agent.model or "unknown"
+            found[name] = found.get(name, 0.0) + cost
+        return found
 
     def _again(self, waiting: list[tuple[Event, str]]) -> None:
         """A phase that begins and ends at one instant ends after all: its end was looked at before its beginning."""
@@ -332,6 +342,9 @@ class Reducer:
     def _conformed(self, what: Conformed, _: float) -> None:
         self._measured.hear(what)
 
+    def _spec_checked(self, what: SpecChecked, _: float) -> None:
+        self._measured.checked(what)
+
     def _tests_ran(self, what: TestsRan, _: float) -> None:
         self._measured.ran(what)
         if what.failed or what.succeeded is False:
@@ -380,6 +393,7 @@ _TAKE: dict[type, Callable[[Reducer, Any, float], None]] = {
     HumanIntervened: Reducer._intervened,
     Conformed: Reducer._conformed,
     TestsRan: Reducer._tests_ran,
+    SpecChecked: Reducer._spec_checked,
     Ended: Reducer._ended,
     Revived: Reducer._revived,
     Renamed: Reducer._renamed,

@@ -18,7 +18,7 @@ def usage_of(what: TokensUsed) -> TokenUsage:
 class TokenSum:
     """What was told so far, added up as it comes: a log is folded often, so nothing is made anew for each event."""
 
-    __slots__ = ("_cached", "_cost", "_input", "_output", "_unsplit")
+    __slots__ = ("_cached", "_cost", "_input", "_output", "_unsplit", "costs")
 
     def __init__(self) -> None:
         self._input: int | None = None
@@ -26,6 +26,8 @@ class TokenSum:
         self._unsplit: int | None = None
         self._cached = 0
         self._cost: float | None = None
+        self.costs: dict[str | None, float] = {}
+        """US dollars by model; None is who told no model."""
 
     def add(self, what: TokensUsed) -> None:
         """Take in what one event tells."""
@@ -39,6 +41,7 @@ class TokenSum:
         self._cached += what.cached_tokens
         if what.cost_usd is not None:
             self._cost = (self._cost or 0.0) + what.cost_usd
+            self.costs[what.model] = self.costs.get(what.model, 0.0) + what.cost_usd
 
     def usage(self) -> TokenUsage:
         """The sums."""

@@ -19,12 +19,23 @@ from aurora_deliverables.events import (
     Renamed,
     Revived,
     SessionJoined,
+    SpecChecked,
     Started,
     TestsRan,
     TokensUsed,
 )
 
-AFTER_THE_END = (Started, Conformed, TestsRan, TokensUsed, HumanIntervened, SessionJoined, Revived, Renamed)
+AFTER_THE_END = (
+    Started,
+    Conformed,
+    TestsRan,
+    SpecChecked,
+    TokensUsed,
+    HumanIntervened,
+    SessionJoined,
+    Revived,
+    Renamed,
+)
 """What may still become known of a deliverable that is over."""
 
 _ENDS = (Ended, PhaseEnded)

@@ -71,7 +71,8 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     `id` is `aurora-YYYYMMDD-HHMMSS-xxxxxx`. Times in Unix seconds. `query` is what passed the guardrails, redacted.
     What a phase did not come to is None or empty. `score` is the final verification's, None where nothing was judged.
     `because` says how the confidence came about, `caveats` what of the answer is doubtful and what to check.
-    `from_memory` is the id of the pattern whose answer was given again; such a run costs nothing.
+    `from_memory` is the id of the pattern whose answer was given again; such a run costs nothing. `estimated_usd` is
+    what was expected before the first call that was paid for the answer.
     """
 
     id: str
@@ -102,11 +103,17 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     from_memory: str | None = None
     session: str = ""
     resumed: int = 0
+    estimated_usd: float = 0.0
 
     @property
     def cost_usd(self) -> float:
         """Dollars paid, replayed calls and unknown prices left out."""
         return sum(call.cost_usd or 0.0 for call in self.calls if not call.replayed)
+
+    @property
+    def counted_usd(self) -> float:
+        """Dollars that limits count it with: what was paid, and calls of unknown price at an unknown model's."""
+        return sum(call.counted_usd for call in self.calls if not call.replayed)
 
     @property
     def tokens(self) -> int:

@@ -56,10 +56,11 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     ] = None
     """The *name* of the environment variable that holds the key, never the key itself. `null` where no key is
     needed."""
-    max_tokens: AtLeastOne = 4096
-    """At most so many tokens in an answer."""
+    max_tokens: AtLeastOne | None = None
+    """At most so many tokens in an answer; without it 4096 of the reasoning model, 8192 of the solving one."""
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
-    """How freely the model answers: 0 is the most predictable."""
+    """How freely the model answers: 0 is the most predictable. Without it 0 of the reasoning model, 0.7 of the solving
+    one; a model that takes none is asked without."""
     timeout_seconds: Positive = 60.0
     """How long one answer may take."""
     headers: dict[str, str] = {}
@@ -375,7 +376,7 @@ class BudgetSettings(Struct, frozen=True, kw_only=True):
     enabled: bool = True
     """Whether spending is limited."""
     soft_limit_usd: Amount = 100.0
-    """From here on you are warned."""
+    """From here on you are asked before a question is paid for."""
     hard_limit_usd: Amount = 500.0
     """From here on calls are blocked."""
     period: Literal["daily", "weekly", "monthly"] = "monthly"
@@ -383,7 +384,7 @@ class BudgetSettings(Struct, frozen=True, kw_only=True):
     auto_reset: bool = True
     """Whether it starts over by itself."""
     warn_at_percent: Annotated[float, Meta(ge=0, le=100)] = 80.0
-    """You are warned at this part of the limit."""
+    """You are asked from this part of the soft limit on, in percent."""
     block_at_percent: Annotated[float, Meta(gt=0, le=1000)] = 100.0
     """Calls are blocked at this part of the limit."""
     allow_force_override: bool = False
@@ -413,6 +414,13 @@ class HeadlessSettings(Struct, frozen=True, kw_only=True):
     """What the notes say once the goal is met."""
     budget_exceeded_signal: str = "BUDGET_EXCEEDED"
     """What the notes say once the budget is spent."""
+    allow_push: Annotated[bool, ONLY_LOWER] = False
+    """Whether their agents may push."""
+    allow_merge: Annotated[bool, ONLY_LOWER] = False
+    """Whether their agents may merge other branches, or pull."""
+    allow_checkout: Annotated[bool, ONLY_LOWER] = False
+    """Whether their agents may switch to other branches, make, move or delete them. A run that ends an iteration on
+    another branch is over all the same."""
 
 
 class FileNaming(Struct, frozen=True, kw_only=True):

@@ -234,11 +234,12 @@ class Output(Struct, frozen=True, kw_only=True):
 
 
 class AgentMetadata(Struct, frozen=True, kw_only=True):
-    """Facts on how an agent worked."""
+    """Facts on how an agent worked. `exit_code` is its process's; None where it has none here."""
 
     tools_used: tuple[str, ...] = ()
     duration_ms: float = 0.0
     model_used: str | None = None
+    exit_code: int | None = None
 
 
 class AgentResponse(Struct, frozen=True, kw_only=True):
@@ -257,7 +258,7 @@ class AgentResponse(Struct, frozen=True, kw_only=True):
 class AgentTry(Struct, frozen=True, kw_only=True):
     """One try at a subgoal: who, what it gave in short, how that was judged, and what the next try was told of it.
 
-    Times in Unix seconds.
+    Times in Unix seconds. `worked`: False where the agent was not asked, or not for want of its own: no money was left.
     """
 
     agent_id: str
@@ -268,6 +269,7 @@ class AgentTry(Struct, frozen=True, kw_only=True):
     feedback: RetryFeedback | None = None
     started_at: float = 0.0
     ended_at: float = 0.0
+    worked: bool = True
 
 
 class SubgoalResult(Struct, frozen=True, kw_only=True):
@@ -345,15 +347,27 @@ class Usage(Struct, frozen=True, kw_only=True):
         return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
 
 
+Role = Literal["reasoning", "solving"]
+
+
+class Rate(Struct, frozen=True):
+    """US dollars per million tokens of a model, uncached."""
+
+    input: float
+    output: float
+
+
 class ModelCall(Struct, frozen=True, kw_only=True):
     """One paid (or replayed) call to a model. `cost_usd` is None where the price is not known; `role` is who asked.
+
+    `counted_usd` is what it counts with against limits: its cost, or at the prices of an unknown model.
 
     `key` names it in the run's journal, the same after an interruption.
     """
 
     phase: str
     purpose: str
-    role: Literal["reasoning", "solving"]
+    role: Role
     provider: str
     model: str
     usage: Usage
@@ -363,3 +377,4 @@ class ModelCall(Struct, frozen=True, kw_only=True):
     replayed: bool = False
     error: str | None = None
     key: str = ""
+    counted_usd: float = 0.0

@@ -107,8 +107,13 @@ class Checker:
             self._sound = document
         return document
 
-    def check(self, document: JsonDocument, stopped: Callable[[], bool] = lambda: False) -> list[Finding]:
+    def check(
+        self, document: JsonDocument, stopped: Callable[[], bool] = lambda: False, manifest: Manifest | None = None
+    ) -> list[Finding]:
         """Everything that is wrong with the document, in the order of the text.
+
+        `manifest` is the same document as a manifest, where somebody has it already: of a thousand capabilities it
+        takes longer to make after an edit than all that a hover looks at.
 
         After an edit inside one capability, a document from `read` takes a small part of the time of a first one.
         Raises CheckStopped soon after `stopped` tells that nobody waits any more; what was found until then is kept.
@@ -116,7 +121,7 @@ class Checker:
         if stopped():
             raise CheckStopped
         told = self._severities.get(_MISSPELT, "error") == "error"
-        manifest = Manifest(document)
+        manifest = Manifest(document) if manifest is None else manifest
         torn = document.torn
         local, sound = self._local([*manifest.capabilities.values(), *manifest.resources], document, stopped)
         subject = Subject(manifest, names_may_explain=told, sound=sound)
@@ -127,6 +132,7 @@ class Checker:
             findings += local
         else:  # of what comes behind, and of what belongs together, nothing is known
             findings += (each for each in local if each.end <= torn)
+        findings = _silent_at_broken(document, findings)
         return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
 
     def _rules(self, scope: Scope) -> list[Rule]:
@@ -212,6 +218,18 @@ def _with_safe_fixes(document: JsonDocument, findings: list[Finding]) -> list[Fi
         and ("" in broken or _part_of(each.path) in broken)
         else each
         for each in findings
+    ]
+
+
+def _silent_at_broken(document: JsonDocument, findings: list[Finding]) -> list[Finding]:
+    """Without what is said of a value that is no JSON and could be anything: its finding is that it is none."""
+    ranges = [(each.start, each.end) for each in document.problems if each.rule == "json-syntax" and not each.certain]
+    if not ranges or len(ranges) > MAX_FINDINGS:
+        return findings
+    return [
+        each
+        for each in findings
+        if each.rule.startswith("json-") or not any(start <= each.start and each.end <= end for start, end in ranges)
     ]
 
 

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from aurora_protocol import DaemonUnreachable
-from aurora_protocol.strict_modes import OWN_FILE, complaint
+from aurora_protocol.strict_modes import OWN_FILE, complaint, read_own, way_complaint
 from aurora_protocol.version import __version__
 
 MAX_SOCKET_PATH = 100
 """Bytes; macOS allows 104 in a socket's path and Linux 108, a closing zero included."""
+
+_MAX_INFO = 1 << 16
 
 SHARED_TEMP = Path("/tmp")
 """Not $TMPDIR: an editor and a shell may disagree about that, and have to find the same daemon."""
@@ -97,6 +99,8 @@ class Address:
         """
         for folder in (self.home, self.log.parent):
             _check_believed(folder)
+        if self.home.exists() and (problem := way_complaint(self.home)):
+            raise DaemonUnreachable(f"{problem}, or set another AURORA_HOME")
         for folder in dict.fromkeys((self.lock.parent, self.socket.parent)):
             _check_private(folder)
 
@@ -200,7 +204,7 @@ def _write_private(path: Path, document: Mapping[str, object]) -> None:
 
 def _read_object(path: Path) -> dict[str, Any]:
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(read_own(path, _MAX_INFO))
     except (OSError, ValueError):
         return {}
     return document if isinstance(document, dict) else {}

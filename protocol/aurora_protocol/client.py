@@ -15,8 +15,9 @@ from typing import Any
 
 from aurora_protocol import DaemonUnreachable, FrameError, RequestFailed
 from aurora_protocol.address import Address
-from aurora_protocol.connection import open_connection
+from aurora_protocol.connection import open_connection, peer_process
 from aurora_protocol.frames import Decoder, encode
+from aurora_protocol.process_state import is_stopped
 from aurora_protocol.version import __version__
 
 METHOD_NOT_FOUND = -32601
@@ -30,6 +31,8 @@ Answerer = Callable[[dict[str, Any]], Any]
 
 _RECEIVE = 256 * 1024
 _POLITE = 1.0
+_LOOK_EVERY = 2.0
+"""Seconds of silence between two looks at the daemon's process: found stopped in both, it will not answer."""
 
 
 class ConnectionLost(DaemonUnreachable):
@@ -198,12 +201,22 @@ class Client:
             self._usable = self._usable and finished  # half a frame: nothing can follow it
 
     def _receive(self, deadline: float | None) -> dict[str, Any]:
+        looks = 0
         while not self._arrived:
-            self._stream.settimeout(_left(deadline))
+            left = _left(deadline)
+            self._stream.settimeout(_LOOK_EVERY if left is None else min(left, _LOOK_EVERY))
             try:
                 data = self._stream.recv(_RECEIVE)
             except ConnectionError:
                 data = b""
+            except TimeoutError:
+                looks = looks + 1 if is_stopped(peer_process(self._stream)) else 0
+                if looks > 1:
+                    self._usable = False
+                    raise DaemonUnreachable(
+                        f"{self._where} was stopped (SIGSTOP); end it with: aurora daemon stop"
+                    ) from None
+                continue
             if not data:
                 self._usable = False
                 raise ConnectionLost(f"{self._where} closed the connection; see: aurora doctor")

@@ -23,7 +23,7 @@ from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
 from aurora_protocol.connection import NobodyThere, open_connection, open_socket, peer_process
-from aurora_protocol.strict_modes import OWN_FILE
+from aurora_protocol.strict_modes import open_own
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -155,7 +155,7 @@ def _spawn(address: Address, command: tuple[str, ...], environ: Mapping[str, str
     import subprocess  # not needed, and not paid for, while a daemon runs
 
     try:
-        descriptor = os.open(address.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | OWN_FILE, 0o600)
+        descriptor = open_own(address.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     except OSError as error:
         reason = "it is a link" if error.errno == errno.ELOOP else error.strerror
         raise DaemonUnreachable(
@@ -182,8 +182,13 @@ def _spawn(address: Address, command: tuple[str, ...], environ: Mapping[str, str
 
 
 def daemon_environment(environ: Mapping[str, str], home: Path) -> dict[str, str]:
-    """The daemon's environment: ours, without a PYTHONPATH, or with the part of it that our own packages come from."""
+    """The daemon's environment: ours, without a PYTHONPATH, or with the part of it that our own packages come from.
+
+    Of PATH what is relative is left out: git and agents run in workspaces, where `.` would be the workspace's own.
+    """
     chosen = {name: value for name, value in environ.items() if name != "PYTHONPATH"}
+    if "PATH" in chosen:
+        chosen["PATH"] = os.pathsep.join(each for each in chosen["PATH"].split(os.pathsep) if Path(each).is_absolute())
     chosen["AURORA_HOME"] = os.fspath(home)
     entries = [Path(entry).absolute() for entry in environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
     if Path(__file__).absolute().parents[1] in entries:

@@ -28,7 +28,8 @@ class MemoryImportResult(Wire, frozen=True, kw_only=True):
     """`aurora/memory/import`: lines that were read and what was new among them, by type.
 
     `moved` chunks stand elsewhere than where they were exported; `waiting` ones are not in the workspace now.
-    `same_repository` is None where one of the two is no repository, or has not been looked at yet.
+    `same_repository` is None where one of the two is no repository, or has not been looked at yet; `left_out` are
+    events of another repository's deliverables, which are not taken in.
     """
 
     workspace: str
@@ -38,6 +39,7 @@ class MemoryImportResult(Wire, frozen=True, kw_only=True):
     moved: int
     waiting: int
     same_repository: bool | None
+    left_out: int = 0
 
 
 class MemoryRestoreParams(Wire, frozen=True, kw_only=True):

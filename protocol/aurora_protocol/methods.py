@@ -72,6 +72,8 @@ class Freshness(Wire, frozen=True, kw_only=True):
     state: str
     history_percent: int | None = None
     """How much of git's history is read, while it is; until then dates may be unknown."""
+    heard: bool = False
+    """`pending_files` counts every change before the question; else some may still be told, or late (polling)."""
 
 
 class ActivationTerms(Wire, frozen=True, kw_only=True):
@@ -183,6 +185,7 @@ class Recalled(Wire, frozen=True, kw_only=True):
     lines only. `callers` and `subclasses` are sure; `likely_…` are those beside them that only may be. Where `content`
     is not the lines as they stand, `content_lines` has the number of each of its lines, 0 for what is left out.
     `similar` are ids of near-duplicates this one answers for, `also` what else of its file answers, best first.
+    `likely`: to a question about relations ("who calls parse"), this one only may be part of the answer.
     `last_modified` is null where it is not known; `modified_before` then tells from when on it is known not to have
     changed, if that is (the end of a shallow clone).
     """
@@ -210,6 +213,7 @@ class Recalled(Wire, frozen=True, kw_only=True):
     likely_subclasses: int = 0
     similar: list[str] = []
     also: list[FileMember] = []
+    likely: bool = False
     excerpt: bool = False
     content: str | UnsetType = UNSET
     content_lines: list[int] | UnsetType = UNSET
@@ -233,7 +237,8 @@ class SeenLog(Wire, frozen=True, kw_only=True):
 class RecallResult(Wire, frozen=True, kw_only=True):
     """The answer to `aurora/recall`: sorted by score, best first, none repeated. `logs` are named where it is weak.
 
-    `missing`: the query is an id or a place in a file, and there is none such, as the hint says.
+    `missing`: the query is an id, a place in a file or a question about what some name has to do with others, and
+    there is none such, as the hint says.
     """
 
     query: str
@@ -312,7 +317,11 @@ class RelatedChunk(Wire, frozen=True, kw_only=True):
 
 
 class ExplainParams(Wire, frozen=True, kw_only=True):
-    """`aurora/explain`: a chunk by `id`, or the one at `uri` and `position`."""
+    """`aurora/explain`: a chunk by `id`, or the one at `uri` and `position`.
+
+    `id` may also be a name (`AuthService.login`) or a place (`src/auth.py:45`, `src/auth.py:login`). Where a position
+    has no name that means something, the innermost definition around it is explained.
+    """
 
     id: str | None = None
     uri: str | None = None
@@ -331,7 +340,8 @@ class PatternUse(Wire, frozen=True, kw_only=True):
 class ExplainResult(Wire, frozen=True, kw_only=True):
     """One chunk with its history and relations; `document` is that of AURORA §6.3.5, with `content` and `metadata`.
 
-    `patterns` are those that used it, best first; the evidence stands in `chunk`.
+    `patterns` are those that used it, best first; the evidence stands in `chunk`. `governance` is the document's, with
+    what comes of it now: the `policy` that fits, its `state` (kept, decaying, expired), `expires_at`, `reason`.
     """
 
     chunk: Recalled
@@ -342,6 +352,7 @@ class ExplainResult(Wire, frozen=True, kw_only=True):
     commits: list[str]
     relations: list[RelatedChunk]
     document: dict[str, Any]
+    governance: dict[str, Any] = {}
     patterns: list[PatternUse] = []
 
 

@@ -138,13 +138,18 @@ class TokenCounts(Wire, frozen=True, kw_only=True):
 
 
 class QueryStep(Wire, frozen=True, kw_only=True):
-    """A subgoal that an agent worked on; `tries` of it, `done` where an answer could be made of what it gave."""
+    """A subgoal that an agent worked on; `tries` of it, `done` where an answer could be made of what it gave.
+
+    `error` is why it failed, in one line; `exit_code` that of the agent's process, where it was one.
+    """
 
     id: str
     description: str
     agent: str
     done: bool
     tries: int = 1
+    error: str | None = None
+    exit_code: int | None = None
 
 
 class QueryResult(Wire, frozen=True, kw_only=True):
@@ -152,9 +157,10 @@ class QueryResult(Wire, frozen=True, kw_only=True):
 
     `score` and `confidence` in [0, 1], None where nothing was judged; `because` says how the confidence came about and
     `caveats` what to check; `from_memory`: the answer of an earlier run, at no cost. `cached`: memory keeps how it was
-    answered, as `reasoning_id`; `cost_usd` is what was paid, `unpriced_calls` how many calls have no known price.
-    `checks` are those of the last verification, `steps` the subgoals as planned. `log` is the conversation log's
-    path. `trace` has the phases as the log has them.
+    answered, as `reasoning_id`, made by `runs` like it. `cost_usd` is what was paid, `unpriced_calls` how many calls
+    have no known price; `counted_usd` has those as well, as limits count them. `estimated_usd` is what was expected
+    beforehand. `checks` are those of the last verification, `steps` the subgoals as planned. `log` is the conversation
+    log's path. `trace` has the phases as the log has them.
     """
 
     id: str
@@ -175,6 +181,8 @@ class QueryResult(Wire, frozen=True, kw_only=True):
     notices: tuple[str, ...] = ()
     cost_usd: float = 0.0
     unpriced_calls: int = 0
+    counted_usd: float = 0.0
+    estimated_usd: float = 0.0
     calls: int = 0
     tokens: TokenCounts = TokenCounts()
     took_ms: float = 0.0
@@ -182,6 +190,7 @@ class QueryResult(Wire, frozen=True, kw_only=True):
     log: str | None = None
     cached: bool = False
     reasoning_id: str | None = None
+    runs: int = 0
     trace: tuple[dict[str, Any], ...] = ()
     error: str | None = None
 

@@ -37,7 +37,8 @@ def _alone(lead: str, tail: str, kind: str, noun: str) -> Shape:
 
 SHAPES: tuple[Shape, ...] = (
     # Clouds
-    *(_alone(lead, "[0-9A-Z]{16}", "aws_key", "an AWS access key") for lead in ("AKIA", "ASIA", "ABIA", "ACCA", "A3T")),
+    *(_alone(lead, "[0-9A-Z]{16}", "aws_key", "an AWS access key") for lead in ("AKIA", "ASIA", "ABIA", "ACCA")),
+    _alone("A3T", "[0-9A-Z]{16,17}", "aws_key", "an AWS access key"),
     _alone("ABSK", _64 + "{109,269}={0,2}", "aws_key", "an AWS Bedrock key"),
     _alone("bedrock-api-key-", "[0-9A-Za-z+/=]{20,2000}", "aws_key", "an AWS Bedrock key"),
     _alone("amzn.mws.", _UUID, "aws_key", "an Amazon MWS token"),
@@ -56,7 +57,7 @@ SHAPES: tuple[Shape, ...] = (
         "Q~",
         "azure_key",
         "an Azure client secret",
-        r"(?<![\w.~-])[0-9A-Za-z_~.]{3}[0-9]Q~[0-9A-Za-z_~.-]{31,34}(?![\w.~-])",
+        r"(?<![\w.~-])[0-9A-Za-z_~.]{3}[0-9]Q~[0-9A-Za-z_~.-]{31,34}(?![\w~-]|\.\w)",
         before=None,
     ),
     Shape("AccountKey=", "azure_key", "an Azure storage key", r"AccountKey=(?P<value>[0-9A-Za-z+/]{40,100}={0,2})"),
@@ -123,7 +124,7 @@ SHAPES: tuple[Shape, ...] = (
         "s.",
         "vault_token",
         "a Vault token",
-        r"(?<![\w.$)\]])s\.(?=[A-Za-z]{0,23}[0-9])(?=[0-9a-z]{0,23}[A-Z])[0-9A-Za-z]{24}(?![\w.(])",
+        r"(?<![\w.$)\]])s\.(?=[A-Za-z]{0,23}[0-9])(?=[0-9a-z]{0,23}[A-Z]|(?:[a-z]{0,9}[0-9]){3})[0-9A-Za-z]{24}(?![\w(]|\.\w)",
     ),
     _alone("sha256~", _ID + "{43}", "openshift_token", "an OpenShift token"),
     _alone("ico-", "[0-9A-Za-z]{32}", "infracost_key", "an Infracost key"),
@@ -187,7 +188,7 @@ SHAPES: tuple[Shape, ...] = (
         for lead in ("lsv2_pt_", "lsv2_sk_")
     ),
     # Messages, mail and people
-    Shape("xox", "slack_token", "a Slack token", r"xox[abcdeoprs]-[A-Za-z0-9-]{10,255}"),
+    Shape("xox", "slack_token", "a Slack token", r"xox[abcdeoprs]-[A-Za-z0-9-]{10,255}", loose=True),
     Shape("xapp-", "slack_token", "a Slack token", r"xapp-[0-9]-[A-Za-z0-9-]{10,255}"),
     Shape(
         "hooks.slack.com/",
@@ -209,7 +210,7 @@ SHAPES: tuple[Shape, ...] = (
         ".",
         "discord_token",
         "a Discord token",
-        r"[MNO](?<![\w.-].)(?=[A-Za-z]{0,25}+[0-9])[0-9A-Za-z]{23,25}\.[\w-]{6}\.[\w-]{27,38}(?![\w.-])",
+        r"[MNO](?<![\w.-].)(?=[A-Za-z]{0,25}+[0-9])[0-9A-Za-z]{23,25}\.[\w-]{6}\.[\w-]{27,38}(?![\w-]|\.\w)",
         before=None,
     ),
     Shape(
@@ -219,7 +220,12 @@ SHAPES: tuple[Shape, ...] = (
         r"(?<![0-9A-Za-z])[0-9]{8,10}:AA[0-9A-Za-z_-]{33}(?![0-9A-Za-z_-])",
         before=None,
     ),
-    Shape("SG.", "sendgrid_key", "a SendGrid key", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"),
+    Shape(
+        "SG.",
+        "sendgrid_key",
+        "a SendGrid key",
+        r"SG\.(?:[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}|[A-Za-z0-9_=-]{66})",
+    ),
     _alone("xkeysib-", _HEX + "{64}-[0-9A-Za-z]{16}", "brevo_key", "a Brevo key"),
     _alone("key-", _HEX + "{32}", "mailgun_key", "a Mailgun key"),
     _alone("pubkey-", _HEX + "{32}", "mailgun_key", "a Mailgun key"),
@@ -230,11 +236,21 @@ SHAPES: tuple[Shape, ...] = (
         r"(?<![0-9A-Za-z])[0-9a-f]{32}-us[0-9]{1,2}(?![0-9A-Za-z])",
         before=None,
     ),
-    _alone("SK", _HEX + "{32}", "twilio_key", "a Twilio key"),
+    _alone("SK", "[0-9a-fA-F]{32}", "twilio_key", "a Twilio key"),
     *(_alone(lead, "[0-9A-Za-z]{80,300}", "facebook_token", "a Facebook token") for lead in ("EAAC", "EAAM", "EAAG")),
+    *(
+        Shape(
+            sign,
+            "facebook_token",
+            "a token of a Facebook app",
+            rf"(?<![0-9A-Za-z])[0-9]{{15,16}}{begin}[0-9A-Za-z_-]{{27,40}}(?![0-9A-Za-z_-])",
+            before=None,
+        )
+        for sign, begin in (("|", r"\|"), ("%", "%(?:7C)?"))
+    ),
     _alone("sq0atp-", _ID + "{22,60}", "square_token", "a Square token"),
     _alone("sq0csp-", _ID + "{43}", "square_token", "a Square secret"),
-    _alone("EAAA", _ID + "{56,60}", "square_token", "a Square token"),
+    _alone("EAAA", _ID + "{22,60}", "square_token", "a Square token"),
     _alone("tfp_", r"[0-9A-Za-z_.=-]{44,80}", "typeform_token", "a Typeform token"),
     _alone("pat-na1-", _UUID, "hubspot_token", "a HubSpot token"),
     _alone("pat-eu1-", _UUID, "hubspot_token", "a HubSpot token"),
@@ -337,6 +353,7 @@ SHAPES: tuple[Shape, ...] = (
         r"(?<![0-9A-Za-z])[ps]k\.eyJ[\w-]{20,120}\.[\w-]{20,30}(?![\w-])",
         before=1,
     ),
+    _alone("pk.", r"[0-9A-Za-z]{60}\.[0-9A-Za-z]{22}", "mapbox_token", "a Mapbox token"),
     # Forms that many use
     Shape(
         "eyJ",
@@ -348,7 +365,7 @@ SHAPES: tuple[Shape, ...] = (
         "ZXlK",
         "jwt",
         "a JSON Web Token in base64",
-        r"(?<![A-Za-z0-9+/])ZXlK(?:hb|ra|re|qd|0e|lb|qa|jd|wM|hc|4N)[A-Za-z0-9+/]{60,4000}+={0,2}",
+        r"(?<![A-Za-z0-9+/])ZXlK(?:a[GUm]|bG|c[GWl]|d[0-2W]|em|M[FGWl]|N[Em])[A-Za-z0-9+/]{40,4000}+={0,2}",
     ),
     Shape(
         "-----BEGIN",
@@ -360,6 +377,13 @@ SHAPES: tuple[Shape, ...] = (
         r"|(?:(?:\s|\\[nr]){0,8}+(?:Proc-Type|DEK-Info|Version|Comment): [^\n\\]{0,100}+){0,4}+"
         r"(?:(?:\s|\\[nr]){0,8}+[A-Za-z0-9+/=]{16,}+){1,1000}+(?:(?:[\r\n]|\\[nr]){1,4}+[A-Za-z0-9+/=]{1,80}+)?)?",
         loose=True,
+    ),
+    Shape(
+        "LS0tLS1CRUdJTi",
+        "private_key",
+        "a private key in base64",
+        r"LS0tLS1CRUdJTi(?:BQUklW|BSU0EgUFJJVk|BFQyBQUklW|BEU0EgUFJJVk|BPUEVOU1NIIFBSSVZB|BFTkNSWVBURUQg)"
+        r"[0-9A-Za-z+/]{20,20000}={0,2}",
     ),
     Shape(
         "Private-Lines:",
@@ -416,10 +440,10 @@ SHAPES: tuple[Shape, ...] = (
 
 SERVICES = (
     "adafruit adobe airtable algolia alibaba artifactory asana atlassian azure beamer bintray bitbucket bittrex "
-    "cloudflare codecov cohere coinbase confluence confluent contentful datadog discord droneci dropbox etsy facebook "
-    "fastly finicity finnhub flickr freshbooks gitter hubspot heroku intercom jfrog jira kraken kucoin launchdarkly "
-    "linkedin linked_in looker mailchimp mailgun mapbox mattermost meraki messagebird message_bird netlify newrelic "
-    "new_relic nytimes okta plaid privateai private_ai rapidapi sendbird sentry shodan snyk sonar squarespace sumo "
-    "sumologic telegram travis twilio twitch twitter yandex zendesk"
+    "cloudant cloudflare codecov cohere coinbase confluence confluent contentful datadog discord droneci dropbox etsy "
+    "facebook fastly finicity finnhub flickr freshbooks gitter heroku hubspot ibm_cloud ibmcloud intercom jfrog jira "
+    "kraken kucoin launchdarkly linked_in linkedin looker mailchimp mailgun mapbox mattermost meraki message_bird "
+    "messagebird netlify new_relic newrelic nytimes okta plaid private_ai privateai rapidapi sendbird sentry shodan "
+    "snyk softlayer sonar squarespace sumo sumologic telegram travis twilio twitch twitter yandex zendesk"
 ).split()
 """Services whose keys are letters and digits like any others: they are known by the name beside them."""

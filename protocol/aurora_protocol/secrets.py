@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -27,15 +27,18 @@ class Secret(NamedTuple):
     lead: str = ""
 
 
-_IN_URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}+://(?P<who>[^\s/?#\"{}<>\\]{1,200})@")
+_SCHEME = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}+\Z")
+_IN_URL = re.compile(r"://(?P<who>[^\s/?#\"{}<>\\]{1,200})@")
 _IN_QUERY = re.compile(
     r"[?&](?:api[_-]?key|apikey|access[_-]?token|token|secret|client[_-]?secret|password|passwd|pwd|auth|sig)="
     r"(?P<value>[A-Za-z0-9._~+/%-]{6,500})",
     re.IGNORECASE,
 )
-_NAMES = re.compile(
-    r"passw|passphrase|secret|token|credential|(?:api|access|account|private|signing|encryption)[ _-]?key"
-)
+_NAMES = ("passw", "passphrase", "secret", "token", "credential")
+_KEYS = re.compile(r"(?:api|access|account|private|signing|encryption)[ _-]?\Z")
+_LONGEST = len("encryption_")
+_LEADS = tuple({shape.lead for shape in SHAPES if not shape.loose})
+_LOOSE = tuple({shape.lead for shape in SHAPES if shape.loose})
 _HEADER = re.compile(
     r"(?i:authorization)\\?[\"']?\s{0,5}[:=]\s{0,5}\\?[\"']?(?:(?i:bearer|basic|token|digest|apikey)\s{1,5}+)?+"
     r"(?P<value>[\w.~+/=-]{6,2000})"
@@ -45,7 +48,7 @@ _NAMED = re.compile(
     (?P<name> (?i: passw(?:or)?d | passphrase | secret | token | credential
                  | (?:api|access|account|private|signing|encryption)[ _-]?key ) )
     [\w-]{0,30}+
-    (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+\s{0,3}(?==) )? \s{0,5} (?P<sign> [=:]{1,3}>? ) \s{0,5}
+    (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+\s{0,3}(?==) )? \s{0,5} (?P<sign> (?: :{1,2}=? | ={1,3} ) >? ) \s{0,5}
       | \s{1,5} (?P<verb> (?i: is | was ) ) \s{1,5}
       | (?P<gap> \s{1,3} ) )
     (?: \\?(?P<quote> ["'`] ) (?P<quoted> (?: (?!(?P=quote)) [^\n\\] ){4,200} )
@@ -57,14 +60,20 @@ _BESIDE_SERVICE = re.compile(
 )
 _BEFORE = 64
 """Letters before a value that the name of its service is looked for in."""
-_RUN = re.compile(r"[\w+/=~-]{14,}+")
-_LONG = 24
-"""Letters that a key without a digit has."""
+_KIND = re.compile(r"(?m)^kind:\s{1,3}[\"']?Secret[\"']?\s*$")
+_DATA = re.compile(r"(?m)^(?:data|stringData):[ \t]{0,9}\r?\n")
+_DATUM = re.compile(r"(?m)^[ \t]{1,20}[\w./-]{1,200}+:[ \t]{1,9}[\"']?(?P<value>[^\s\"'|>#][^\s\"']{3,8000})")
+_OUTDENTED = re.compile(r"(?m)^(?=[^\s#])")
+_RUN = 14
+"""Letters that a key of a form, or of a service, has at least without anything between them."""
+_IN_RUNS = bytes(sign if re.match(rb"[0-9A-Za-z_+/=~-]", bytes([sign])) else ord(" ") for sign in range(256))
+_MIXED = re.compile(rb"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]|[a-z][A-Z]{1,2}[a-z][A-Z]|[0-9a-z]{20}|[0-9A-Z]{16}")
+"""Sign of letters at random, which hardly a name has and one key in a thousand lacks."""
 _AROUND = 24
 _OPTION = re.compile(r"(?:\A|[\s\"'`(])--?[\w-]{0,30}\Z")
 
 _PLACEHOLDER = re.compile(
-    r"<.*>|\{.*\}|\$.*|%.*%|\[.*\]|[*•.x…_-]+|(?:your|my|the|an?|some|example|sample|dummy|fake|test)[ _-].*"
+    r"<.*>|\{.*\}|\$.*|%.*%|\[.*\]|[*•.x…_-]+|(?:your|my|the|an?|some|other|example|sample|dummy|fake|test)[ _-].*"
     r"|none|null|todo|string|password|secret|token|api.?key",
     re.DOTALL,
 )
@@ -75,9 +84,11 @@ _TECHNICAL = re.compile(
     r"|v?\d+(?:\.\d+)+\w{0,8}",
     re.IGNORECASE,
 )
-_CODE_NAME = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+)+|[A-Za-z]*_\w*")
+_CODE_NAME = re.compile(r"[A-Za-z_]\w*(?:(?:\??\.|->|::)\w+)+|[A-Za-z]*_\w*")
 _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 _MARK, _BRACKET = re.compile(r"[!@#$%^&*+=?~]"), re.compile(r"[()\[\]{}<>]")
+_NO_NAME = 32
+"""Letters from which on a name with letters at random in it is none."""
 _LEAST_RANDOM = 2.4
 """Bits a letter: `hunter2` has 2.8, `aaaaaa1` 0.6."""
 _LEAST_OF_SERVICES = 3.2
@@ -90,14 +101,29 @@ def is_placeholder(value: str) -> bool:
     return _PLACEHOLDER.fullmatch(value) is not None or _STANDING_IN.search(value) is not None
 
 
+def is_mixed(word: str) -> bool:
+    """Whether a word has the length of a key and letters at random."""
+    return len(word) >= _RUN and _MIXED.search(word.encode("ascii", "replace")) is not None
+
+
 def tokens_in(text: str) -> Iterator[Secret]:
     """Keys and tokens by the forms of their providers, and private keys. None overlaps another; not in text order."""
+    return _tokens(text, _random_runs(text))
+
+
+def _tokens(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Secret]:
     taken: list[tuple[int, int]] = []
-    random = _random_runs(text)
-    for shape in SHAPES:
-        if shape.lead not in (text if shape.loose else random):
+    # Leads are looked for in this, which is short, and not in `text`: there are two hundred of them.
+    random = "\n".join([text[max(0, start - _AROUND) : end] for start, end in runs])
+    leads = {lead for lead in _LOOSE if lead in text}
+    if random:
+        leads.update([lead for lead in _LEADS if lead in random])
+    for shape in SHAPES if leads else ():
+        if shape.lead not in leads:
             continue
         found = [_value(match) for match in _matches(shape, text)]
+        if shape.kind == "password":
+            found = [each for each in found if not is_placeholder(text[each[0] : each[1]])]
         fresh = _apart(found, taken) if taken else found
         taken = sorted([*taken, *fresh]) if fresh else taken
         for start, end in fresh:
@@ -109,16 +135,19 @@ def may_have_tokens(text: str, lines: str) -> bool:
     return any(shape.lead in lines and any(_matches(shape, text)) for shape in SHAPES)
 
 
-def _random_runs(text: str) -> str:
-    """What in `text` is long enough, and mixed enough, to be a key of some form, each with what stands before it.
-
-    Leads are looked for in this, which is short, and not in `text`: there are a hundred and fifty of them.
-    """
-    return "\n".join(
-        text[max(0, match.start() - _AROUND) : match.end()]
-        for match in _RUN.finditer(text)
-        if match.end() - match.start() >= _LONG or _DIGIT.search(match[0])
-    )
+def _random_runs(text: str) -> list[tuple[int, int]]:
+    """Where in `text` something is long enough, and mixed enough, to be a key of some form, in text order."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    signs = text.encode("latin-1", "replace")  # one byte a letter: places stay
+    long = [run for run in signs.translate(_IN_RUNS).split() if len(run) >= _RUN]  # faster than a pattern
+    mixed = {run for run in set(long) if _MIXED.search(run)}
+    for run in long if mixed else ():
+        if run in mixed:
+            at = signs.find(run, at)
+            found.append((at, at + len(run)))
+            at += len(run)
+    return found
 
 
 def _matches(shape: Shape, text: str) -> Iterator[re.Match[str]]:
@@ -146,15 +175,20 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def logins_in(text: str) -> Iterator[Secret]:
     """User names with passwords in addresses (`postgres://ann:pw@host`): from the name to before the @."""
-    if "@" in text and "://" in text:
-        for match in _IN_URL.finditer(text):
-            if ":" in match["who"]:
-                yield Secret(match.start("who"), match.end("who"), "login", "a password in an address")
+    if "@" not in text:
+        return
+    done, at = 0, text.find("://")
+    while at >= 0:
+        match = _IN_URL.match(text, at)
+        if match is not None and at >= done and ":" in match["who"] and _SCHEME.search(text, max(done, at - 22), at):
+            yield Secret(match.start("who"), match.end("who"), "login", "a password in an address")
+            done = match.end()
+        at = text.find("://", at + 3)
 
 
 def query_keys_in(text: str) -> Iterator[Secret]:
     """Values of keys in the query of an address (`?api_key=…`), placeholders left out."""
-    if "=" in text:
+    if "=" in text and ("?" in text or "&" in text):
         for match in _IN_QUERY.finditer(text):
             if not is_placeholder(match["value"]):
                 yield Secret(match.start("value"), match.end("value"), "password", "a key in an address")
@@ -170,12 +204,12 @@ def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
     at = lowered.find("authorization")
     while at >= 0:
         match = _HEADER.match(text, at)
-        if match is not None and not is_placeholder(match["value"]):
+        if match is not None and not is_placeholder(match["value"]) and not _is_code(match["value"]):
             yield Secret(match.start("value"), match.end("value"), "password", "a password")
         at = lowered.find("authorization", at + 1 if match is None else match.end())
     done = 0
-    for name in _NAMES.finditer(lowered):
-        match = _NAMED.match(text, name.start()) if name.start() >= done else None
+    for start in _names(lowered):
+        match = _NAMED.match(text, start) if start >= done else None
         if match is None:
             continue
         part = "quoted" if match["quote"] is not None else "bare"
@@ -194,25 +228,62 @@ def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
             )
 
 
+def _names(lowered: str) -> list[int]:
+    """Where names of secrets begin, in order. Looked for one by one, each in a tenth of what a pattern of all takes."""
+    found: list[int] = []
+    for name in _NAMES:
+        at = lowered.find(name)
+        while at >= 0:
+            found.append(at)
+            at = lowered.find(name, at + len(name))
+    at = lowered.find("key")
+    while at >= 0:
+        if kind := _KEYS.search(lowered, max(0, at - _LONGEST), at):
+            found.append(kind.start())
+        at = lowered.find("key", at + 3)
+    return sorted(found)
+
+
 def service_keys_in(text: str) -> Iterator[Secret]:
     """Values that look random and stand beside the name of a service whose keys have no form of their own
     (`DATADOG_APP = "3f…"`).
     """
-    for match in _RUN.finditer(text):
-        end = match.end()
-        value = match[0][match[0].rstrip("=").rfind("=") + 1 :]  # `NAME=value` is one run
-        if _is_key(value) and text[end : end + 1] not in ("(", "[", "."):
+    return _service_keys(text, _random_runs(text))
+
+
+def _service_keys(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Secret]:
+    for begin, end in runs:
+        run = text[begin:end]
+        value = run[run.rstrip("=").rfind("=") + 1 :]  # `NAME=value` is one run
+        if len(value) >= _RUN and text[end : end + 1] not in ("(", "[", "."):
             start = end - len(value)
-            if _BESIDE_SERVICE.search(text[max(0, start - _BEFORE) : start].lower()):
+            before = text[max(0, start - _BEFORE) : start].lower()
+            if _BESIDE_SERVICE.search(before) and _is_key(value):
                 yield Secret(start, end, "service_key", "a key")
+
+
+def kubernetes_in(text: str) -> Iterator[Secret]:
+    """Values of a Kubernetes manifest of kind Secret, whatever they are called."""
+    if "Secret" not in text or _KIND.search(text) is None:
+        return
+    for data in _DATA.finditer(text):
+        for line in _DATUM.finditer(text, data.end(), _end_of_block(text, data.end())):
+            if not is_placeholder(line["value"]):
+                yield Secret(line.start("value"), line.end("value"), "kubernetes_secret", "a Kubernetes secret")
+
+
+def _end_of_block(text: str, start: int) -> int:
+    """Where lines that are indented end."""
+    end = _OUTDENTED.search(text, start)
+    return end.start() if end is not None else len(text)
 
 
 def secrets_in(text: str, *, every: bool = False) -> list[Secret]:
     """Everything of the above, in text order and apart from each other; `every` as for `named_in`."""
-    logins = (
-        each for each in logins_in(text) if every or not is_placeholder(text[each.start : each.end].partition(":")[2])
-    )
-    found = [*tokens_in(text), *logins, *query_keys_in(text), *named_in(text, every=every), *service_keys_in(text)]
+    logins = (each for each in logins_in(text) if every or not _is_example(text[each.start : each.end]))
+    runs = _random_runs(text)
+    found = [*_tokens(text, runs), *logins, *query_keys_in(text), *named_in(text, every=every)]
+    found += [*_service_keys(text, runs), *kubernetes_in(text)]
     # The longest of those that begin together; then what begins within another is part of it.
     found.sort(key=lambda each: (each.start, -each.end))
     apart: list[Secret] = []
@@ -224,12 +295,21 @@ def secrets_in(text: str, *, every: bool = False) -> list[Secret]:
     return apart
 
 
+def _is_example(login: str) -> bool:
+    """Whether user and password are those of documentation: `user:pass`, `guest:guest`."""
+    user, _, password = login.partition(":")
+    return is_placeholder(password) or password.lower() in (user.lower(), "pass", "passwd", "pwd")
+
+
+def _is_code(value: str) -> bool:
+    """Whether a value is the name of something, as `request.headers.get`."""
+    return _CODE_NAME.fullmatch(value) is not None and (len(value) < _NO_NAME or not is_mixed(value))
+
+
 def _is_key(value: str) -> bool:
     """Whether `value` beside a service's name is letters at random, and no name or placeholder."""
     mixed = len(value) >= 14 and _DIGIT.search(value) is not None and _LETTER.search(value) is not None
-    return (
-        mixed and _bits(value) >= _LEAST_OF_SERVICES and not _CODE_NAME.fullmatch(value) and not is_placeholder(value)
-    )
+    return mixed and _bits(value) >= _LEAST_OF_SERVICES and not _is_code(value) and not is_placeholder(value)
 
 
 def _lowered(text: str) -> str:

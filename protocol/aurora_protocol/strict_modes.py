@@ -1,11 +1,13 @@
 """Strict modes: owner and permissions of what is read to be obeyed and of where we write (OpenSSH's StrictModes).
 
 A file or folder is believed where it belongs to its user or to root and nobody else may write it. A group may where it
-is its user's own, with no other member (the usual one where the umask is 002). On Windows nothing is checked.
+is its user's own, with no other member (the usual one where the umask is 002) and no access list. On Windows nothing
+is checked.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -13,6 +15,53 @@ from pathlib import Path
 
 OWN_FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 """Flags of `os.open` for a file of ours that is written: a link in its place is refused, not followed."""
+
+
+def open_own(path: str | Path, flags: int, mode: int = 0o600) -> int:
+    """Open a file of ours to write it: `os.open` with `flags` and `OWN_FILE`. A pipe in its place is not waited for.
+
+    Raises OSError, also for a link, for what is no regular file and for one that others own or may write.
+    """
+    descriptor = os.open(path, flags | OWN_FILE | getattr(os, "O_NONBLOCK", 0), mode)
+    status = os.fstat(descriptor)
+    problem = None if stat.S_ISREG(status.st_mode) else f"{path} is no regular file"
+    if problem := problem or complaint(path, status):
+        os.close(descriptor)
+        raise OSError(errno.EPERM, problem, os.fspath(path))
+    return descriptor
+
+
+def read_own(path: str | Path, at_most: int) -> bytes:
+    """The first `at_most` bytes of a file of ours. Never waits. Raises OSError as `open_own` does."""
+    descriptor = open_own(path, os.O_RDONLY)
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(at_most)
+
+
+def way_complaint(path: str | Path) -> str | None:
+    """Why a folder that `path` lies in lets others put another in its place; None where nobody can.
+
+    In a sticky folder (`/tmp`) nobody can exchange what is another's.
+    """
+    if sys.platform == "win32":
+        return None
+    for folder in Path(os.path.realpath(path)).parents:
+        status = folder.stat()
+        sticky = status.st_mode & stat.S_ISVTX and status.st_uid in (os.geteuid(), 0)
+        problem = None if sticky else complaint(folder, status)
+        if problem and not (_is_nobodys(status.st_uid) and not status.st_mode & 0o022):
+            return problem
+    return None
+
+
+def _is_nobodys(user: int) -> bool:
+    """Whether a user id stands for all that have none here, as in a container without privileges (Linux)."""
+    try:
+        nobody = int(Path("/proc/sys/kernel/overflowuid").read_bytes())
+        users = Path("/proc/self/uid_map").read_text(encoding="ascii").split()
+    except (OSError, ValueError):
+        return False
+    return user == nobody and users != ["0", "0", "4294967295"]
 
 
 def complaint(path: str | Path, status: os.stat_result, also: int | None = None) -> str | None:
@@ -26,13 +75,23 @@ def complaint(path: str | Path, status: os.stat_result, also: int | None = None)
         return (
             f"{path} belongs to user {status.st_uid}, not to you; look at what it says, then remove it or make it yours"
         )
-    by_group = status.st_mode & stat.S_IWGRP and not _private_group(status.st_gid, status.st_uid)
+    by_group = status.st_mode & stat.S_IWGRP and not (
+        _private_group(status.st_gid, status.st_uid) and not _has_access_list(path)
+    )
     if by_group or status.st_mode & stat.S_IWOTH:
         mode = stat.S_IMODE(status.st_mode)
         return (
             f"{path} may be written by other users (mode {mode:o}); look at what it says, then run: chmod go-w '{path}'"
         )
     return None
+
+
+def _has_access_list(path: str | Path) -> bool:
+    """Whether more users are named than the mode tells of: its bits of the group are then the most that any may."""
+    try:
+        return "system.posix_acl_access" in os.listxattr(path)
+    except (AttributeError, OSError):  # a system, or a file system, without
+        return False
 
 
 def _private_group(group: int, owner: int) -> bool:

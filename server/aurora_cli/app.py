@@ -25,6 +25,7 @@ COMMANDS = {
     "dashboard": ("aurora_cli.dashboard", "dashboard"),
     "deliverable": ("aurora_cli.deliverable", "deliverable"),
     "doctor": ("aurora_cli.doctor", "doctor"),
+    "explain": ("aurora_cli.explain", "explain"),
     "index": ("aurora_cli.index", "index"),
     "logs": ("aurora_cli.logs", "logs"),
     "lsp": ("aurora_cli.lsp", "lsp"),

@@ -10,6 +10,7 @@ PLACES = {
     "show": ("aurora_cli.deliverable_show", "show"),
     "list": ("aurora_cli.deliverable_show", "list_"),
     "events": ("aurora_cli.deliverable_show", "events"),
+    "criteria": ("aurora_cli.deliverable_show", "criteria"),
     "export": ("aurora_cli.deliverable_show", "export"),
     "ingest": ("aurora_cli.deliverable_ingest", "ingest"),
 }

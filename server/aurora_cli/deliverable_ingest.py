@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from aurora_cli.deliverable_record import DELIVERABLE
+from aurora_cli.deliverable_record import DELIVERABLE, with_zone
 from aurora_cli.errors import FINE, NO, one_line
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json
@@ -24,6 +25,7 @@ BATCH = 2000
 BATCH_CHARACTERS = 4 << 20
 MAX_LINE = 256 * 1024
 MAX_DOCUMENT = 16 << 20
+MAX_REPORTS = 32 << 20
 MAX_HOOK = 32 << 20
 KEPT = 8 * 1024
 """Characters of a hook's longer texts that are passed on from either end: a file that was written is not our affair."""
@@ -31,14 +33,32 @@ HOOK_SECONDS = 5.0
 HOOK_LIMIT = 15.0
 """Seconds after which a hook has ended, whatever holds it up: a daemon that starts, or was stopped in its work."""
 REFUSALS_SHOWN = 10
+_DECLARED = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z][A-Za-z0-9._-]{0,40})[\"']")
 
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option(
+    "--junit",
+    multiple=True,
+    metavar="FILE",
+    help="Take in a test run by its JUnit XML, or a folder of reports; may be repeated.",
+)
+@click.option("--change", metavar="CHANGE", help="The deliverable that the tests are of. [default: the only open one]")
+@click.option(
+    "--at", callback=with_zone, metavar="TIME", help="When the tests ended. [default: as the report says, or now]"
+)
 @click.option("--claude-code-hook", is_flag=True, help="Read one hook payload; always exits 0.")
 @click.pass_obj
-def ingest(settings: GlobalOptions, files: tuple[str, ...], claude_code_hook: bool) -> int:
-    """Take in events as JSON lines, deliverable documents, and exports of issues.
+def ingest(
+    settings: GlobalOptions,
+    files: tuple[str, ...],
+    junit: tuple[str, ...],
+    change: str | None,
+    at: str | None,
+    claude_code_hook: bool,
+) -> int:
+    """Take in events as JSON lines, deliverable documents, exports of issues, and JUnit reports.
 
     Each FILE, or - (standard input, the default), is JSON lines with an event each (AURA-M §5.3), or one JSON document:
     a deliverable's state or final record, a GitHub issue, a Jira issue or export. Taking in the same twice changes
@@ -46,9 +66,17 @@ def ingest(settings: GlobalOptions, files: tuple[str, ...], claude_code_hook: bo
     """
     if claude_code_hook:
         return hook(settings)
+    if files and junit:
+        raise click.UsageError("give FILEs or --junit, not both: tests are of one deliverable")
+    if not junit and (change is not None or at is not None):
+        raise click.UsageError("--change and --at are for --junit: other files say of themselves what they are of")
     total: dict[str, Any] = {"accepted": 0, "duplicates": 0, "refused": [], "change_ids": [], "notes": []}
     with open_session(settings, settings.workspace) as client:
-        for name in files or ("-",):
+        if junit:
+            told = {"change_id": change, "at": at, "document": reports_of(junit)}
+            params = {"action": "ingest", "format": "junit", **{key: each for key, each in told.items() if each}}
+            _add(total, client.request(DELIVERABLE, params), junit[0], 1)
+        for name in () if junit else files or ("-",):
             first = 1
             for params in requests_of(name):
                 _add(total, client.request(DELIVERABLE, params), name, first)
@@ -121,6 +149,43 @@ def shortened(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list):
         return [shortened(item, depth + 1) for item in value[:1000]]
     return value
+
+
+def reports_of(names: Sequence[str]) -> list[str]:
+    """The texts of JUnit reports: of files, of standard input (`-`), of a folder's `*.xml`.
+
+    Raises OSError, BadParameter.
+    """
+    found: list[str] = []
+    left = MAX_REPORTS
+    for name in names:
+        paths: list[Path | None] = [None] if name == "-" else [Path(name)]
+        if name != "-" and Path(name).is_dir():
+            paths = [*sorted(each for each in Path(name).glob("*.xml") if each.is_file())]
+            if not paths:
+                raise click.BadParameter(f"there is no *.xml in {name}")
+        for path in paths:
+            if path is None:
+                content = sys.stdin.buffer.read(left + 1)
+            else:
+                with path.open("rb") as file:
+                    content = file.read(left + 1)
+            left -= len(content)
+            if left < 0:
+                raise click.BadParameter(f"these reports are larger than {MAX_REPORTS >> 20} MiB")
+            found.append(xml_text(content))
+    return found
+
+
+def xml_text(content: bytes) -> str:
+    """An XML document as text, by its byte order mark or the encoding it declares, else UTF-8."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", "replace")
+    declared = _DECLARED.match(content)
+    try:
+        return content.decode(declared[1].decode("ascii") if declared else "utf-8-sig", "replace")
+    except LookupError:
+        return content.decode("utf-8-sig", "replace")
 
 
 def requests_of(name: str) -> Iterator[dict[str, Any]]:

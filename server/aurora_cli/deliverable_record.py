@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aurora_cli.command_types import Finite
-from aurora_cli.deliverable_view import ended_lines, state_line
+from aurora_cli.deliverable_view import ended_lines, gap_lines, state_line
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json, style_of_output
 from aurora_cli.session import open_session
@@ -156,6 +156,7 @@ def record(settings: GlobalOptions, params: dict[str, Any]) -> None:
         state = client.request(DELIVERABLE, params)
         ended = params["action"] in ("complete", "fail")
         final = client.request(DELIVERABLE, {"action": "export", "change_id": state["change_id"]}) if ended else None
+        shown = client.request(DELIVERABLE, {"action": "criteria", "change_id": state["change_id"]}) if ended else None
     if "change_id" not in params:
         print(f"aurora: {state['change_id']} is meant, the only one that is open", file=sys.stderr)
     if settings.json:
@@ -165,6 +166,8 @@ def record(settings: GlobalOptions, params: dict[str, Any]) -> None:
     print(state_line(state, style))
     if final is not None:
         print("\n".join(ended_lines(final, style)))
+    if shown is not None and shown["gaps"] and params["action"] == "complete":
+        print("\n".join(gap_lines(shown["gaps"], style)))
 
 
 def _about() -> list[click.Option]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from aurora_cli.deliverable_record import DELIVERABLE
-from aurora_cli.deliverable_view import ended_lines, event_line, list_lines, show_lines
+from aurora_cli.deliverable_record import DELIVERABLE, with_zone
+from aurora_cli.deliverable_view import criteria_lines, ended_lines, event_line, list_lines, show_lines
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import json_text, print_json, style_of_output
 from aurora_cli.session import open_session
@@ -40,19 +40,41 @@ def show(settings: GlobalOptions, change: str | None) -> None:
 
 @click.command("list")
 @click.option("--status", type=click.Choice(SHOWN), help="Only these; open is what has not ended.")
+@click.option("--search", metavar="WORDS", help="Only those whose name, description or author, agent, model say so.")
+@click.option("--agent", help="Only this agent's.")
+@click.option("--model", help="Only this model's.")
+@click.option("--since", callback=with_zone, metavar="TIME", help="Only what was under way then or later.")
+@click.option("--until", callback=with_zone, metavar="TIME", help="Only what was under way then or before.")
 @click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True, help="At most so many.")
 @click.pass_obj
-def list_(settings: GlobalOptions, status: str | None, limit: int) -> None:
+def list_(settings: GlobalOptions, /, limit: int, **asked: str | None) -> None:
     """List deliverables, the latest first."""
     params: dict[str, Any] = {"action": "list", "limit": limit}
-    if status is not None:
-        params["status"] = status
+    params |= {name: value for name, value in asked.items() if value is not None}
     with open_session(settings, settings.workspace) as client:
         reply = client.request(DELIVERABLE, params)
     if settings.json:
         print_json(reply)
+        return
+    filtered = len(params) > 2
+    print("\n".join(list_lines(reply["deliverables"], style_of_output(settings), datetime.now(UTC), filtered)))
+    left_out = reply.get("total", 0) - len(reply["deliverables"])
+    if left_out > 0:
+        print(f"aurora: {left_out:,} earlier ones are left out; see --limit", file=sys.stderr)
+
+
+@click.command()
+@click.argument("change", required=False)
+@click.pass_obj
+def criteria(settings: GlobalOptions, change: str | None) -> None:
+    """Show what a deliverable's spec asks for, what shows whether it is met, and what nothing tells."""
+    with open_session(settings, settings.workspace) as client:
+        reply = client.request(DELIVERABLE, _about("criteria", change))
+    _said(reply["change_id"], change)
+    if settings.json:
+        print_json(reply)
     else:
-        print("\n".join(list_lines(reply["deliverables"], style_of_output(settings), datetime.now(UTC))))
+        print("\n".join(criteria_lines(reply, style_of_output(settings))))
 
 
 @click.command()

@@ -28,10 +28,14 @@ def state_line(state: Mapping[str, Any], style: TerminalStyle) -> str:
     return " · ".join(words)
 
 
-def list_lines(states: Sequence[Mapping[str, Any]], style: TerminalStyle, now: datetime) -> list[str]:
+def list_lines(states: Sequence[Mapping[str, Any]], style: TerminalStyle, now: datetime, filtered: bool) -> list[str]:
     """A line per deliverable, with its age and what it is."""
     if not states:
-        return ["no deliverables; begin one with: aurora deliverable start CHANGE"]
+        return (
+            ["no deliverable is like that; see: aurora deliverable list"]
+            if filtered
+            else ["no deliverables; begin one with: aurora deliverable start CHANGE"]
+        )
     lines = []
     for state in states:
         words = [state_line(state, style)]
@@ -107,6 +111,30 @@ def ended_lines(final: Mapping[str, Any], style: TerminalStyle) -> list[str]:
     if usage := token_words(metrics.get("token_usage") or {}):
         lines.append(f"  tokens       {usage}")
     return lines
+
+
+_MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("?", "yellow")}
+
+
+def criteria_lines(reply: Mapping[str, Any], style: TerminalStyle) -> list[str]:
+    """A spec's requirements and constraints with what shows whether they are met, then what nothing tells."""
+    scores = reply.get("conformance") or {}
+    known = [f"{name.replace('_', ' ')} {value:.2f}" for name, value in scores.items() if value is not None]
+    lines = [f"{style.bold(plain(reply['change_id']))} · conformance {', '.join(known) or 'unknown'}"]
+    if reply["criteria"] is None:
+        lines.append("  no spec was looked at: it is when tests are told, and at the end")
+    for each in reply["criteria"] or ():
+        mark, color = _MARKS[each["met"]]
+        kind = "" if each["kind"] == "requirement" else f"{each['kind']}: "
+        lines.append(f"  {style.colored(mark, color)} {kind}{plain(each['name'])}")
+        if each.get("evidence"):
+            lines.append(f"      {style.dim(plain(each['evidence']))}")
+    return [*lines, *gap_lines(reply.get("gaps") or (), style)]
+
+
+def gap_lines(gaps: Sequence[Mapping[str, Any]], style: TerminalStyle) -> list[str]:
+    """What nothing tells of a deliverable, and what would."""
+    return [f"  unmeasured   {each['what'].replace('_', ' ')}: {style.dim(each['fix'])}" for each in gaps]
 
 
 def event_line(event: Mapping[str, Any], style: TerminalStyle) -> str:

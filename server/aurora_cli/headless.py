@@ -27,7 +27,7 @@ from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
-from aurora_orchestration.types import AgentResponse, ModelCall, Subgoal, SubgoalResult, Usage
+from aurora_orchestration.types import AgentMetadata, AgentResponse, ModelCall, Subgoal, SubgoalResult, Usage
 from aurora_protocol.address import home, in_home
 from aurora_protocol.query_methods import QUERY
 from aurora_server.configuration.layers import settings_for
@@ -214,10 +214,16 @@ def record_of(result: dict[str, Any], workspace: str, mode: Mode) -> RunRecord:
 
 
 def _step(told: Mapping[str, Any]) -> SubgoalResult:
-    """A subgoal as the wire tells it: what was to be done, by whom, and whether it was."""
+    """A subgoal as the wire tells it: what was to be done, by whom, whether it was, and why not."""
     status: Literal["success", "error"] = "success" if told["done"] else "error"
     return SubgoalResult(
         subgoal=Subgoal(id=told["id"], description=told["description"], agent=told["agent"]),
-        response=AgentResponse(subgoal_id=told["id"], agent_id=told["agent"], status=status),
+        response=AgentResponse(
+            subgoal_id=told["id"],
+            agent_id=told["agent"],
+            status=status,
+            error=told.get("error"),
+            metadata=AgentMetadata(exit_code=told.get("exit_code")),
+        ),
         skipped="" if told["tries"] else "not begun",
     )

@@ -271,9 +271,9 @@ def found_lines(found: Sequence[FoundSection], words: Sequence[str], style: Term
             if last is not None and line.number > last + 1 and any(not other.hit for other in each.lines):
                 lines.append(style.dim(f"    {'⋮':>{width}}"))
             last = line.number
-            text = plain("".join(plain_lines(line.text)))
-            if style.width is not None:
-                text = shorten(text, max(style.width - width - 6, _NARROWEST))
+            text = plain("".join(plain_lines(line.text))).strip()
+            room = (style.width or _WIDEST_PIPED) - width - 6
+            text = _around(text, words, max(room, _NARROWEST))
             lines.append(f"    {style.dim(str(line.number).rjust(width))}  {_marked(text, words, style)}")
         hits = sum(line.hit for line in each.lines)
         if each.matches > hits:
@@ -320,6 +320,17 @@ def _figures(each: Conversation) -> tuple[str, str, str]:
     cost = f"${each.cost_usd:.4f}" if each.cost_usd is not None else "–"
     lasted = took(each.duration_ms) if each.duration_ms is not None else "–"
     return score, cost, lasted
+
+
+def _around(text: str, words: Sequence[str], width: int) -> str:
+    """As much of a line as fits `width`, so that the first of the words it has is in it."""
+    if len(text) <= width:
+        return text
+    folded = text.casefold()
+    places = [folded.find(word.casefold()) for word in words if word.strip()]
+    at = min((place for place in places if place >= 0), default=0)
+    begin = 0 if at < width // 2 else min(at - width // 3, len(text) - width + 1)
+    return shorten(text, width) if begin == 0 else shorten(f"…{text[begin:].lstrip()}", width)
 
 
 def _marked(text: str, words: Sequence[str], style: TerminalStyle) -> str:

@@ -19,19 +19,32 @@ from aurora_cli.global_options import GlobalOptions
 from aurora_cli.manifest_plan import GivenValues, PlanRun, plan_document, plan_lines
 from aurora_cli.output import style_of
 from aurora_cli.shared_options import cache_of, flags_of, model_options, policy_of, site_options, words_given
-from aurora_cli.site_call import document_given, jar_of, pairs_given, patience, sending_options, warn_of_errors
+from aurora_cli.site_call import (
+    checked_token,
+    cookies_for,
+    document_given,
+    jar_of,
+    pairs_given,
+    patience,
+    sending_options,
+    warn_of_errors,
+)
 from aurora_cli.site_view import print_document
+from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.fetch import fetch as fetch_manifest
+from aurora_manifest.client.state import SiteState, read_state
 from aurora_manifest.client.transport import RequestPolicy
 from aurora_orchestration.guardrails.audit import guard_noted
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.guardrails.guard import Guarded
+from aurora_orchestration.guardrails.soft_limit import declined, question, unconfirmed
 from aurora_orchestration.llm.completion import CapReached, Llm, LlmError, NotConfigured
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.sites.planner import Planned, plan_calls
-from aurora_orchestration.types import ModelCall
+from aurora_orchestration.sites.spoken_passwords import without_passwords
+from aurora_orchestration.types import ModelCall, Rate, Role
 from aurora_protocol import SiteError
 from aurora_protocol.human_text import plain
 from aurora_server.configuration.budget import budget_of
@@ -90,19 +103,30 @@ def do(
     if not text.strip():
         raise click.UsageError("REQUEST is empty", click.get_current_context())
     given = GivenValues(document_given(document), pairs_given(pairs))
+    unspoken = without_passwords(text)
     policy = policy_of(timeout, insecure_http, allow_cross_origin)
     with open_model(settings, flags_of(llm_provider, llm_model), force=force) as asked:
-        guarded = asked.guarded(text, force=force)
+        guarded = asked.guarded(unspoken, force=force)
         _tell(asked)
-        if guarded.redactions:
+        if guarded.redactions or unspoken != text:
             _say("give such values with --arg NAME=VALUE: the model then sees their names only")
-        published = asyncio.run(fetch_manifest(url, policy, cache=cache_of(settings, no_cache)))
+        cookies, token = cookies_for(settings, url, cookie_jar, no_cookies), checked_token(token)
+        published = asyncio.run(
+            fetch_manifest(url, policy, cache=cache_of(settings, no_cache), cookies=cookies, token=token)
+        )
         if not published.manifest.capabilities:
             raise SiteError(f"{published.url}: the manifest has no capabilities; nothing can be done there")
         warn_of_errors(published)
         with _waiting(settings, asked):
             planned = asyncio.run(
-                plan_calls(guarded.query, published.manifest, given.names, asked.llm, patience=patience)
+                plan_calls(
+                    guarded.query,
+                    published.manifest,
+                    given.names,
+                    asked.llm,
+                    state=_state(published),
+                    patience=patience,
+                )
             )
     _tell_hidden(planned, len(published.manifest.capabilities))
     plan, style = planned.plan, style_of(sys.stdout, os.environ, no_color=settings.no_color)
@@ -138,6 +162,17 @@ def do(
     return code
 
 
+def _state(published: Published) -> SiteState | None:
+    """What the site said of the session with its manifest; None where it said nothing that can be read."""
+    if published.state is None:
+        return None
+    try:
+        return read_state(published.state)
+    except SiteError as error:
+        _say(f"what the site says of the session was left out: {error}")
+        return None
+
+
 def _tell(asked: ModelSession) -> None:
     for notice in asked.notices:
         _say(notice)
@@ -162,13 +197,33 @@ def _waiting(settings: GlobalOptions, asked: ModelSession) -> AbstractContextMan
     return Console(file=sys.stderr, force_terminal=True).status(f"{asked.llm.model} is planning …")
 
 
+_MANIFEST_TOKENS = 3_000
+"""Tokens that a manifest's capabilities take, more or less: they go with the request."""
+
+
+def _confirm(warning: str) -> None:
+    """Ask at the terminal whether to go on. Raises OverBudget where the answer is no, or there is no terminal."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise unconfirmed(warning)
+    if not click.confirm(question(warning).removesuffix(" [y/N]"), err=True):
+        raise declined(warning)
+
+
 class ModelSession:
     """The model a command asks, opened by `open_model`. `llm` meters, reserves and settles every call."""
 
     def __init__(
-        self, soar: SoarSettings, home: Path, run: str, budget: Budget, llm: Llm, calls: list[ModelCall]
+        self,
+        soar: SoarSettings,
+        home: Path,
+        run: str,
+        budget: Budget,
+        llm: Llm,
+        calls: list[ModelCall],
+        rate: Rate,
     ) -> None:
         self.llm = llm
+        self._rates: dict[Role, Rate] = {"reasoning": rate, "solving": rate}
         self.notices: list[str] = []
         self._soar = soar
         self._home = home
@@ -184,13 +239,16 @@ class ModelSession:
     def guarded(self, text: str, *, force: bool = False) -> Guarded:
         """`text` as it may be sent; what is to be said of it joins `notices`.
 
-        Raises QuestionBlocked where a guardrail or the budget holds it back.
+        Raises QuestionBlocked where a guardrail or the budget holds it back; beyond the soft limit its user is asked.
         """
         guarded, notices = guard_noted(text, self._soar.guardrails, self._home, self._run, time.time)
         self.notices += notices
-        usd = estimate(tokens_of(guarded.query), "simple", self._soar.complexity)
+        usd = estimate(tokens_of(guarded.query), _MANIFEST_TOKENS, "simple", "none", self._rates, self._soar.complexity)
         warning = self._budget.check(usd, force=force)
-        self.notices += [warning] if warning else []
+        if warning and usd > 0:
+            self.notices.append(warning)
+            if not force:
+                _confirm(warning)
         return guarded
 
 
@@ -211,7 +269,7 @@ def open_model(settings: GlobalOptions, flags: Mapping[str, str], *, force: bool
     )
     if models.solving is None:
         raise NotConfigured(models.why)
-    asked = ModelSession(soar, home, run, budget, models.solving, calls)
+    asked = ModelSession(soar, home, run, budget, models.solving, calls, models.rates["solving"])
     asked.notices += [*(notice.line for notice in found), *models.notices]
     try:
         try:

@@ -132,6 +132,8 @@ def _well_known(settings: GlobalOptions) -> str:
     path = settings.workspace / WELL_KNOWN
     if not path.exists():
         raise click.ClickException(f"there is no {path}; name the file, or '**/aura.json' to check all there are")
+    if not path.is_file():  # a pipe that nobody named is not waited for
+        raise click.ClickException(f"{path} is no regular file; name it to have it read all the same")
     return os.fspath(path)
 
 

@@ -135,7 +135,8 @@ def import_lines(result: Mapping[str, Any]) -> list[str]:
     if result["waiting"]:
         lines.append(f"  {count(result['waiting'], 'chunk')} not here now; their history comes back with their files")
     if result["same_repository"] is False:
-        lines.append("  this was exported from another repository")
+        left = told({"deliverable": result["left_out"]}) if result.get("left_out") else ""
+        lines.append("  this was exported from another repository" + (f"; left out: {left}" if left else ""))
     return lines
 
 

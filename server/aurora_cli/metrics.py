@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -11,6 +12,7 @@ import click
 from aurora_cli.command_types import Finite
 from aurora_cli.deliverable_record import with_zone
 from aurora_cli.global_options import GlobalOptions
+from aurora_cli.metrics_csv import metrics_csv
 from aurora_cli.output import TerminalStyle, print_json, style_of_output
 from aurora_cli.session import open_session
 from aurora_cli.table import table_lines
@@ -49,6 +51,7 @@ _BARS = "▁▂▃▄▅▆▇█"
     metavar="[METRIC=]TIER",
     help="Exit with 1 where a metric is in a worse tier: elite, high or medium, of one or of all. May be repeated.",
 )
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a row per metric, of all, each group and each week.")
 @click.pass_obj
 def metrics(
     settings: GlobalOptions,
@@ -57,14 +60,21 @@ def metrics(
     by: str | None,
     as_of: str | None,
     worse_than: tuple[str, ...],
+    as_csv: bool,
 ) -> None:
     """Say how deliverables went: throughput, latency, failures, recovery, conformance, with tiers and trends."""
     limits = [_limit(each) for each in worse_than]
+    if as_csv and settings.json:
+        raise click.UsageError("give --csv or --json, not both")
     asked = {"window_days": window_days, "window_count": window_count, "by": by, "as_of": as_of}
     params: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     with open_session(settings, settings.workspace) as client:
         reply = client.request(METRICS, params)
-    if settings.json:
+    if as_csv:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(metrics_csv(reply).encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
+    elif settings.json:
         print_json(reply)
     else:
         print("\n".join(metrics_lines(reply, style_of_output(settings), by)))
@@ -101,7 +111,13 @@ def metrics_lines(reply: Mapping[str, Any], style: TerminalStyle, by: str | None
     lines += _table(reply["metrics"], style)
     for group in (reply["groups"].get(by) or ()) if by is not None else ():
         lines += ["", style.bold(plain(group["name"])), *_table(group["metrics"], style)]
-    supporting = _supporting(reply.get("supporting") or {}, style)
+        if (group.get("cost") or {}).get("cost_usd") is not None:
+            lines.append(f"cost {cost_words(group['cost'])}")
+    supporting = [*_supporting(reply.get("supporting") or {}, style), *_costs(reply, style)]
+    missing = [(name, metric) for name, metric in reply["metrics"].items() if metric.get("missing")]
+    if reply["window"]["deliverables"] and missing:
+        said = (style.dim(f"{METRIC_NAMES.get(name, name)}: {metric['missing']}") for name, metric in missing)
+        supporting += ["", *said] if supporting else said
     return [*lines, "", *supporting] if supporting else lines
 
 
@@ -152,6 +168,29 @@ def _supporting(told: Mapping[str, Any], style: TerminalStyle) -> list[str]:
             ranked = sorted(told[key].items(), key=lambda item: -item[1])[:6]
             rows.append([title, ", ".join(f"{plain(name)} {_number(each)}" for name, each in ranked)])
     return table_lines(rows, style, least={0: 10}, gap=1) if rows else []
+
+
+def _costs(reply: Mapping[str, Any], style: TerminalStyle) -> list[str]:
+    """What was spent, and by agent and model where that is more than one line."""
+    whole, parts = reply.get("cost") or {}, reply.get("costs") or ()
+    if whole.get("cost_usd") is None:
+        return []
+    rows = [["cost", cost_words(whole)]]
+    rows += [
+        ["", f"{plain(each['agent'])} / {plain(each['model'])} {cost_words(each)}"]
+        for each in parts
+        if len(parts) > 1 and each["cost_usd"] is not None
+    ]
+    return table_lines(rows, style, least={0: 10}, gap=1)
+
+
+def cost_words(cost: Mapping[str, Any]) -> str:
+    """`$2.00 · $0.67 per accepted deliverable (known of 4 of 5)`."""
+    words = [f"${cost['cost_usd']:,.2f}"]
+    if cost["cost_per_accepted_usd"] is not None:
+        words.append(f"${cost['cost_per_accepted_usd']:,.2f} per accepted deliverable")
+    known = f" (known of {cost['costed']} of {cost['deliverables']})" if cost["costed"] < cost["deliverables"] else ""
+    return " · ".join(words) + known
 
 
 def _number(value: float) -> str:

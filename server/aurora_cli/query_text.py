@@ -84,8 +84,26 @@ def stage_line(notice: Mapping[str, Any]) -> str | None:
 
 
 def stage_details(notice: Mapping[str, Any]) -> list[str]:
-    """The lines that `-vv` puts below: everything the stage found."""
-    return [f"  {line}" for line in _listed(notice.get("data") or {})][:_MOST]
+    """The lines that `-vv` puts below: everything the stage found; what its specification shows as there (§9.5)."""
+    data = dict(notice.get("data") or {})
+    first: list[str] = []
+    if notice.get("stage") == "assess" and isinstance(data.get("keywords"), list):
+        words = ", ".join(map(_said, data.pop("keywords")))
+        score = data.pop("score", None)
+        first.append(f"keywords: [{words}]" + (f" → score: {_said(score)}" if score is not None else ""))
+    if isinstance(data.get("plan"), list):
+        data.pop("subgoals", None)
+        first += [
+            f'subgoal {number}: "{_said(each.get("description"))}" → {_said(each.get("agent"))}'
+            for number, each in enumerate(data.pop("plan"), 1)
+        ]
+    if isinstance(data.get("checks"), Mapping):
+        first += [f"{plain(str(name)).replace('_', ' ')}: {_said(each)}" for name, each in data.pop("checks").items()]
+        verdict = f" → {plain(str(data.pop('verdict'))).upper()}" if data.get("verdict") else ""
+        first.append(f"overall: {_said(data.pop('score', None))}{verdict}")
+        for told in ("option", "by", "of"):  # the line above names it
+            data.pop(told, None)
+    return [f"  {line}" for line in (*first, *_listed(data))][:_MOST]
 
 
 def done_line(result: Mapping[str, Any], *, verbose: bool) -> str:
@@ -120,10 +138,11 @@ def cost(result: Mapping[str, Any]) -> str:
     if not result.get("calls"):
         return "no model asked, no cost"
     unknown = result.get("unpriced_calls") or 0
-    if unknown == result["calls"]:
-        return f"{count(unknown, 'call')} of unknown price"
-    shown = f"${result.get('cost_usd') or 0.0:.4f}"
-    return f"{shown} and {count(unknown, 'call')} of unknown price" if unknown else shown
+    paid, counted = result.get("cost_usd") or 0.0, result.get("counted_usd") or 0.0
+    if not unknown:
+        return f"${paid:.4f}"
+    said = f"{count(unknown, 'call')} of unknown price (limits count ${max(0.0, counted - paid):.4f} for that)"
+    return said if unknown == result["calls"] else f"${paid:.4f} and {said}"
 
 
 def claim_lines(result: Mapping[str, Any]) -> list[str]:
@@ -157,8 +176,12 @@ def detail_lines(result: Mapping[str, Any]) -> list[str]:
             f"tokens: {tokens['total']:,} ({tokens.get('input', 0):,} in, {tokens.get('output', 0):,} out, "
             f"{tokens.get('cache_read', 0):,} cached) in {count(result.get('calls') or 0, 'call')}"
         )
+    if result.get("estimated_usd"):
+        lines.append(f"cost: {cost(result)}; ${result['estimated_usd']:.4f} were expected")
     if result.get("reasoning_id"):
-        lines.append(f"kept as: {plain(str(result['reasoning_id']))}")
+        runs = result.get("runs") or 0
+        alike = f" (with {count(runs - 1, 'run')} like it)" if runs > 1 else ""
+        lines.append(f"kept as: {plain(str(result['reasoning_id']))}{alike}")
     if result.get("log"):
         lines.append(f"log: {plain(str(result['log']))}")
     return lines

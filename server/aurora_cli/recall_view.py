@@ -41,7 +41,7 @@ def recall_lines(
     if not results:
         lines.append(plain(reply.get("hint") or f"nothing in memory answers {reply['query']!r}"))
     else:
-        names = [title(item) for item in results]
+        names = [f"{'maybe ' if item.get('likely') else ''}{title(item)}" for item in results]
         room = min(max(map(len, names)), _name_room([location(item, here) for item in results], style))
         for rank, (item, name) in enumerate(zip(results, names, strict=True), start=1):
             lines += _item_lines(rank, item, name, room, here, style, now)
@@ -161,8 +161,10 @@ def footer(reply: dict[str, Any]) -> str:
         parts = [f"{count(pending, 'file')} still being indexed"]
     elif freshness["indexed_at"] is None or freshness.get("state") in ("scanning", "indexing"):
         parts = ["still being indexed"]
-    else:
+    elif freshness.get("heard", True):
         parts = ["index up to date"]
+    else:
+        parts = ["indexed, the newest changes may be missing"]
     if freshness.get("history_percent") is not None:
         parts.append(f"reading history {freshness['history_percent']} %")
     if skipped:

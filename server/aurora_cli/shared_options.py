@@ -22,7 +22,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _PROVIDER = click.option("--llm-provider", metavar="NAME", help="Ask this provider, whatever is configured.")
 _MODEL = click.option("--llm-model", metavar="NAME", help="Ask this model, whatever is configured.")
-_FORCE = click.option("--force", is_flag=True, help="Go beyond the budget, where the configuration allows that.")
+_FORCE = click.option(
+    "--force",
+    is_flag=True,
+    help="Go beyond the budget's soft limit unasked, and beyond the hard one where the configuration allows that.",
+)
 
 
 def model_options(command: Command) -> Command:
@@ -39,13 +43,28 @@ def flags_of(llm_provider: str | None, llm_model: str | None) -> dict[str, str]:
 
 
 def words_given(words: tuple[str, ...]) -> str:
-    """The words of a command line as one text; a sole - is standard input. Raises UsageError for what is no text."""
+    """The words of a command line as one text; a sole - is standard input. Raises UsageError for what is no text.
+
+    Bytes that are no UTF-8 come as lone surrogates: a question with a hole in it is not the one that was asked, and
+    would be paid for as well.
+    """
     if words != ("-",):
-        return " ".join(words)
+        return _whole(" ".join(words), "the text")
     try:
-        return sys.stdin.read(MAX_READ)
+        return _whole(sys.stdin.read(MAX_READ), "standard input")
     except UnicodeDecodeError as error:
         raise click.UsageError(f"standard input is no text in UTF-8: byte {error.start + 1}") from error
+
+
+def _whole(text: str, what: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        byte = ord(text[error.start]) & 0xFF
+        raise click.UsageError(
+            f"{what} is no text in UTF-8: byte 0x{byte:02X} at character {error.start + 1}; write it in UTF-8"
+        ) from error
+    return text
 
 
 _TIMEOUT = click.option(

@@ -1,16 +1,18 @@
-"""`make bench-manifest`: what checking a manifest costs, alone and in the daemon, against `json.loads`."""
+"""`make bench-manifest`: what checking a manifest costs, alone and in the daemon, against `json.loads` and
+against VS Code's own JSON server where that is installed.
+"""
 
 from __future__ import annotations
 
 import json
 import tempfile
 import time
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from aurora_manifest.check import Checker, check
-from aurora_protocol.client import Client
-from tests.benchmarks import measures
+from tests.benchmarks import json_server, measures
 from tests.manifests import manifest
 
 ROUNDS = 15
@@ -29,7 +31,13 @@ def main() -> None:
             print(f"  full check: {whole * 1e3:.1f} ms = {whole / floor:.0f} x json.loads (target <= {target} ms)")
             print(f"  after an edit: {_after_edits(text, capabilities)} (target p95 <= 100 ms)")
             with measures.session(address, Path(folder)) as client:
-                _in_the_daemon(client, Path(folder, ".well-known", "aura.json").as_uri(), text, capabilities)
+                uri = Path(folder, ".well-known", "aura.json").as_uri()
+                _first(client, uri, text)
+                ours = _edited(client, uri, text, capabilities)
+                print(f"  daemon, diagnostics after an edit: {ours['edit']} (target <= 100 ms)")
+                print(f"  daemon, completion: {ours['completion']}; hover: {ours['hover']} (target <= 50 ms)")
+                if capabilities == 1000:
+                    _beside(json_server.found(), client, uri, text, capabilities)
 
 
 def _least(work: Any) -> float:
@@ -52,37 +60,70 @@ def _typed(text: str, capability: int) -> str:
     return f"{text[:at]}x{text[at:]}"
 
 
-def _in_the_daemon(client: Client, uri: str, text: str, capabilities: int) -> None:
-    """What an editor waits for: diagnostics first and after an edit, completion, hover."""
-    document = {"textDocument": {"uri": uri}}
+class _Server(Protocol):
+    """What an editor talks to."""
+
+    def notify(self, method: str, params: Any) -> None: ...
+    def request(self, method: str, params: Any, timeout: float) -> Any: ...
+
+
+def _first(client: _Server, uri: str, text: str) -> None:
+    """The first diagnostics of a file that was just opened."""
+    begun = time.perf_counter()
+    _open(client, uri, text)
+    client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+    print(f"  daemon, first diagnostics: {(time.perf_counter() - begun) * 1e3:.1f} ms")
+
+
+def _open(client: _Server, uri: str, text: str) -> None:
     opened = {"uri": uri, "languageId": "json", "version": 1, "text": text}
     client.notify("textDocument/didOpen", {"textDocument": opened})
-    begun = time.perf_counter()
-    client.request("textDocument/diagnostic", document, timeout=60)
-    print(f"  daemon, first diagnostics: {(time.perf_counter() - begun) * 1e3:.1f} ms")
-    edits, completions, hovers = [], [], []
+    client.request("textDocument/diagnostic", {"textDocument": {"uri": uri}}, timeout=60)
+
+
+def _edited(client: _Server, uri: str, text: str, capabilities: int) -> dict[str, measures.Sample]:
+    """What an editor waits for after a character was typed: diagnostics, completion, hover."""
+    document = {"textDocument": {"uri": uri}}
+    times: dict[str, list[float]] = {"edit": [], "completion": [], "hover": []}
+    _open(client, uri, text)
     for number in range(ROUNDS):
         capability = number * capabilities // ROUNDS
         at = text.index('"Does something', text.index(f'"note_{capability}": {{')) + 1
-        place = {"line": text.count("\n", 0, at), "character": at - text.rfind("\n", 0, at) - 1}
+        place = _place(text, at)
         text = f"{text[:at]}x{text[at:]}"
         change = {"range": {"start": place, "end": place}, "text": "x"}
         versioned = {"uri": uri, "version": number + 2}
         begun = time.perf_counter()
         client.notify("textDocument/didChange", {"textDocument": versioned, "contentChanges": [change]})
         client.request("textDocument/diagnostic", document, timeout=60)
-        edits.append(time.perf_counter() - begun)
-        at = text.index('"encoding": "', at) + len('"encoding": "')
-        inside = {"line": text.count("\n", 0, at), "character": at - text.rfind("\n", 0, at) - 1}
-        for method, times in (("textDocument/completion", completions), ("textDocument/hover", hovers)):
-            times.append(
-                measures.timed(
-                    lambda method=method, inside=inside: client.request(method, {**document, "position": inside})
-                )
+        times["edit"].append(time.perf_counter() - begun)
+        at = text.index('"encoding": "', at)
+        for name, inside in (("hover", at + 3), ("completion", at + len('"encoding": "'))):
+            asked = {**document, "position": _place(text, inside)}
+            method = f"textDocument/{name}"
+            times[name].append(
+                measures.timed(lambda method=method, asked=asked: client.request(method, asked, timeout=60))
             )
-    print(f"  daemon, diagnostics after an edit: {measures.Sample(edits)} (target <= 100 ms)")
-    print(f"  daemon, completion: {measures.Sample(completions)}; hover: {measures.Sample(hovers)} (target <= 50 ms)")
     client.notify("textDocument/didClose", document)
+    return {name: measures.Sample(each) for name, each in times.items()}
+
+
+def _place(text: str, at: int) -> dict[str, int]:
+    return {"line": text.count("\n", 0, at), "character": at - text.rfind("\n", 0, at) - 1}
+
+
+def _beside(program: str | None, client: _Server, uri: str, text: str, capabilities: int) -> None:
+    """The same questions put to VS Code's own JSON server, in turns, as ratios."""
+    if program is None:
+        print(f"  {json_server.PROGRAM} is not installed: nothing to compare with")
+        return
+    schema = Path(str(resources.files("aurora_schemas"))) / "manifest-1.0.schema.json"
+    with json_server.JsonServer(program, schema) as other:
+        theirs = _edited(other, uri, text, capabilities)
+        ours = _edited(client, uri, text, capabilities)
+    for name, target in (("edit", 1 / 3), ("hover", 2.0)):
+        ratio = ours[name].at(0.5) / theirs[name].at(0.5)
+        print(f"  {name}, beside {json_server.PROGRAM} ({theirs[name]}): {ratio:.2f} x (target <= {target:.2g})")
 
 
 if __name__ == "__main__":

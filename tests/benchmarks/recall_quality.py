@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
 import tempfile
 import time
@@ -43,16 +44,18 @@ ACTIVATION = ("spreading", "episodes", "file episodes", "context boost", "recenc
 
 
 class Score(Struct, frozen=True):
-    """Recall at 1, 5 and 10, mean reciprocal rank at 10, tokens per answer; means over questions."""
+    """Recall at 1, 5 and 10, reciprocal rank and NDCG at 10, tokens per answer; means over questions."""
 
     at_1: float
     at_5: float
     at_10: float
     mrr: float
     tokens: float = 0.0
+    ndcg: float = 0.0
 
     def __str__(self) -> str:
-        shown = f"R@1 {self.at_1:.3f}  R@5 {self.at_5:.3f}  R@10 {self.at_10:.3f}  MRR@10 {self.mrr:.3f}"
+        shown = f"R@1 {self.at_1:.3f}  R@5 {self.at_5:.3f}  R@10 {self.at_10:.3f}"
+        shown += f"  MRR@10 {self.mrr:.3f}  NDCG@10 {self.ndcg:.3f}"
         return shown + (f"  {self.tokens:.0f} tokens" if self.tokens else "")
 
 
@@ -65,7 +68,18 @@ def scored(cases: Sequence[Case], answers: Sequence[Sequence[Function]], tokens:
             at[depth] += len(case.answers & set(answer[:depth])) / len(case.answers)
         reciprocal += next((1 / rank for rank, one in enumerate(answer[:DEPTH], 1) if one in case.answers), 0.0)
     count = max(1, len(cases))
-    return Score(at[1] / count, at[5] / count, at[10] / count, reciprocal / count, tokens / count)
+    gain = sum(gains(cases, answers))
+    return Score(at[1] / count, at[5] / count, at[10] / count, reciprocal / count, tokens / count, gain / count)
+
+
+def gains(cases: Sequence[Case], answers: Sequence[Sequence[Function]]) -> list[float]:
+    """NDCG@10 of each question."""
+    found = []
+    for case, answer in zip(cases, answers, strict=True):
+        best = sum(1 / math.log2(rank + 2) for rank in range(min(DEPTH, len(case.answers))))
+        told = dict.fromkeys(answer[:DEPTH])
+        found.append(sum(1 / math.log2(rank + 2) for rank, one in enumerate(told) if one in case.answers) / best)
+    return found
 
 
 def paired(differences: Sequence[float] | npt.NDArray[np.float64], rounds: int = 2000) -> str:
@@ -162,7 +176,10 @@ def measure(kind: str, root: Path, cases: list[Case], database: Path, model: str
     now = time.time()
     hits, seconds = asyncio.run(ask(root, database, cases, now))
     tokens = sum(hit.chunk.tokens for found in hits for hit in found)
-    scores["AURORA"] = scored(cases, [functions_in(found) for found in hits], tokens)
+    ours = [functions_in(found) for found in hits]
+    scores["AURORA"] = scored(cases, ours, tokens)
+    plain = bm25(functions)
+    both = gains(cases, ours), gains(cases, [plain(case.question) for case in cases])
     if kind == "commit":
         hits, _ = asyncio.run(ask(root, database, cases, now, ACTIVATION))
         scores["AURORA, activation off"] = scored(cases, [functions_in(found) for found in hits])
@@ -172,6 +189,7 @@ def measure(kind: str, root: Path, cases: list[Case], database: Path, model: str
         scores["AURORA + semantic"] = scored(cases, [functions_in(found) for found in hits], tokens)
         scores["embeddings alone"] = scored(cases, alone)
         print(f"  with the model: {measures.Sample(fused_seconds)}")
+    print(f"  NDCG@10 over BM25 {paired(np.subtract(*both))}")
     print(f"  {len(cases)} {kind} questions, {len(functions.names)} functions; {measures.Sample(seconds)}")
     return scores
 

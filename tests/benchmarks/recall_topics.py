@@ -69,17 +69,38 @@ class Answer(NamedTuple):
     end: int
 
 
-def ndcg(targets: Sequence[Target], answers: Sequence[Answer]) -> float:
-    """Normalized discounted gain: each target counts at the first answer that hits it."""
-    hit = set()
+class Figures(NamedTuple):
+    """NDCG, reciprocal rank and recall at 10."""
+
+    ndcg: float
+    mrr: float
+    recall: float
+
+
+def ranks_of(targets: Sequence[Target], answers: Sequence[Answer]) -> list[int]:
+    """Rank (from 0) of the first of ten answers that hits each target, where one does."""
+    ranks = []
     for target in targets:
         for rank, answer in enumerate(answers[:DEPTH]):
             same = f"/{target.path}".endswith(f"/{answer.path}") or f"/{answer.path}".endswith(f"/{target.path}")
             if same and answer.end >= target.start_line and answer.start <= target.end_line:
-                hit.add(rank)
+                ranks.append(rank)
                 break
+    return ranks
+
+
+def ndcg(targets: Sequence[Target], answers: Sequence[Answer]) -> float:
+    """Normalized discounted gain: each target counts at the first answer that hits it."""
     best = sum(1 / math.log2(rank + 2) for rank in range(min(DEPTH, len(targets))))
+    hit = set(ranks_of(targets, answers))
     return sum(1 / math.log2(rank + 2) for rank in hit) / best if best else 0.0
+
+
+def figures(targets: Sequence[Target], answers: Sequence[Answer]) -> Figures:
+    """All three of one question."""
+    ranks = ranks_of(targets, answers)
+    share = len(ranks) / min(DEPTH, len(targets)) if targets else 0.0
+    return Figures(ndcg(targets, answers), 1 / (1 + min(ranks)) if ranks else 0.0, min(1.0, share))
 
 
 async def asked(root: Path, database: Path, topics: Sequence[Topic]) -> list[list[Hit]]:
@@ -92,8 +113,8 @@ async def asked(root: Path, database: Path, topics: Sequence[Topic]) -> list[lis
         await store.close()
 
 
-def measured(given: Indexed, questions: Path, clones: Path, keep: Path) -> Iterator[tuple[str, float, float]]:
-    """Category, NDCG@10 of AURORA and of BM25 over functions, of each question on one repository."""
+def measured(given: Indexed, questions: Path, clones: Path, keep: Path) -> Iterator[tuple[str, Figures, Figures]]:
+    """Category, figures of AURORA and of BM25 over functions, of each question on one repository."""
     clone = clones / given.name
     subprocess.run(["git", "-C", str(clone), "checkout", "-q", "--detach", given.revision], check=True)
     root = clone / given.root if given.root else clone
@@ -106,7 +127,7 @@ def measured(given: Indexed, questions: Path, clones: Path, keep: Path) -> Itera
         ours = [Answer(hit.chunk.path, hit.chunk.line_start, hit.chunk.line_end) for hit in hits]
         files = dict.fromkeys(path for path, _ in plain(topic.query))
         theirs = [Answer(path, 1, 1 << 30) for path in files]
-        yield topic.category, ndcg(topic.targets, ours), ndcg(topic.targets, theirs)
+        yield topic.category, figures(topic.targets, ours), figures(topic.targets, theirs)
 
 
 def main() -> None:
@@ -116,17 +137,23 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, required=True, help="folder for databases, reused on the next run")
     options = parser.parse_args()
     index = msgspec.json.decode((options.questions / "index.json").read_bytes(), type=list[Indexed])
-    rows: list[tuple[str, str, float, float]] = []
+    rows: list[tuple[str, str, Figures, Figures]] = []
     for given in index:
         found = list(measured(given, options.questions, options.clones, options.keep))
         rows += [(given.language, *row) for row in found]
-        print(f"{given.name:12} {given.language:10} NDCG@10 {sum(row[1] for row in found) / len(found):.3f}")
+        print(f"{given.name:12} {given.language:10} NDCG@10 {sum(row[1].ndcg for row in found) / len(found):.3f}")
     for title, place in (("language", 0), ("category", 1)):
         for each in dict.fromkeys(row[place] for row in rows):
-            some = [row for row in rows if row[place] == each]
-            mean = sum(row[2] for row in some) / len(some)
-            print(f"{title} {each:12} {mean:.3f}, over BM25 {paired([row[2] - row[3] for row in some])}")
-    print(f"all {sum(row[2] for row in rows) / len(rows):.4f}, over BM25 {paired([row[2] - row[3] for row in rows])}")
+            tell(f"{title} {each}", [row[2:] for row in rows if row[place] == each])
+    tell("all", [row[2:] for row in rows])
+
+
+def tell(title: str, pairs: Sequence[tuple[Figures, Figures]]) -> None:
+    """Print the means of AURORA, each with the paired difference to BM25 and its interval."""
+    for name, place in (("NDCG@10", 0), ("MRR@10", 1), ("R@10", 2)):
+        mean = sum(ours[place] for ours, _ in pairs) / len(pairs)
+        over = paired([ours[place] - theirs[place] for ours, theirs in pairs])
+        print(f"{title:24} {name:7} {mean:.4f}, over BM25 {over}")
 
 
 if __name__ == "__main__":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import resource
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import threading
@@ -21,7 +23,7 @@ import pytest
 
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.connection import open_connection
-from tests.e2e.product import Product, daemon_process, eventually, knows, product_in, recall
+from tests.e2e.product import COMMAND, Product, daemon_process, eventually, knows, product_in, recall
 from tests.e2e.repositories import large, write
 from tests.patience import HANG
 from tests.server.daemons import Wire
@@ -307,6 +309,51 @@ def test_a_tmpfs_that_is_full_is_told_and_survived(tmp_path: Path) -> None:
             check_answers(product, root)
     finally:
         subprocess.run(["umount", "-l", disk], check=False)
+
+
+def test_a_stopped_daemon_is_told_in_seconds_and_ended_in_order(product: Product, root: Path) -> None:
+    """SIGSTOP: no command waits its half minute, a hook neither, and `daemon stop` wakes it to end as it should."""
+    product.json("index", cwd=root)
+    (daemon,) = product.daemons()
+    daemon.suspend()
+    done = product.aurora("mem", "handler_7_5", cwd=root, seconds=25)
+    assert done.returncode == 3 and "was stopped (SIGSTOP); end it with: aurora daemon stop" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    payload = json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(root), "prompt": "x"})
+    hook = subprocess.run(
+        [*COMMAND, "deliverable", "ingest", "--claude-code-hook"],
+        env=product.environment,
+        cwd=root,
+        input=payload,
+        text=True,
+        capture_output=True,
+        timeout=25,
+        check=False,
+    )
+    assert hook.returncode == 0 and len(hook.stderr.splitlines()) == 1, hook.stderr
+    stopped = product.aurora("daemon", "stop", cwd=root, seconds=HANG)
+    assert stopped.returncode == 0 and str(daemon.pid) in stopped.stdout
+    assert not product.processes()
+    assert product.address.log.read_text().splitlines()[-1].count("daemon stopped") == 1
+    check_answers(product, root)
+
+
+def test_a_daemon_without_descriptors_says_so_once_and_comes_back(product: Product, root: Path) -> None:
+    product.json("index", cwd=root)
+    (daemon,) = product.daemons()
+    _, hard = daemon.rlimit(psutil.RLIMIT_NOFILE)
+    daemon.rlimit(psutil.RLIMIT_NOFILE, (daemon.num_fds() + 3, hard))
+    waiting = [socket.socket(socket.AF_UNIX) for _ in range(20)]
+    for each in waiting:
+        each.connect(str(product.address.socket))
+    eventually(lambda: "nobody can connect" in product.address.log.read_text(), "it says so")
+    before = product.address.log.stat().st_size
+    time.sleep(3)  # asyncio tries again each second
+    assert product.address.log.stat().st_size - before < 2000
+    for each in waiting:
+        each.close()
+    daemon.rlimit(psutil.RLIMIT_NOFILE, (1024, hard))
+    check_answers(product, root)
 
 
 def test_sigterm_while_indexing_ends_everything_soon(product: Product, root: Path) -> None:

@@ -13,15 +13,24 @@ from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, rela
 from aurora_memory.views import Usage
 
 
-async def usage(root: Path, files: dict[str, str], path: str, name: str, *, twice: bool = False) -> Usage:
-    """How often a definition is used in a workspace of these files; `twice`: after every file was written again."""
+async def usage(
+    root: Path, files: dict[str, str], path: str, name: str, *, twice: bool = False, then: dict[str, str] | None = None
+) -> Usage:
+    """How often a definition is used in a workspace of these files.
+
+    `twice`: after every file was written again; `then` are files as they are written next.
+    """
     for place, text in files.items():
         (root / place).parent.mkdir(parents=True, exist_ok=True)
         (root / place).write_text(text)
     store = await Store.open(root / "memory.db")
     try:
         parsed = [(place, parse_source(place, text.encode(), 5.0)) for place, text in files.items()]
-        indexed = [IndexedFile(FileStat(1, 1), each) for place, each in parsed if each and not place.endswith(".json")]
+        indexed = [
+            IndexedFile(FileStat(1, 1), each)
+            for place, each in parsed
+            if each and not place.endswith((".json", ".mod"))
+        ]
         await store.write(indexed, first_time=True, edited=False)
         await keep_module_aliases(root, store, files)
         await store.resolve()
@@ -29,6 +38,10 @@ async def usage(root: Path, files: dict[str, str], path: str, name: str, *, twic
             for each in indexed:
                 changed = IndexedFile(FileStat(2, 2), each.parsed)
                 await store.write([changed])
+                await store.resolve()
+        for place, text in (then or {}).items():
+            if (parsed_again := parse_source(place, text.encode(), 5.0)) is not None:
+                await store.write([IndexedFile(FileStat(3, 3), parsed_again)])
                 await store.resolve()
         (chunk,) = [each for each in await store.read(chunk_reader.by_name, path, name) if each.name == name]
         return (await store.read(relation_reader.usages, [chunk.id])).get(chunk.id, Usage())

@@ -5,6 +5,7 @@ import os
 import random
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from aurora_memory import StoreCorrupt, StoreError
 from aurora_memory.store import LoggedEvent, Store
 from aurora_memory.store.maintenance import salvage_file
+from aurora_memory.store.memory_files import memory_files
 from aurora_memory.store.row_sums import SEALED
 from aurora_memory.store.tables import TABLES
 from tests.memory.building import chunk, file
@@ -249,3 +251,102 @@ async def test_what_a_killed_export_left_goes_with_a_later_one(tmp_path: Path) -
     await store.export_learned(tmp_path / "out.jsonl", "shop", NOON)
     assert young.exists() and not old.exists(), "another export may be at work on a young one"
     await store.close()
+
+
+def _folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _link_to_nothing(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.with_name("nowhere"))
+
+
+def _link_to_itself(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path)
+
+
+def _link_to_the_file(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to(path.with_name("elsewhere"))
+
+
+def _no_log(path: Path) -> None:
+    path.with_name(f"{path.name}-wal").unlink()
+
+
+def _no_shared_memory(path: Path) -> None:
+    path.with_name(f"{path.name}-shm").unlink()
+
+
+REPLACED = [_folder, _pipe, _link_to_nothing, _link_to_itself]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of open files")
+@pytest.mark.parametrize("change", [*REPLACED, _link_to_the_file, _no_log, _no_shared_memory])
+async def test_a_file_or_log_exchanged_in_use_is_noticed_and_all_of_it_written_back(
+    tmp_path: Path, change: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "memory.db"
+    store = await Store.open(path)
+    await store.write(FILES, first_time=True)
+    await taught(store)
+    before = learned(path)
+    change(path)
+    with pytest.raises(StoreError, match="removed or exchanged while it is in use"):
+        await store.record_accesses([1], "success", NOON)
+    assert (await store.check()).damaged
+    await store.write_back(NOON)
+    assert (await store.check()).faults == () and not path.is_symlink()
+    await store.close()
+    assert learned(path) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kinds of files")
+@pytest.mark.parametrize("change", REPLACED)
+async def test_what_is_no_file_is_set_aside_and_the_log_beside_it_read(
+    tmp_path: Path, change: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "memory.db"
+    store = await Store.open(path)
+    await store.write(FILES, first_time=True)
+    await taught(store)
+    before = learned(path)
+    kept = {each.name: each.read_bytes() for each in tmp_path.iterdir() if each != path}
+    await store.close()
+    change(path)
+    for name, raw in kept.items():
+        (tmp_path / name).write_bytes(raw)
+    with pytest.raises(StoreCorrupt, match="no memory file; 'aurora doctor --repair' sets it aside"):
+        await Store.open(path)
+    await salvage_file(path, NOON)
+    assert learned(path) == before
+
+
+async def test_a_log_cut_in_use_is_damage_and_mended_once(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    store = await Store.open(path)
+    await store.write(FILES, first_time=True)
+    await taught(store)
+    log = path.with_name("memory.db-wal")
+    os.truncate(log, log.stat().st_size // 2)
+    assert (await store.check()).damaged
+    await store.salvage(NOON)
+    assert (await store.check()).faults == ()
+    await store.record_accesses([1], "success", NOON)
+    await store.close()
+
+
+async def test_an_emptied_memory_is_not_asked_whose_it_is(tmp_path: Path) -> None:
+    """SQLite deletes the log of an empty file as it connects."""
+    (tmp_path / "one.db").touch()
+    log = tmp_path / "one.db-wal"
+    log.write_bytes(b"all there is")
+    assert memory_files(tmp_path) == [] and log.exists()

@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aurora_memory import StoreError
+from aurora_memory.documents import PatternSubgoal
+from aurora_memory.learning import Feedback
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import IndexedFile, LoggedEvent, Store, chunk_reader
 from aurora_memory.store.export_format import MAX_LINE, InvalidExport, line_reader, read_header
@@ -316,3 +318,68 @@ def test_whatever_a_line_says_it_is_read_or_refused(raw: bytes) -> None:
             read()
         except InvalidExport as error:
             assert str(error).startswith("line ")
+
+
+_WORDS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=300)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    query=_WORDS.filter(str.strip),
+    steps=st.lists(_WORDS, min_size=1, max_size=3),
+    log=st.lists(st.one_of(_WORDS, st.sampled_from(["# Phase 3: PLAN", "#" + "x" * 300, "w" * 240, "é" * 5000]))),
+    score=st.floats(0, 1),
+    verdict=st.sampled_from(["praised", "insufficient", "incorrect"]),
+    action=_WORDS,
+)
+async def test_whatever_was_learned_is_exported_and_taken_in_again(
+    tmp_path_factory: pytest.TempPathFactory,
+    query: str, steps: list[str], log: list[str], score: float, verdict: Any, action: str,
+) -> None:  # fmt: skip
+    place = tmp_path_factory.mktemp("fuzzed")
+    here, there = await Store.open(place / "here.db"), await Store.open(place / "there.db")
+    try:
+        await here.write(FILES, first_time=True)
+        (login,) = await here.read(chunk_reader.by_name, "src/auth.py", "Auth.login")
+        done = run(
+            1, score, id="r" * 200, query=query, retrieved=retrieved(login.id),
+            subgoals=tuple(PatternSubgoal(id=f"SG{n}", description=text, agent="a") for n, text in enumerate(steps)),
+        )  # fmt: skip
+        kept = await here.learn(done)
+        if kept.reasoning_id:
+            await here.judge(
+                Feedback(run=done.id, reasoning_id=kept.reasoning_id, verdict=verdict, query=query, at=NOON + 9)
+            )
+        await here.index_log("2025/12/run.md", "\n".join(("# Execution", *log)), "q" * 200, action)
+        async with here._transaction() as db:
+            await escalate(db, {login.id: (action,)}, NOON)
+        path = await exported(here, place)
+        took = await there.import_learned(path, NOON + 2000)
+        assert took.lines == took.added
+        assert (await exported(there, place, "again.jsonl")).read_bytes() == path.read_bytes()
+    finally:
+        await here.close()
+        await there.close()
+
+
+async def test_a_word_of_240_letters_that_an_older_version_indexed_is_taken_in(opened: Opener, tmp_path: Path) -> None:
+    here, there = await opened("here", *FILES), await opened("there", *FILES)
+    async with here._transaction() as db:
+        await db.execute(
+            "INSERT INTO log_index (term, file, line_start, line_end, section, phase, keyword, topic, query_id) "
+            "VALUES (?, '2025/12/run.md', 1, 2, ?, NULL, ?, 'general', '')",
+            ("w" * 240, "s" * 6000, "w" * 6000),
+        )
+    assert (await there.import_learned(await exported(here, tmp_path), NOON)).added == {"log": 1}
+
+
+async def test_what_another_repository_delivered_is_not_told_as_delivered_here(opened: Opener, tmp_path: Path) -> None:
+    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    await here.remember("git_root", "a" * 40)
+    await there.remember("git_root", "b" * 40)
+    path = await exported(here, tmp_path)
+    done = await there.import_learned(path, NOON)
+    assert (done.left_out, "deliverable" in done.added, done.added["reasoning"]) == (1, False, 1)
+    same = await opened("same", *FILES)
+    await same.remember("git_root", "a" * 40)
+    assert (await same.import_learned(path, NOON)).added["deliverable"] == 1

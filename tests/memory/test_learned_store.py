@@ -66,6 +66,7 @@ async def test_a_success_boosts_what_helped_and_keeps_a_pattern(store: Store) ->
     learned = await store.learn(run(retrieved=(Retrieved(login, True), Retrieved(row, False), Retrieved(999))))
     assert learned == Learned(
         outcome="success",
+        runs=1,
         reasoning_id="reas:oauth2-authentication-api-implementation",
         is_pattern=True,
         accessed=1,
@@ -117,12 +118,12 @@ async def test_a_failure_blames_reasoning_only_and_marks_the_question(store: Sto
     assert learned == Learned(outcome="failure", boosted=1)
     assert await store.read(learned_reader.boosts, [login, reasoning]) == {reasoning: -0.1}
     assert await store.read(chunk_reader.accesses, [login]) == {}
-    assert await store.read(learned_reader.difficult, "implement oauth2 authentication in our API")
-    assert not await store.read(learned_reader.difficult, "render a button")
+    assert await store.read(learned_reader.difficult, "implement oauth2 authentication in our API", NOON)
+    assert not await store.read(learned_reader.difficult, "render a button", NOON)
     await store.learn(run(3, score=0.2))
     assert [(each.failures, each.last_score) for each in await store.read(learned_reader.difficulties)] == [(2, 0.2)]
     await store.learn(run(4, score=0.7))
-    assert await store.read(learned_reader.difficult, run().query), "a partial success does not prove it easy"
+    assert await store.read(learned_reader.difficult, run().query, NOON), "a partial success does not prove it easy"
     await store.learn(run(5, score=0.9, query="Implement OAuth2 authentication for API clients"))
     assert await store.read(learned_reader.difficulties) == []
 
@@ -344,25 +345,34 @@ async def test_a_user_who_judges_an_answer_moves_its_pattern_once(store: Store) 
 
     assert await store.judge(said("praised")) and not await store.judge(said("praised"))
     assert (await store.read(learned_reader.boosts, [row]))[row] == pytest.approx(before + 0.1)
-    assert not await store.read(learned_reader.difficult, "how is this judged")
+    assert not await store.read(learned_reader.difficult, "how is this judged", NOON)
     assert await store.judge(said("incorrect"))
     assert (await store.read(learned_reader.boosts, [row])).get(row, 0.0) == pytest.approx(before)
-    assert await store.read(learned_reader.difficult, "how is this judged")
+    assert await store.read(learned_reader.difficult, "how is this judged", NOON)
     assert not await store.judge(said("praised", "reas:never-heard-of"))
 
 
 @pytest.mark.parametrize(
-    ("second", "kept"),
+    ("first", "second", "kept"),
     [
-        ({"query": "fix the database migrations"}, [2]),  # the same in other words: one, with a count
-        ({"query": "Fix the stylesheet of migration pages"}, [1, 1]),  # the same steps for another question
-        ({"query": "Fix the database migration", "subgoals": OTHER_STEPS}, [1, 1]),  # another way for the same
+        # the same in other words: one where it is kept
+        ("Fix the database migration", {"query": "please fix the database migrations"}, [1]),
+        # nearly the same: one where it is shown, with a count
+        (
+            "Fix the broken database migration of orders in the shop scripts",
+            {"query": "Fix the broken database migration of orders in the shop steps"},
+            [2],
+        ),
+        # the same steps for another question
+        ("Fix the database migration", {"query": "Fix the stylesheet of migration pages"}, [1, 1]),
+        # another way for the same
+        ("Fix the database migration", {"query": "Fix the database migration", "subgoals": OTHER_STEPS}, [1, 1]),
     ],
 )
 async def test_patterns_that_say_the_same_are_one_with_a_count(
-    store: Store, second: dict[str, Any], kept: list[int]
+    store: Store, first: str, second: dict[str, Any], kept: list[int]
 ) -> None:
-    await store.learn(run(1, query="Fix the database migration", pattern="one"))
+    await store.learn(run(1, query=first, pattern="one"))
     await store.learn(run(2, pattern="two", **second))
     hits = await store.read(recall_reasoning, parse_question("fix migration"), 5, NOON + DAY)
     assert [1 + len(hit.similar) for hit in hits] == kept

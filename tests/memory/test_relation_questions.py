@@ -29,6 +29,13 @@ from tests.memory.building import chunk, file
         ("implementations of the interface Store", "heirs", "Store"),
         ("what usually changes with src/auth.py", "together", "src/auth.py"),
         ("what changes together with login?", "together", "login"),
+        ("co-changes with login", "together", "login"),
+        ("show me all callers of parse()", "callers", "parse"),
+        ("who is calling parse", "callers", "parse"),
+        ("what is parse used by", "callers", "parse"),
+        ("references to parse", "callers", "parse"),
+        ("list subclasses of Base", "heirs", "Base"),
+        ("implementers of Store", "heirs", "Store"),
     ],
 )
 def test_what_is_asked(text: str, asked: Asked, name: str) -> None:
@@ -69,6 +76,7 @@ async def test_callers_are_told_surest_first(store: Store) -> None:
     assert found is not None
     assert [hit.chunk.name for hit in found.hits] == ["load", "save"]
     assert found.hits[0].score > 0.9 > 0.6 > found.hits[1].score
+    assert [hit.is_likely for hit in found.hits] == [False, True]
     assert found.said == "1 calls 'parse', and maybe 1 more."
 
 
@@ -80,6 +88,26 @@ async def test_subclasses_and_callees(store: Store) -> None:
 async def test_nothing_is_said_to_be_nothing_and_unknown_names_are_other_questions(store: Store) -> None:
     assert await told(store, "subclasses of A") == ([], "Nothing here is known that inherits from 'A'.")
     assert await told(store, "who calls the shots") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("who calls prase", "Nothing here is called 'prase'; did you mean 'parse'?"),
+        ("subclasses of Bsae", "Nothing here is called 'Bsae'; did you mean 'Base'?"),
+        ("callers of read_all_rows", "Nothing here is called 'read_all_rows'."),
+        ("what usually changes with `zzz`", "Nothing here is called 'zzz'."),
+    ],
+)
+async def test_a_name_that_nothing_has_is_said_with_the_one_most_like_it(store: Store, text: str, said: str) -> None:
+    found = await store.read(answer, text, 10, 1000.0)
+    assert found is not None
+    assert (found.hits, found.said, found.is_unknown) == ([], said, True)
+
+
+@pytest.mark.parametrize("text", ["what uses parsers", "who calls the parsed", "where are loads used"])
+async def test_words_of_the_language_are_other_questions(store: Store, text: str) -> None:
+    assert await told(store, text) is None
 
 
 async def test_what_changes_together(store: Store) -> None:

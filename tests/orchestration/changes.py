@@ -99,6 +99,7 @@ ACCEPTED = Deliverable(
     recovery_seconds=210.0,
     recovery_tool_calls=1,
     settled=True,
+    model_costs={"claude-sonnet-4-20250514": 0.02},
 )
 
 FAILED = Deliverable(

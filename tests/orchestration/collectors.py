@@ -17,6 +17,8 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from tests.patience import HANG
+
 
 def plain(value: AnyValue) -> Any:
     """An attribute's value as Python has it."""
@@ -34,6 +36,8 @@ class Received:
     def __init__(self) -> None:
         self.spans: list[Span] = []
         self.metrics: dict[str, Metric] = {}
+        self.told: list[Metric] = []
+        self.scopes: list[tuple[str, str]] = []
         self.resources: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.requests = 0
@@ -45,12 +49,15 @@ class Received:
             self.resources.append(attributes(resource.resource.attributes))
             for scope in resource.scope_spans:
                 self.spans.extend(scope.spans)
+                self.scopes.append((scope.scope.name, scope.schema_url))
 
     def measured(self, request: metrics_service_pb2.ExportMetricsServiceRequest, headers: dict[str, str]) -> None:
         self.requests += 1
         self.headers.append(headers)
         for resource in request.resource_metrics:
             for scope in resource.scope_metrics:
+                self.told += scope.metrics
+                self.scopes.append((scope.scope.name, scope.schema_url))
                 self.metrics.update({metric.name: metric for metric in scope.metrics})
 
     def named(self, name: str) -> list[Span]:
@@ -67,11 +74,19 @@ class Received:
 
 
 class HttpCollector:
-    """OTLP over HTTP, protobuf. Answers `status` to everything."""
+    """OTLP over HTTP, protobuf. Answers `status` to everything, or to what `of` has another for (by signal).
+
+    `headers` and `body` (with its content type) go with every answer; `hang` has it wait until it is set.
+    """
 
     def __init__(self, port: int = 0) -> None:
         self.received = received = Received()
         self.status = 200
+        self.of: dict[str, int] = {}
+        self.headers: dict[str, str] = {}
+        self.body: dict[str, bytes] = {}
+        self.hang: threading.Event | None = None
+        self.asked: list[tuple[str, float]] = []
         collector = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -80,13 +95,22 @@ class HttpCollector:
                 if self.headers.get("Content-Encoding") == "gzip":
                     body = gzip.decompress(body)
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                if collector.status == 200 and self.path.endswith("/v1/traces"):
+                signal = self.path.rpartition("/")[2]
+                collector.asked.append((signal, time.time()))
+                if collector.hang is not None:
+                    collector.hang.wait(HANG)
+                status = collector.of.get(signal, collector.status)
+                if status == 200 and signal == "traces":
                     received.traces(trace_service_pb2.ExportTraceServiceRequest.FromString(body), headers)
-                elif collector.status == 200 and self.path.endswith("/v1/metrics"):
+                elif status == 200 and signal == "metrics":
                     received.measured(metrics_service_pb2.ExportMetricsServiceRequest.FromString(body), headers)
-                self.send_response(collector.status)
-                self.send_header("Content-Length", "0")
+                answer = collector.body.get(signal, b"")
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(answer)))
+                for name, value in collector.headers.items():
+                    self.send_header(name, value)
                 self.end_headers()
+                self.wfile.write(answer)
 
             def log_message(self, format: str, *args: object) -> None:
                 """Say nothing."""

@@ -11,6 +11,7 @@ from aurora_deliverables.events import (
     AgentIdentity,
     Conformed,
     Ended,
+    Event,
     HumanIntervened,
     RecoveryBegan,
     SpecSource,
@@ -266,9 +267,9 @@ def test_groups_are_measured_over_the_same_window() -> None:
         "type": ["bugfix", "feature", "unknown"],
         "complexity": ["complex", "unknown"],
     }
-    claude = metrics.groups["agent"]["claude-code"]
+    claude = metrics.groups["agent"]["claude-code"].metrics
     assert (claude.feature_throughput.value, claude.deliverable_failure_rate.value) == (pytest.approx(2 / 7), 0.0)
-    assert metrics.groups["type"]["bugfix"].deliverable_failure_rate.tier == "low"
+    assert metrics.groups["type"]["bugfix"].metrics.deliverable_failure_rate.tier == "low"
     assert metrics.supporting.failure_types == {"infinite_loop": 1, "unclassified": 1}
 
 
@@ -369,3 +370,43 @@ def test_weeks_are_told_with_median_and_p90() -> None:
         (1, 7.0, 7.0),
         (11, 360.0, 600.0),
     ]
+
+
+def test_a_cost_per_accepted_deliverable_counts_what_failures_cost_and_leaves_out_what_is_unknown() -> None:
+    members = [
+        done(1, 100, tokens=TokenUsage(cost_usd=3.0), agent=AgentIdentity("bot", "m-1"), model_costs={"m-1": 3.0}),
+        done(2, 100, tokens=TokenUsage(cost_usd=1.0), agent=AgentIdentity("bot", "m-1"), status="failed",
+             deliverable_failed=True, model_costs={"m-1": 0.75, "m-2": 0.25}),
+        done(3, 100, agent=AgentIdentity("bot", "m-1")),
+    ]  # fmt: skip
+    found = measure(members, NOW)
+    assert (found.cost.cost_usd, found.cost.cost_per_accepted_usd) == (4.0, 4.0), "two were accepted, one with a cost"
+    assert (found.cost.deliverables, found.cost.accepted, found.cost.costed) == (3, 2, 2)
+    by_pair = {(each.agent, each.model): each.cost for each in found.costs}
+    assert by_pair["bot", "m-1"].cost_per_accepted_usd == 3.75
+    assert (by_pair["bot", "m-2"].cost_usd, by_pair["bot", "m-2"].cost_per_accepted_usd) == (0.25, None)
+    assert found.group_costs["agent"]["bot"].cost_usd == 4.0
+    assert found.group_costs["model"]["m-1"].cost_usd == 3.75, "what the other model cost is not its own"
+
+
+def test_costs_of_a_deliverable_are_known_by_model() -> None:
+    told = fold(
+        [
+            Event("a", "x", 1.0, Started(agent=AgentIdentity("bot", "m-1"))),
+            Event("b", "x", 2.0, TokensUsed(cost_usd=1.0, model="m-2")),
+            Event("c", "x", 3.0, TokensUsed(cost_usd=0.5)),
+            Event("d", "x", 4.0, TokensUsed(input_tokens=7, model="m-3")),
+        ]
+    )
+    assert told is not None and told.model_costs == {"m-2": 1.0, "m-1": 0.5}
+
+
+def test_what_is_not_measured_is_said_with_what_would_tell_it() -> None:
+    found = measure([done(1, 100), done(2, 100)], NOW).measured
+    scored = found["spec_conformance"]
+    assert (scored.measured, scored.of) == (0, 2)
+    assert scored.missing is not None
+    for said in ("functional of 2", "correctness of 2", "constraints of 2", "aurora deliverable conform", "--junit"):
+        assert said in scored.missing
+    assert found["feature_throughput"].missing is None and found["resolution_latency"].missing is None
+    assert all(each.missing == "no deliverable ended in this window" for each in measure([], NOW).measured.values())

@@ -10,10 +10,12 @@ import yaml
 from aurora_deliverables.events import Event, ToolCalled
 from aurora_deliverables.telemetry import names
 from aurora_deliverables.telemetry.instruments import INSTRUMENTS, measurements
+from aurora_deliverables.telemetry.repository import repository_of
 from aurora_deliverables.telemetry.span_tree import MAX_CALLS, tree_of
 from aurora_deliverables.telemetry.spans import Span
 from tests.orchestration.changes import ACCEPTED, EVENTS, FAILED, START
 
+SHOP = repository_of("git@github.com:acme/shop.git", "shop", "main")
 GROUPS: list[dict[str, Any]] = yaml.safe_load(
     files("aurora_deliverables.telemetry").joinpath("conventions.yaml").read_text("utf-8")
 )["groups"]
@@ -26,7 +28,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {"string": str, "int": int, "double"
 
 def emitted() -> list[Span]:
     crowd = [Event(str(n), "add-dark-mode", START + 490, ToolCalled("bash")) for n in range(MAX_CALLS)]
-    return [*tree_of(ACCEPTED, EVENTS).walk(), *tree_of(FAILED, []).walk(), tree_of(ACCEPTED, [*EVENTS, *crowd])]
+    return [*tree_of(ACCEPTED, EVENTS).walk(), *tree_of(FAILED, [], SHOP).walk(), tree_of(ACCEPTED, [*EVENTS, *crowd])]
 
 
 def refs(group: dict[str, Any], level: str | None = None) -> set[str]:
@@ -37,7 +39,7 @@ def check(attributes: Any, group: dict[str, Any], where: str) -> None:
     assert set(attributes) <= refs(group), where
     assert refs(group, "required") <= set(attributes), where
     for name, value in attributes.items():
-        if name.startswith("gen_ai."):
+        if name.startswith(("gen_ai.", "vcs.")):
             continue
         kind = ATTRIBUTES[name]["type"]
         if isinstance(kind, dict):
@@ -76,5 +78,5 @@ def test_every_instrument_is_described_with_its_kind_unit_and_labels() -> None:
 
 
 def test_names_are_in_the_registry_or_are_names_of_spans_and_events() -> None:
-    said = {value for key, value in vars(names).items() if key.isupper() and key != "SCOPE"}
+    said = {value for key, value in vars(names).items() if key.isupper() and key not in ("SCOPE", "SCHEMA_URL")}
     assert said <= set(ATTRIBUTES) | set(SPANS) | set(MARKS)

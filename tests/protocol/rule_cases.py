@@ -128,7 +128,7 @@ def parameter(name: str, **more: Any) -> dict[str, Any]:
 
 
 CASES = [
-    Case("json-syntax", '{"a": 1 "b": 2}', ('"b"',), '{"a": 1 ,"b": 2}'),
+    Case("json-syntax", '{"a": 1 "b": 2}', ('"b"',), '{"a": 1, "b": 2}'),
     Case("json-syntax", "{'a': 1}", ("'a'",), '{"a": 1}'),
     Case("json-syntax", "{a: 1}", ("a",), '{"a": 1}'),
     Case("json-syntax", '{"a": True}', ("True",), '{"a": true}'),
@@ -245,10 +245,11 @@ CASES = [
     Case("url-template", url("/notes/{id}{?text,}"), (",",), update(url("/notes/{id}{?text}"))),
     Case("url-template", url('/notes/"{id"'), ('\\"', "{"), update(url('/notes/%22{id"'))),
     Case("url-template", url("/notes/{{id}}"), ("{{id}}",), {}),
-    Case("url-template", url("/notes/<id>"), ("<", ">"), {}),
+    Case("url-template", url("/notes/<id>"), ("<id>",), {}),
     Case("uri-pattern", {"uriPattern": "/notes/{id"}, ("{",), {}),
     Case("url-template-colon", url("/notes/:id"), (":id",), {}),
     Case("url-template-colon", url("/notes/:id/{text}"), (":id",), update(url("/notes/{id}/{text}"))),
+    Case("url-template-dollar", url("/notes/${id}"), ("${id}",), {}),
     Case("url-template-repeats", url("/notes/{id}{?text,text}"), ("text",), update(url("/notes/{id}{?text}"))),
     Case("url-template-prefix", url("/notes/{id}{?tags:3}"), (":3",), update(url("/notes/{id}{?tags}"))),
     Case("url-template-explode", url("/notes/{id*}"), ("*",), {}),

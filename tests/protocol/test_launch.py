@@ -184,3 +184,9 @@ def test_the_daemon_gets_no_pythonpath_of_a_workspace(tmp_path: Path) -> None:
     ours = str(Path(aurora_protocol.__file__).parents[1])
     kept = daemon_environment({"PYTHONPATH": os.pathsep.join([ours, str(tmp_path)])}, tmp_path)
     assert kept["PYTHONPATH"] == ours
+
+
+def test_the_daemon_looks_for_programs_in_no_relative_folder(tmp_path: Path) -> None:
+    """git runs in workspaces: `.` in PATH would have it be the workspace's own."""
+    path = os.pathsep.join(["", ".", "bin", "/usr/bin", "./x", "/bin"])
+    assert daemon_environment({"PATH": path}, tmp_path)["PATH"] == os.pathsep.join(["/usr/bin", "/bin"])

@@ -7,9 +7,11 @@ import json
 import pytest
 
 from aurora_manifest.check import check
-from aurora_manifest.editing.completion import complete_by_schema
+from aurora_manifest.editing.completion import complete, complete_by_schema
+from aurora_manifest.json.scanner import parse
 from aurora_manifest.kind_checks import schema_of
 from aurora_manifest.kinds import CONFIGURATION
+from aurora_manifest.model import Manifest
 from tests.protocol.cursors import chosen, labels, marked, proposals
 
 
@@ -220,3 +222,19 @@ def test_other_documents_are_completed_by_their_schema() -> None:
     manifest, offset = marked('{"logging": {"level": "|"}}')
     found = complete_by_schema(manifest.document, schema, offset, snippets=False)
     assert "DEBUG" in [each.label for each in found]
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "last"),
+    [
+        ("integer", {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}, "minLength"),
+        ("string", {"minLength", "maxLength", "pattern", "format"}, "minimum"),
+        ("array", {"items", "minItems", "maxItems", "uniqueItems"}, "properties"),
+    ],
+)
+def test_keywords_that_fit_the_type_come_first(kind: str, first: set[str], last: str) -> None:
+    text = f'{{"capabilities": {{"a": {{"parameters": {{"properties": {{"n": {{"type": "{kind}", ""}}}}}}}}}}}}'
+    offered = [each.label for each in complete(Manifest(parse(text)), text.index('""') + 1)]
+    here = {name for name in first if name in offered}
+    assert len(here) >= 3 and set(offered[: len(here)]) <= first
+    assert last not in offered or offered.index(last) > offered.index("enum")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import struct
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from aurora_indexer.files.safe_read import NotOurs, read_prefix
 from aurora_protocol import DaemonUnreachable
-from aurora_protocol.address import Address, Info, write_info
-from aurora_protocol.strict_modes import complaint
+from aurora_protocol.address import Address, Info, read_info, write_info
+from aurora_protocol.launch import ensure_daemon
+from aurora_protocol.strict_modes import complaint, open_own, read_own, way_complaint
 from aurora_server.configuration.config_file import SettingsError, read_document, workspaces_document
 from aurora_server.configuration.trust import Trust
 
@@ -117,3 +120,81 @@ def test_a_workspaces_file_may_belong_to_its_owner_and_to_no_third_user(tmp_path
         workspaces_document(tmp_path / "ws")
     os.chown(tmp_path / "ws", STRANGER, STRANGER)
     assert workspaces_document(tmp_path / "ws").content == {"llm": {}}
+
+
+@as_root
+@pytest.mark.parametrize(
+    ("owner", "mode", "believed"),
+    [(0, 0o755, True), (0, 0o1777, True), (0, 0o777, False), (STRANGER, 0o755, False), (STRANGER, 0o1777, False)],
+)
+def test_a_home_is_believed_only_where_nobody_can_exchange_it(
+    tmp_path: Path, owner: int, mode: int, believed: bool
+) -> None:
+    address = Address.of(tmp_path / "way" / "between" / "home")
+    address.prepare()
+    os.chown(tmp_path / "way", owner, -1)
+    (tmp_path / "way").chmod(mode)
+    assert (way_complaint(address.home) is None) is believed
+    if not believed:
+        with pytest.raises(DaemonUnreachable, match="set another AURORA_HOME"):
+            address.check()
+        (tmp_path / "link").symlink_to(address.home)
+        with pytest.raises(DaemonUnreachable, match="set another AURORA_HOME"):
+            Address.of(tmp_path / "link").check()
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _link(path: Path) -> None:
+    path.with_name("victim").write_text("mine")
+    path.symlink_to(path.with_name("victim"))
+
+
+def _open_to_all(path: Path) -> None:
+    made(path, 0o666)
+
+
+@pytest.mark.parametrize("there", [_pipe, _link, _open_to_all, Path.mkdir])
+def test_only_a_file_of_ones_own_is_written_or_believed(tmp_path: Path, there: Callable[[Path], None]) -> None:
+    there(tmp_path / "daemon.log")
+    for flags in (os.O_WRONLY | os.O_APPEND, os.O_RDWR | os.O_CREAT):
+        with pytest.raises(OSError):
+            open_own(tmp_path / "daemon.log", flags)
+    with pytest.raises(OSError):
+        read_own(tmp_path / "daemon.log", 10)
+
+
+@as_root
+def test_another_users_log_is_not_written(tmp_path: Path) -> None:
+    log = made(tmp_path / "daemon.log", content="")
+    os.chown(log, STRANGER, STRANGER)
+    with pytest.raises(OSError, match="belongs to user"):
+        open_own(log, os.O_WRONLY | os.O_APPEND)
+
+
+@pytest.mark.parametrize("name", ["daemon.json", "daemon.log"])
+def test_a_pipe_in_place_of_a_file_keeps_nobody_waiting(tmp_path: Path, name: str) -> None:
+    address = Address.of(tmp_path / "home")
+    address.prepare()
+    os.mkfifo(address.info if name == "daemon.json" else address.log)
+    assert read_info(address) is None
+    if name == "daemon.log":
+        with pytest.raises(DaemonUnreachable, match=r"cannot write .*daemon\.log"):
+            ensure_daemon(address)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="access lists as Linux has them")
+def test_an_access_list_is_not_taken_for_ones_own_group(tmp_path: Path) -> None:
+    file = made(tmp_path / "config.json", 0o660)
+    if complaint(file, file.stat()) is not None:
+        pytest.skip("this user's group is not private")
+    everyone = 0xFFFFFFFF
+    entries = [(1, 6, everyone), (2, 6, STRANGER), (4, 0, everyone), (0x10, 6, everyone), (0x20, 0, everyone)]
+    value = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+    try:
+        os.setxattr(file, "system.posix_acl_access", value)
+    except OSError as error:
+        pytest.skip(f"no access lists here: {error.strerror}")
+    assert "may be written by other users" in str(complaint(file, file.stat()))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from aurora_deliverables.deliverable import Deliverable, PhaseSpan
-from aurora_server.dashboard.charts import bars, sparkline, timeline
+from aurora_server.dashboard.charts import bars, timeline
 from aurora_server.dashboard.server import leading_page
 from tests.patience import HANG
 from tests.server.daemons import Daemon
@@ -193,16 +193,6 @@ def test_the_page_that_leads_a_browser_in_is_the_users_own(tmp_path: Path) -> No
     page = leading_page(tmp_path / "run", "http://127.0.0.1:1/?token=t")
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert "token=t" in page.read_text()
-
-
-def test_a_sparkline_has_gaps_where_nothing_is_known() -> None:
-    assert sparkline([None, 1.0, None]) is None
-    line = sparkline([None, 0.0, 1.0, None, 0.5])
-    assert line is not None
-    assert line.lines == ("4.0,32.0 54.7,4.0",)
-    assert [y for _, y in line.dots] == [32.0, 4.0, 18.0]
-    flat = sparkline([2.0, 2.0])
-    assert flat is not None and flat.lines == ("4.0,18.0 156.0,18.0",)
 
 
 def test_phases_stand_where_they_were_and_one_under_way_lasts_until_now() -> None:

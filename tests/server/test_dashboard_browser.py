@@ -42,7 +42,8 @@ def test_it_is_live_and_no_error_is_in_the_console(browser: Any, tmp_path: Path,
         page.on("dialog", lambda dialog: said.append(dialog.message) or dialog.dismiss())
         page.on("request", lambda request: None if "127.0.0.1" in request.url else said.append(request.url))
         page.goto(dashboard.url)
-        page.wait_for_function("document.getElementById('link').textContent === 'live'")
+        # Not `wait_for_function`: it evaluates text in the page, which the page's policy forbids.
+        sync_api.expect(page.locator("#link")).to_have_text("live", timeout=240_000)
         assert "token" not in page.url
         link = page.get_by_role("link", name="add-cart")
         link.focus()

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from tests.patience import HANG
 from tests.server.daemons import Daemon
 from tests.server.deliverables import aurora, lifetime, line, told
 
@@ -167,3 +173,49 @@ def test_ci_is_told_by_the_exit_code_and_as_of_another_day(home: Path, root: Pat
     worse = aurora(home, root, *then, "--worse-than", "resolution_latency=elite")
     assert (worse.returncode, worse.stderr.strip()) == (1, "worse than asked for: resolution latency")
     assert aurora(home, root, *then, "--worse-than", "good").returncode == 2
+
+
+def test_metrics_are_printed_as_csv_that_a_spreadsheet_neither_misreads_nor_calculates(home: Path, root: Path) -> None:
+    names = ['=HYPERLINK("http://x","y")', 'a, "quoted" b', "@sum", "Zoë"]
+    lines = [lifetime(f"c-{n}", days_ago(1), name=name, model="m-1") for n, name in enumerate(names)]
+    told(home, root, "deliverable", "ingest", given="\n".join(lines))
+    reply = told(home, root, "metrics")
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "aurora_cli", "--workspace", str(root), "metrics", "--csv"],
+        env={**os.environ, "AURORA_HOME": str(home)}, capture_output=True, timeout=HANG, check=True,
+    )  # fmt: skip
+    text = done.stdout.decode()
+    assert text.endswith("\r\n") and text.count("\n") == text.count("\r\n")
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+    five = {row["metric"]: row for row in rows if row["scope"] == "all"}
+    for name, metric in reply["metrics"].items():
+        said = five[name]["value"]
+        assert (float(said) if said else None) == metric["value"]
+        assert five[name]["tier"] == (metric["tier"] or "") and five[name]["missing"] == (metric["missing"] or "")
+    assert float(five["cost_per_accepted_usd"]["value"]) == reply["cost"]["cost_per_accepted_usd"] == 0.5
+    agents = {row["name"] for row in rows if row["scope"] == "agent"}
+    assert agents == {"'" + names[0], names[1], "'@sum", "Zoë"}
+    assert not [value for row in rows for value in row.values() if value[:1] in ("=", "+", "@")]
+    assert {row["name"] for row in rows if row["scope"] == "agent and model"} >= {"Zoë / m-1"}
+    assert aurora(home, root, "metrics", "--csv", "--json").returncode == 2
+
+
+def test_what_changes_cost_is_told_by_agent_and_model(home: Path, root: Path) -> None:
+    lines = [lifetime(f"new-{n}", days_ago(2), name="bot", model="m-1") for n in range(3)]
+    lines += [lifetime("bad", days_ago(3), status="failed", name="bot", model="m-2")]
+    told(home, root, "deliverable", "ingest", given="\n".join(lines))
+    reply = told(home, root, "metrics")
+    assert reply["cost"] == {
+        "deliverables": 4,
+        "accepted": 3,
+        "costed": 4,
+        "cost_usd": 2.0,
+        "cost_per_accepted_usd": pytest.approx(2 / 3),
+    }
+    assert [(each["agent"], each["model"], each["cost_per_accepted_usd"]) for each in reply["costs"]] == [
+        ("bot", "m-1", 0.5),
+        ("bot", "m-2", None),
+    ]
+    said = aurora(home, root, "metrics", "--by", "model").stdout
+    assert "$2.00 · $0.67 per accepted deliverable" in said and "bot / m-1 $1.50 · $0.50" in said
+    assert "spec conformance: of 3 deliverables nothing tells the functional of 3" in said

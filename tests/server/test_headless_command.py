@@ -130,7 +130,7 @@ def test_what_a_run_did_reaches_the_scratchpad(settings: GlobalOptions) -> None:
 
     pursue_goal(settings, HeadlessOptions(max_iterations=1), opens)
     notes = (settings.workspace / "headless" / "scratchpad.md").read_text()
-    assert "**Action:** Run the tests; Fix them (failed)\n" in notes
+    assert "**Action:** Run the tests; Fix them (failed: exit 3)\n" in notes
 
 
 def test_on_main_it_is_blocked_with_the_way_out(settings: GlobalOptions, capsys: pytest.CaptureFixture[str]) -> None:

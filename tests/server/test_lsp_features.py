@@ -88,8 +88,8 @@ def opened(wire: Wire, path: Path, text: str, version: int = 1) -> None:
 
 def test_hover_tells_what_memory_knows_with_links(wire: Wire, shop: Path) -> None:
     text = wire.result("textDocument/hover", at(shop / "shop.py", 15, 6))["contents"]["value"]
-    assert "```python\ndef total_price(basket: Basket) -> int\n```" in text
-    assert "last changed just now" in text
+    assert "def total_price" not in text, "the language's own server tells the signature"
+    assert text.startswith("`total_price` — *") and "last changed just now" in text
     assert f"[checkout]({(shop / 'shop.py').as_uri()}#L21)" in text
     assert f"[daily\\_report]({(shop / 'report.py').as_uri()}#L4)" in text
     assert len(text.strip().split("\n\n")) <= 4
@@ -97,7 +97,13 @@ def test_hover_tells_what_memory_knows_with_links(wire: Wire, shop: Path) -> Non
 
 def test_hover_on_a_use_describes_what_is_used(wire: Wire, shop: Path) -> None:
     text = wire.result("textDocument/hover", at(shop / "shop.py", 21, 15))["contents"]["value"]
-    assert "def total_price" in text
+    assert "[checkout]" in text
+    assert "def total_price" not in text
+
+
+def test_hover_elsewhere_in_a_body_speaks_of_the_definition_around_by_name(wire: Wire, shop: Path) -> None:
+    text = wire.result("textDocument/hover", at(shop / "shop.py", 17, 12))["contents"]["value"]
+    assert text.startswith("```python\ntotal_price\n```")
 
 
 def test_hover_on_nothing_is_null(wire: Wire, shop: Path) -> None:
@@ -121,8 +127,11 @@ def test_columns_are_counted_in_the_negotiated_encoding(
         codec, unit = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}[encoding]
         assert len(before.encode(codec)) // unit == character
         for column in (character, character + len("total_price")):
-            assert wire.result("textDocument/hover", at(shop / "report.py", 4, column)) is not None
-        assert wire.result("textDocument/hover", at(shop / "report.py", 4, character - 1)) is None
+            assert wire.result("textDocument/hover", at(shop / "report.py", 4, column))["contents"]["value"].startswith(
+                "`total_price`"
+            )
+        beside = wire.result("textDocument/hover", at(shop / "report.py", 4, character - 1))
+        assert beside is None or "daily_report\n" in beside["contents"]["value"]
 
 
 def test_symbols_are_nested_and_follow_the_unsaved_buffer(wire: Wire, shop: Path) -> None:
@@ -140,7 +149,7 @@ def test_symbols_are_nested_and_follow_the_unsaved_buffer(wire: Wire, shop: Path
     opened(wire, shop / "shop.py", "# unsaved\n" + SHOP.replace("def checkout", "def pay"))
     assert [one["name"] for one in wire.result("textDocument/documentSymbol", uri)] == ["Basket", "total_price", "pay"]
     hover = wire.result("textDocument/hover", at(shop / "shop.py", 16, 6))
-    assert "def total_price" in hover["contents"]["value"], "one line further down than in the file"
+    assert "[checkout]" in hover["contents"]["value"], "one line further down than in the file"
     wire.notify("textDocument/didClose", uri)
     assert wire.result("textDocument/documentSymbol", uri)[2]["name"] == "checkout"
 
@@ -218,6 +227,14 @@ def test_explain_by_id_and_by_place(wire: Wire, shop: Path) -> None:
     by_id = wire.result("aurora/explain", {"id": "code:shop.py:checkout"})
     place = {"uri": (shop / "shop.py").as_uri(), "position": {"line": 20, "character": 5}}
     assert wire.result("aurora/explain", place)["chunk"]["id"] == by_id["chunk"]["id"]
+    for target in ("checkout", "checkout()", "shop.py:checkout", "shop.py:21", "shop.py:22"):
+        assert wire.result("aurora/explain", {"id": target})["chunk"]["id"] == by_id["chunk"]["id"]
+    for line, column in ((21, 0), (21, 4), (21, 200)):
+        inside = {"uri": (shop / "shop.py").as_uri(), "position": {"line": line, "character": column}}
+        assert wire.result("aurora/explain", inside)["chunk"]["name"] == "checkout"
+    for target, said in (("chekout", "did you mean 'checkout'?"), ("shop.py:9999", "nothing at line 9999")):
+        error = wire.ask("aurora/explain", {"id": target})["error"]
+        assert (said in error["message"], error["data"]["kind"]) == (True, "UnknownChunk")
     error = wire.ask("aurora/explain", {"id": "code:shop.py:nothing"})["error"]
     assert (error["code"], error["data"]["kind"]) == (-32803, "UnknownChunk")
 

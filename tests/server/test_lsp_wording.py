@@ -118,7 +118,6 @@ def test_a_hover_is_three_lines_with_links() -> None:
     ]
     text = markdown(explained(chunk, links, accesses=[iso(days=1), iso(days=2), iso(days=9)]), Path("/w"), NOW)
     assert text.split("\n\n") == [
-        "```python\ndef expand()\n```",
         "*warm: used in 2 answers this week, last changed 3 days ago*",
         "called by [Action.request](file:///w/src/a%20b.py#L41), [user\\_0](file:///w/a.py#L7), "
         "[user\\_1](file:///w/a.py#L7) and 2 more · calls [Expression.parse](file:///w/a.py#L7)",
@@ -195,7 +194,7 @@ def test_answers_of_several_folders_become_one() -> None:
     assert found.freshness == Freshness(
         indexed_at=iso(days=2), pending_files=2, skipped_files=4, files=6, chunks=8, state="indexing"
     )
-    assert found.hint is None
+    assert found.hint == "hint of /w hint of /w/in", "what is said beside results is said of each folder"
     tight = merged(RecallParams(query="q", budget_tokens=25), parts, 3.0)
     assert [one.name for one in tight.results] == ["top", "twice"]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ from tests.server.planning import (
     step,
     value,
 )
-from tests.server.sites import demo_site, manifest_command
+from tests.server.sites import Site, demo_site, manifest_command, reply, running, simple_manifest
 
 REQUEST = "log me in and create a post called Dawn, then list posts"
 THREE = plan(
@@ -74,6 +76,40 @@ def test_a_request_becomes_calls_that_keep_the_session(home: Path, site: str, ki
     assert {each["id"] for each in asked.json["capabilities"]} >= {"login", "create_post", "list_posts"}
     for place in (provider.transcript(), done.stdout, done.stderr, everything_kept(home)):
         assert "password123" not in place
+
+
+def test_the_model_is_told_what_the_site_says_of_the_session(home: Path) -> None:
+    told = {
+        "isAuthenticated": True,
+        "capabilities": ["list", "nowhere"],
+        "context": {"mail": "ada@example.org", "notes": 3},
+    }
+    header = base64.b64encode(json.dumps(told).encode()).decode()
+    manifest = simple_manifest(list={"type": "HTTP", "method": "GET", "urlTemplate": "/list"})
+
+    def answered(site: Site, handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        known = "let-me-in" in handler.headers.get("Authorization", "")
+        reply(handler, 200, json.dumps(manifest).encode(), **{"AURA-State": header if known else "%"})
+
+    with running(answered) as site, planning(home) as provider:
+        provider.script(plan(step("list")), plan(step("list")))
+        inside = do(home, provider, site.url, "list", "--dry-run", "--token", "let-me-in-1234")
+        outside = do(home, provider, site.url, "list", "--dry-run", "--no-cache")
+    assert inside.returncode == outside.returncode == 0, inside.stderr + outside.stderr
+    first, second = (each.json for each in provider.requests)
+    assert first["state"]["signed_in"] is True and first["state"]["capabilities"] == ["list"]
+    assert '"notes": 3' in first["state"]["context"] and "ada@" not in provider.transcript()
+    assert "state" not in second and "left out" in outside.stderr
+    assert "let-me-in" not in provider.transcript()
+
+
+def test_a_password_in_plain_words_goes_to_no_model(home: Path, site: str) -> None:
+    with planning(home) as provider:
+        provider.script(plan(step("list_posts")))
+        done = do(home, provider, site, "log in with password sunflower and pin 4711, list posts", "--dry-run")
+    assert done.returncode == 0 and "--arg NAME=VALUE" in done.stderr
+    for place in (provider.transcript(), done.stdout, done.stderr, everything_kept(home)):
+        assert "sunflower" not in place and "4711" not in place
 
 
 def test_the_last_line_of_the_budget_is_what_it_cost(home: Path, site: str) -> None:
@@ -256,10 +292,13 @@ def test_beyond_the_budget_nothing_is_asked(home: Path, site: str, limit: dict[s
     assert "budget" in done.stderr or "llm.caps.run_usd" in done.stderr
 
 
-def test_the_soft_limit_is_warned_of(home: Path, site: str) -> None:
+def test_beyond_the_soft_limit_a_script_is_refused_unless_it_says_force(home: Path, site: str) -> None:
     with planning(home, cost_budgets={"soft_limit_usd": 0.0000001}) as provider:
         provider.script(plan(step("list_posts")))
-        done = do(home, provider, site, "list posts")
+        refused = do(home, provider, site, "list posts")
+        assert refused.returncode == 4 and "--force" in refused.stderr and provider.requests == []
+        assert len(refused.stderr.splitlines()) == 1
+        done = do(home, provider, site, "list posts", "--force")
     assert done.returncode == 0 and "soft limit" in done.stderr
 
 
@@ -283,8 +322,8 @@ def test_flags_choose_the_model(home: Path, site: str) -> None:
 @pytest.mark.parametrize(
     ("answered", "words"),
     [
-        (Scripted(text="I would rather not say it in JSON."), "not one JSON object"),
-        (Scripted(text="{" * 5000), "after one repair"),
+        (Scripted(text="I would rather not say it in JSON."), "answered twice without JSON"),
+        (Scripted(text="{" * 5000), "answered twice without JSON"),
         (Scripted(text='{"steps": [{"capability": 5}], "impossible": ""}'), "after one repair"),
         (Scripted(status=401), "key"),
         (Scripted(stop="refusal", text="No."), "declined"),

@@ -148,7 +148,7 @@ def spoken(place: Place) -> Iterator[Raw]:
         ("aurora_recall", {"query": {"a": 1}}, "$.query"),
         ("aurora_recall", {"query": "x", "max_tokens": 10**9}, "$.max_tokens"),
         ("aurora_retrieve_context", {"query": "x", "budget": -1}, "$.budget"),
-        ("aurora_explain", {"id": "nothing"}, "is not a chunk id"),
+        ("aurora_explain", {"id": "nothing"}, "nothing here is called 'nothing'"),
         ("aurora_explain", {"id": "code:no.py:none:1-2"}, "code:no.py:none"),
         ("aurora_query", {"query": "   "}, "empty"),
         ("aurora_query", {"query": "x", "verification": "option_z"}, "option_z"),

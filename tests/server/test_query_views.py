@@ -83,10 +83,10 @@ def test_v_tells_stages_and_scores() -> None:
 def test_vv_tells_everything() -> None:
     said, _, _ = shown(verbosity=2)
     for line in (
-        "  keywords: auth, implement",
+        "  keywords: [auth, implement]",
         "  chunks: code 5, reas 2",
         '  SG1: "Research OAuth providers" → research-agent',
-        "  checks: completeness 0.90",
+        "  completeness: 0.90",
         "  addresses_query: 0.95",
         "  code:src/auth.py:login:41-60  score 0.90, activation 0.80",
         "  COLLECT (Agents)             6.0 s   46.9 %  1.8 s in models",

@@ -37,7 +37,7 @@ class Run:
 
     @classmethod
     async def begin(cls, path: Path, endpoint: str, grace: float = 10.0) -> Run:
-        sender = sender_of(TelemetrySettings(endpoint=endpoint), {})
+        sender = sender_of(TelemetrySettings(endpoint=endpoint), {"AURORA_HOME": str(path.parent / "home")})
         assert sender is not None
         return cls(await Store.open(path), sender, grace)
 

@@ -19,6 +19,8 @@ from tests.orchestration.collectors import (
 )
 from tests.patience import HANG
 from tests.server.daemons import Daemon
+from tests.server.deliverables import aurora
+from tests.server.test_detection import git
 
 CHANGE: list[dict[str, Any]] = [
     {"action": "start", "at": "2026-02-26T10:00:00Z", "type": "feature", "agent": "claude-code"},
@@ -105,3 +107,69 @@ def test_the_console_exporter_speaks_on_standard_error(tmp_path: Path, root: Pat
             line = daemon.process.stderr.readline()
             assert line, said
             said += line
+
+
+def test_each_signal_once_over_restarts_and_doctor_tells_of_it(tmp_path: Path, root: Path) -> None:
+    git(root.parent, "init", "-q", "-b", "feature/cart", str(root))
+    git(root, "remote", "add", "origin", "https://ann:secret@github.com/acme/shop.git")
+    home = tmp_path / "h"
+    with HttpCollector() as there:
+        said = {"OTEL_EXPORTER_OTLP_ENDPOINT": there.endpoint, "OTEL_EXPORTER_OTLP_TIMEOUT": "2"}
+        there.of = {"traces": 400}
+        for n in range(3):
+            with Daemon(home, **said) as daemon:
+                if not n:
+                    deliver(daemon, root, "add-cart")
+                with daemon.client(root) as client:
+                    client.request("aurora/metrics", {}, timeout=HANG)
+                assert within(HANG, lambda n=n: [each for each, _ in there.asked].count("traces") > n)
+                assert within(HANG, lambda: there.received.metrics)
+                doctor = aurora(home, root, "doctor").stdout
+                assert f"traces go to {there.endpoint} (OTLP, http/protobuf); taken last: never yet" in doctor
+                assert "HTTP 400" in doctor and "1 deliverable waits to be taken" in doctor
+                assert "metrics go to" in doctor and "secret" not in doctor
+        counts = [each for each in there.received.told if each.name == "aura.deliverables.count"]
+        assert {sum(point.as_int for point in each.sum.data_points) for each in counts} == {1}
+        there.of = {}
+        with Daemon(home, **said) as daemon:
+            with daemon.client(root) as client:
+                client.request("aurora/metrics", {}, timeout=HANG)
+            assert within(HANG, lambda: there.received.named("aura.deliverable"))
+            assert within(HANG, lambda: "waits to be taken" not in aurora(home, root, "doctor").stdout)
+        (span,) = there.received.named("aura.deliverable")
+        about = attributes(span.attributes)
+        assert (about["vcs.repository.name"], about["vcs.repository.url.full"]) == (
+            "shop",
+            "https://github.com/acme/shop",
+        )
+        assert "vcs.ref.head.name" not in about, "it ended months ago: nobody knows the branch"
+        with Daemon(home, **said) as daemon, daemon.client(root) as client:
+            for action in ("start", "complete"):
+                client.request("aurora/deliverable", {"action": action, "change_id": "add-more"}, timeout=HANG)
+            assert within(HANG, lambda: len(there.received.named("aura.deliverable")) == 2)
+        about = attributes(there.received.named("aura.deliverable")[1].attributes)
+        assert about["vcs.ref.head.name"] == "feature/cart"
+
+
+def test_a_document_is_told_with_the_times_it_had(tmp_path: Path, root: Path) -> None:
+    document = {
+        "schema_version": "0.1.0", "change_id": "add-dark-mode", "status": "completed",
+        "started_at": "2026-02-26T10:00:00Z", "completed_at": "2026-02-26T10:45:00Z",
+        "metrics": {
+            "resolution_latency_seconds": 2700, "phase_durations": {"propose": 300, "apply": 1800, "verify": 300},
+            "tool_calls": {"Edit": 24, "total": 24}, "apply_iterations": 2, "recovery_attempts": 1,
+            "token_usage": {"input_tokens": 12000, "output_tokens": 8500}, "deliverable_failed": False,
+        },
+    }  # fmt: skip
+    with HttpCollector() as there, Daemon(tmp_path / "h", OTEL_EXPORTER_OTLP_ENDPOINT=there.endpoint) as daemon:
+        with daemon.client(root) as client:
+            client.request("aurora/deliverable", {"action": "ingest", "document": document}, timeout=HANG)
+        assert within(HANG, lambda: there.received.metrics)
+        (span,) = there.received.named("aura.deliverable")
+        begun, over = 1_772_100_000, 1_772_102_700
+        assert (span.start_time_unix_nano, span.end_time_unix_nano) == (begun * 10**9, over * 10**9)
+        assert {each.name for each in there.received.spans} >= {"aura.deliverable.execute", "aura.tool.call"}
+        assert all(begun * 10**9 <= each.start_time_unix_nano <= each.end_time_unix_nano <= over * 10**9
+                   for each in there.received.spans)  # fmt: skip
+        latency = there.received.metrics["aura.resolution_latency"].histogram.data_points[0]
+        assert latency.sum == 2700

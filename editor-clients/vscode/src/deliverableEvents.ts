@@ -228,13 +228,25 @@ export interface ShowRequest extends DeliverableRequest {
   action: "show";
 }
 
-/** The states of all, the latest first: `{"deliverables": […]}`. */
+/** The states of all, the latest first: `{"deliverables": […], "total", "agents": […], "models": […]}`. `total` counts what is asked for before `offset` and `limit`; agents and models are those of all that there are. */
 export interface ListRequest extends DeliverableRequest {
   action: "list";
   /** Only these; `open` is what has not ended. */
   status?: "completed" | "executing" | "failed" | "open" | "planning" | "verifying" | null;
   /** `run` lists questions, which are no deliverables. */
   kind?: "change" | "run" | null;
+  /** Words that its name, description, author, agent or model has, each. */
+  search?: string | null;
+  /** Only this agent's; `unknown` where nobody told. */
+  agent?: string | null;
+  /** Only this model's; `unknown` where nobody told. */
+  model?: string | null;
+  /** Only what was under way at this time or later (ISO 8601). */
+  since?: string | null;
+  /** Only what was under way at this time or before (ISO 8601). */
+  until?: string | null;
+  /** Leave out so many of the latest. */
+  offset?: number;
   /** At most so many, the latest. */
   limit?: number;
 }
@@ -251,15 +263,22 @@ export interface ExportRequest extends DeliverableRequest {
   action: "export";
 }
 
+/** What its spec asks for, whether that is met and what shows it. `{"change_id", "status", "conformance", "criteria", "gaps"}`; `gaps` is what of the metrics nothing tells of it, each with what would. */
+export interface CriteriaRequest extends DeliverableRequest {
+  action: "criteria";
+}
+
 /** Events, documents or issues from elsewhere, by `lines` or a `document`. `{"accepted", "duplicates", "refused": [{"event_id", "line" or "issue", "reason"}], "change_ids", "notes"}`: notes are sentences on what was left out without being wrong. */
 export interface IngestRequest extends DeliverableRequest {
   action: "ingest";
   /** `auto` tells documents by their form. */
-  format?: "auto" | "claude-code-hook";
+  format?: "auto" | "claude-code-hook" | "junit";
   /** JSON, an event each (AURA-M §5.3). */
   lines?: string[] | null;
-  /** A deliverable's document, an issue, several of either, or a hook's payload. */
+  /** A deliverable's document, an issue, several of either, a hook's payload, or JUnit's XML. */
   document?: unknown;
+  /** When the tests of a JUnit report ended, where the report does not say. */
+  at?: string | null;
 }
 
 export type DeliverableParams =
@@ -282,4 +301,5 @@ export type DeliverableParams =
   | ListRequest
   | EventsRequest
   | ExportRequest
+  | CriteriaRequest
   | IngestRequest;

@@ -114,7 +114,7 @@ class Chunker:
     ) -> CodeChunk:
         start, end = span
         line_start, line_end = self._line(start), self._line(max(start, end - 1))
-        rows = references.references(uses.inherited, uses.called)
+        rows = references.references(uses)
         called = [row.name for row in rows if row.kind == "calls"]
         names = packed_name(name)
         parts: list[ChunkPart] = []

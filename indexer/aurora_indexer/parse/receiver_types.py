@@ -1,18 +1,23 @@
-"""Types of receivers: which class a variable holds an instance of, as far as the text around it says so plainly.
+"""Types of receivers: what a variable or field holds, as far as the text around it says so plainly.
 
-`client = Client()`, `with Client() as client`, `def f(client: Client)`, `this.client = new Client()`: a call of
-`client.get` is then read as one of `Client().get`. A name that is given different classes in one definition has none.
+`client = Client()`, `with Client() as client`, `def f(client: Client)`, `this.client = new Client()`, `c := open()`,
+`func (c *Client)`: a call of `client.get` is then read as one of `Client().get`, or `open().get`. A name that is given
+different things in one definition holds none of them. What fields, and variables of a module, hold, and what functions
+return, is noted for other files, whose names lead here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from aurora_indexer.parse.definitions import Definition
+from aurora_memory.chunks import Reference, ReferenceKind
 
 _NAME = rb"[A-Za-z_$][\w$]*"
 _CLASS = rb"(?:[A-Za-z_$][\w$]*\.){0,3}_{0,2}\$?[A-Z][\w$]*"
+_PATH = rb"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*){0,4}"
+_ALIAS = rb"(?P<same>" + _PATH + rb")[ \t]{0,20}(?=[\n;]|$)"
 _PYTHON = re.compile(
     rb"(?<![\w.])(?:with|,)\s{1,20}(?P<opened>"
     + _CLASS
@@ -24,60 +29,208 @@ _PYTHON = re.compile(
     + _CLASS
     + rb")(?:\[[^\[\]]{0,200}\])?[\"']?\]?"
     rb"(?:\s{0,20}\|\s{0,20}None)?\s{0,20}(?=[,)=\n])"
-    rb"|=\s{0,20}(?:await\s{1,20})?(?P<made>" + _CLASS + rb")\()"
+    rb"|=\s{0,20}(?:await\s{1,20})?(?P<made>" + _CLASS + rb")\("
+    rb"|=[ \t]{0,20}" + _ALIAS + rb")"
 )
 _ECMASCRIPT = re.compile(
     rb"(?<![\w$.])(?P<name>(?:this\.)?#?" + _NAME + rb")\s{0,20}[?!]?\s{0,20}(?:"
     rb":\s{0,20}(?P<type>" + _CLASS + rb")(?:<[^<>;={}]{0,200}(?:<[^<>;={}]{0,200}>[^<>;={}]{0,200}){0,4}>)?"
     rb"\s{0,20}(?:\|\s{0,20}(?:null|undefined)\s{0,20})?(?=[,)=;\n])"
-    rb"|(?::[^=;\n]{0,80})?=\s{0,20}(?:await\s{1,20})?new\s{1,20}(?P<made>" + _CLASS + rb"))"
+    rb"|(?::[^=;\n]{0,80})?=\s{0,20}(?:await\s{1,20})?new\s{1,20}(?P<made>" + _CLASS + rb")"
+    rb"|=[ \t]{0,20}" + _ALIAS + rb")"
 )
-_PATTERNS = {"python": _PYTHON, "javascript": _ECMASCRIPT, "typescript": _ECMASCRIPT, "tsx": _ECMASCRIPT}
+_GO_TYPE = rb"(?:" + _NAME + rb"\.)?" + _NAME
+_GO = re.compile(
+    rb"(?<![\w.])var\s{1,9}(?P<name>" + _NAME + rb")\s{1,9}\*?(?P<type>" + _GO_TYPE + rb")\s{0,9}(?=[\n=])"
+    rb"|(?<![\w.])(?P<set>" + _NAME + rb")(?:\s{0,9},\s{0,9}\w+){0,4}\s{0,9}:?=\s{0,9}(?:"
+    rb"(?:&\s{0,9})?(?P<made>" + _GO_TYPE + rb")(?:\[[^\[\]\n]{0,80}\])?\{|new\((?P<new>" + _GO_TYPE + rb")\)"
+    rb"|" + _PATH + rb"\.\(\*?(?P<asserted>" + _GO_TYPE + rb")\)|" + _ALIAS + rb")"
+)
+_GO_PARAMETER = re.compile(
+    rb"[(,]\s{0,20}(?P<names>"
+    + _NAME
+    + rb"(?:\s{0,9},\s{0,9}"
+    + _NAME
+    + rb"){0,5})\s{1,9}\*?(?P<type>"
+    + _GO_TYPE
+    + rb")(?:\[[^\[\]]{0,80}\])?(?=\s{0,9}[,)])"
+)
+_GO_LITERAL = re.compile(rb"(?<![\w.])func\s{0,9}(?=\([^()]{1,400}\))")
+_GO_FIELD = re.compile(
+    rb"(?:^|[{;])[ \t]{0,20}(?P<names>"
+    + _NAME
+    + rb"(?:[ \t]{0,9},[ \t]{0,9}"
+    + _NAME
+    + rb"){0,5})[ \t]{1,40}\*?(?P<type>"
+    + _GO_TYPE
+    + rb")(?:\[[^\[\]\n]{0,80}\])?[ \t]{0,40}(?:`[^`\n]{0,400}`)?[ \t]{0,200}(?=[;}]|$)",
+    re.M,
+)
+_PATTERNS = {"python": _PYTHON, "javascript": _ECMASCRIPT, "typescript": _ECMASCRIPT, "tsx": _ECMASCRIPT, "go": _GO}
+LANGUAGES = frozenset(_PATTERNS)
+"""Languages in which the types of receivers are told."""
+
+_GENERIC = rb"(?:<[^<>;={}]{0,200}(?:<[^<>;={}]{0,200}>[^<>;={}]{0,200}){0,4}>)?"
+_ES_RETURNS = re.compile(
+    rb"\)\s{0,9}:\s{0,9}(?:Promise<\s{0,9})?(?P<type>(?:" + _CLASS + rb"|this\b))" + _GENERIC + rb">?"
+    rb"\s{0,9}(?:\|\s{0,9}(?:null|undefined)\s{0,9})?(?:=>)?\s{0,9}\{?\s{0,9}$"
+)
+_RETURNS = {
+    "python": re.compile(
+        rb"->\s{0,9}[\"']?(?:t\.|typing\.)?(?:(?:Optional|Awaitable)\[)?[\"']?(?P<type>" + _CLASS + rb")"
+        rb"(?:\[[^\[\]]{0,200}\])?[\"']?\]?(?:\s{0,9}\|\s{0,9}None)?[\"']?\s{0,9}:?\s{0,9}$"
+    ),
+    "go": re.compile(
+        rb"\)\s{0,9}(?:\(\s{0,9}(?:" + _NAME + rb"\s{1,9})?)?\*?(?P<type>" + _GO_TYPE + rb")(?:\[[^\[\]]{0,80}\])?"
+        rb"\s{0,9}(?:,[^()]{0,200})?\)?\s{0,9}\{?\s{0,9}$"
+    ),
+    "javascript": _ES_RETURNS,
+    "typescript": _ES_RETURNS,
+    "tsx": _ES_RETURNS,
+}
+_ASSIGNED = re.compile(
+    rb"(?<![\w.$])((?:self\.|this\.)?#?" + _NAME + rb")(?:\s{0,9},\s{0,9}\w+){0,4}\s{0,9}"
+    rb"(?::[^=\n;,(){}]{0,80})?:?=\s{0,9}(await\s{1,9})?$"
+)
+_RETURNED = re.compile(rb"(?<![\w.$])return\s{1,9}(?:await\s{1,9})?(?:new\s{1,9})?&?$")
+_AFTER_CALL = re.compile(rb"[ \t]{0,200}(?:;|\{|\}|\n(?!\s{0,200}[.?])|$)")
+_BEFORE = 120
+
 MAX_AROUND = 12
 """Definitions around a name in use that are looked at for what its receiver is."""
 
+MAX_NOTED = 200
+"""Fields noted of one class or file."""
+
+_RESULT = b"()"
 _MAX_HEADER = 2000
+_MAX_STEPS = 4
+_MAX_EXPRESSION = 200
 _OWN = (b"self.", b"this.")
-_CLASSES = frozenset({"class", "interface"})
+_CLASSES = frozenset({"class", "interface", "struct"})
+_FUNCTIONS = frozenset({"function", "method"})
 
 _Types = dict[bytes, bytes | None]
 
 
 class ReceiverTypes:
-    """Types of the receivers of one file. `owner_at` tells the index of the innermost definition, -1 the file."""
+    """Types of the receivers of one file. `owner_at` tells the index of the innermost definition, -1 the file.
+
+    What a name holds is an expression: `Client()` is what calling the class makes, `open().conn` what is reached so.
+    """
 
     def __init__(
         self, language: str, bare: bytes, definitions: Sequence[Definition], owner_at: Callable[[int], int]
     ) -> None:
+        self._language = language
         self._definitions = definitions
         self._bare = bare
         self._index = {id(definition): n for n, definition in enumerate(definitions)}
         self._known: dict[int, _Types] = {}
+        self._told: set[tuple[int, bytes]] = set()  # whose types are written, and need no guess
+        self._returned: dict[int, bytes | None] = {}
         pattern = _PATTERNS.get(language)
-        for match in pattern.finditer(bare) if pattern else ():
+        if pattern is None:
+            return
+        same: list[tuple[bytes, bytes, int]] = []
+        for match in pattern.finditer(bare):
             groups = match.groupdict()
-            name = groups.get("as") or groups["name"]
-            kind = groups.get("opened") or groups["type"] or groups["made"]
-            if name is None or kind is None:
+            label = next(each for each in ("as", "set", "name") if groups.get(each))
+            name = groups[label]
+            if other := groups["same"]:
+                same.append((name, other, owner_at(match.start(label))))
                 continue
-            owner = owner_at(match.start("as") if groups.get("as") else match.start("name"))
-            self._give(name, kind, owner)
+            labels = ("opened", "type", "made", "new", "asserted")
+            kind = next((kind for each in labels if (kind := groups.get(each))), None)
+            if name is not None and kind is not None:
+                self._give(name, kind + b"()", owner_at(match.start(label)), told=groups["type"] is not None)
+        self._declared(owner_at)
+        for name, other, owner in same:
+            if other not in (b"None", b"null", b"nil", b"True", b"False", b"true", b"false", b"undefined", name):
+                self._give(name, other, owner)
 
-    def _give(self, name: bytes, kind: bytes, owner: int) -> None:
+    def _declared(self, owner_at: Callable[[int], int]) -> None:
+        """What headers say: the types of Go's parameters and fields, and what functions return."""
+        for literal in _GO_LITERAL.finditer(self._bare) if self._language == "go" else ():
+            self._parameters(owner_at(literal.start()), literal.end(), self._bare.find(b")", literal.end()) + 1)
+        returns = _RETURNS.get(self._language)
+        for n, definition in enumerate(self._definitions):
+            start, end = definition.head, min(definition.header_end, definition.head + _MAX_HEADER)
+            if definition.kind in _FUNCTIONS:
+                header = self._bare[start:end]
+                if self._language == "go":
+                    self._parameters(n, start, end)
+                if returns is not None and (told := returns.search(header)):
+                    self._returned[n] = told["type"] + b"()"
+                    self._told.add((n, _RESULT))
+            elif self._language == "go" and definition.kind == "struct":
+                for field in _GO_FIELD.finditer(self._bare, definition.header_end, definition.end):
+                    for name in field["names"].split(b","):
+                        self._note(n, b"." + name.strip(), field["type"] + b"()", told=True)
+
+    def _parameters(self, owner: int, start: int, end: int) -> None:
+        for match in _GO_PARAMETER.finditer(self._bare, start, end):
+            for name in match["names"].split(b","):
+                self._note(owner, name.strip(), match["type"] + b"()", told=True)
+
+    def called(self, written: bytes, start: int, end: int, owner: int) -> None:
+        """Take note of a call, in bytes of the source: what it gives a name or, where it is returned, the function."""
+        before = self._bare[max(0, start - _BEFORE) : start].rsplit(b"\n", 1)[-1]
+        if before.endswith(b"new "):
+            before = before[:-4]
+        if not before.rstrip().endswith((b"=", b"await", b"return", b"&")):
+            return
+        assigned = _ASSIGNED.search(before)
+        if assigned is None and _RETURNED.search(before) is None:
+            return
+        if _AFTER_CALL.match(self._bare, end) is None:
+            return
+        if written == b"require":
+            return  # an import, as which it is read
+        expression = written + b"()"
+        if assigned is not None:
+            self._give(assigned[1], expression, owner)
+            return
+        is_open = owner >= 0 and self._definitions[owner].kind in _FUNCTIONS and (owner, _RESULT) not in self._told
+        if is_open and self._returned.setdefault(owner, expression) != expression:
+            self._returned[owner] = None
+
+    def _give(self, name: bytes, value: bytes, owner: int, *, told: bool = False) -> None:
         is_field = owner >= 0 and self._definitions[owner].kind in _CLASSES
         if name.startswith(_OWN):
-            owner, name = self._class_around(owner), name[5:]
+            inside = self._in_class(value, owner)
+            if inside is None:
+                return
+            owner, name, value = self._class_around(owner), name[5:], inside
         elif not is_field:
-            self._note(owner, name, kind)
+            self._note(owner, name, value, told=told)
             if owner < 0 or not self._bare.startswith(b"constructor", self._definitions[owner].head):
                 return
             owner = self._class_around(owner)  # `constructor(private client: Client)`
         if owner >= 0:
-            self._note(owner, b"." + name, kind)
+            self._note(owner, b"." + name, value, told=told)
 
-    def _note(self, owner: int, name: bytes, kind: bytes) -> None:
+    def _in_class(self, value: bytes, owner: int) -> bytes | None:
+        """What a method gives a field, in names that mean the same for the whole class; None where there are none."""
+        head = re.split(rb"[.(]", value, maxsplit=1)[0]
+        if owner < 0 or head in (b"self", b"this") or self._definitions[owner].kind in _CLASSES:
+            return value
+        known = self._visible(head, owner)
+        if known is not None:
+            return known + value[len(head) :]
+        definition = self._definitions[owner]
+        header = self._bare[definition.head : min(definition.header_end, definition.head + _MAX_HEADER)]
+        is_parameter = re.search(rb"(?<![\w$.])" + re.escape(head) + rb"(?![\w$])", header) is not None
+        return None if is_parameter else value
+
+    def _note(self, owner: int, name: bytes, value: bytes, *, told: bool) -> None:
         types = self._known.setdefault(owner, {})
-        if types.setdefault(name, kind) != kind:
+        if told and (owner, name) not in self._told:
+            self._told.add((owner, name))
+            types[name] = value
+        elif not told and (owner, name) in self._told:
+            return
+        if types.setdefault(name, value) != value:
             types[name] = None
 
     def _around(self, owner: int) -> int:
@@ -92,18 +245,23 @@ class ReceiverTypes:
         return -1
 
     def read(self, written: bytes, owner: int) -> bytes:
-        """A name in use in a definition with the class of its receiver in place of it, where that is known."""
-        receiver, dot, rest = written.replace(b"?.", b".").replace(b"!.", b".").rpartition(b".")
-        if not dot or not self._known:
-            return written
-        kind: bytes | None
-        if receiver.startswith(_OWN):
-            inner = receiver[5:]
-            around = self._class_around(owner)
-            kind = self._known.get(around, {}).get(b"." + inner) if around >= 0 else None
-        else:
-            kind = self._visible(receiver, owner)
-        return kind + b"()." + rest if kind else written
+        """A name in use in a definition with what its receiver holds in place of it, where that is known."""
+        written = written.replace(b"?.", b".").replace(b"!.", b".")
+        for _ in range(_MAX_STEPS):
+            head, dot, rest = written.partition(b".")
+            if not dot or not self._known or head.endswith(b")"):
+                break
+            value: bytes | None
+            if written.startswith(_OWN):
+                name, dot, rest = rest.partition(b".")
+                around = self._class_around(owner)
+                value = self._known.get(around, {}).get(b"." + name) if dot and around >= 0 else None
+            else:
+                value = self._visible(head, owner)
+            if not value or len(value) + len(rest) > _MAX_EXPRESSION or value.startswith(head + b"."):
+                break
+            written = value + b"." + rest
+        return written
 
     def _visible(self, receiver: bytes, owner: int) -> bytes | None:
         for _ in range(MAX_AROUND):
@@ -118,3 +276,19 @@ class ReceiverTypes:
                 return None  # a parameter of which nothing is said
             owner = self._around(owner)
         return None
+
+    def noted(self, owner: int) -> Iterator[Reference]:
+        """What others may have to know of a definition, or (-1) of the file: what it returns, and what it holds."""
+        if returned := self._returned.get(owner):
+            yield _noted("returns", b"", self.read(returned, owner))
+        is_class = owner >= 0 and self._definitions[owner].kind in _CLASSES
+        if owner >= 0 and not is_class:
+            return
+        held = [(name, value) for name, value in self._known.get(owner, {}).items() if value]
+        for name, value in held[:MAX_NOTED]:
+            if is_class == name.startswith(b"."):
+                yield _noted("holds", name.removeprefix(b"."), self.read(value, owner))
+
+
+def _noted(kind: ReferenceKind, name: bytes, value: bytes) -> Reference:
+    return Reference(kind, name.decode("utf-8", "replace"), value.decode("utf-8", "replace"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from itertools import islice
 from operator import attrgetter
 
 from msgspec import Struct, field
@@ -11,7 +13,7 @@ from tree_sitter import Node
 
 from aurora_indexer.parse.definitions import Definition, SourceOutline
 from aurora_indexer.parse.leading_comments import Captures
-from aurora_indexer.parse.receiver_types import ReceiverTypes
+from aurora_indexer.parse.receiver_types import LANGUAGES, ReceiverTypes
 from aurora_memory.chunks import Reference, ReferenceKind
 from aurora_memory.relations import CHAINED
 
@@ -27,7 +29,7 @@ _GENERICS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]$")
 _ARROWS = re.compile(r"\s*(?:::|->|\?\.|!\.|&\.|\.|:)\s*")
 _PLAIN = re.compile(r"((?:[\w$@#-]++\.)*)([\w$#-]++[?!]?)")
 """A name with what it is in; in a shell's names `-` stands like a letter."""
-_MADE = re.compile(r"(?:new )?((?:[\w$@#]++\.)*[\w$#]++)\([^()]*\)\.")
+_CHAIN = re.compile(r"((?:[\w$@#]++(?:\(\))*\.)*)([\w$#]++[?!]?)")
 _LAST_BACKWARDS = re.compile(r"\n?([?!]?[\w$#]+)")
 
 
@@ -66,10 +68,9 @@ def reference(kind: ReferenceKind, written: bytes) -> Reference | None:
     if last := _LAST_BACKWARDS.match(text[::-1]):
         name = last[1][::-1]
         before = _ARROWS.sub(".", text[: len(text) - len(last[0])].rstrip())
-        if not before.endswith(")."):
-            return Reference(kind, name)
-        made = _MADE.fullmatch(before)
-        return Reference(kind, name, f"{made[1]}()" if made else CHAINED)
+        if chain := _CHAIN.fullmatch(f"{before}{name}"):
+            return Reference(kind, name, chain[1][:-1])
+        return Reference(kind, name, CHAINED if before.endswith(").") else "")
     return None
 
 
@@ -77,27 +78,40 @@ _bases = _Read("inherits")
 _calls = _Read("calls")
 
 
-def references(inherited: list[bytes], called: list[bytes]) -> tuple[Reference, ...]:
-    """The distinct references of a chunk in order of first use, bases first, at most 200."""
-    _bases.forget_some()
-    _calls.forget_some()
-    rows = [*map(_bases.__getitem__, inherited), *map(_calls.__getitem__, dict.fromkeys(called))]
-    # Equal references are one object, so distinct by identity is distinct, and cheaper.
-    distinct = {id(row): row for row in rows if row is not None}
-    return tuple(distinct.values())[:MAX_REFERENCES]
-
-
-_start = attrgetter("start_byte")
-_place = attrgetter("start_byte", "end_byte")  # in a chain of calls all start where the first does
-
-
 class Uses(Struct, eq=False):
     """Captures of a chunk, outside of the chunks inside it. Names are as written."""
 
     called: list[bytes] = field(default_factory=list)
     inherited: list[bytes] = field(default_factory=list)
+    noted: tuple[Reference, ...] = ()
     branches: int = 0
     loops: int = 0
+
+
+def references(uses: Uses) -> tuple[Reference, ...]:
+    """The distinct references of a chunk in order of first use, bases first, at most 200, and what is noted of it."""
+    _bases.forget_some()
+    _calls.forget_some()
+    rows = [*map(_bases.__getitem__, uses.inherited), *map(_calls.__getitem__, dict.fromkeys(uses.called))]
+    # Equal references are one object, so distinct by identity is distinct, and cheaper.
+    distinct = {id(row): row for row in rows if row is not None}
+    return (*islice(distinct.values(), MAX_REFERENCES), *uses.noted)
+
+
+_CALLS = frozenset({"call", "call_expression", "new_expression"})
+_MEMBER = ("attribute", "property", "field")
+_OBJECT = ("object", "operand")
+_WRAPPED = frozenset({"parenthesized_expression", "await", "await_expression", "non_null_expression"})
+_MAX_CHAIN = 24
+_MAX_CHAINS = 3000
+"""Chains of calls that are read in one file: each costs more, the longer it is."""
+
+_LOOKED_BACK = 24
+_GIVING = (b"=", b"return", b"await", b"new", b"&")
+"""What stands before a call whose result a name, or the caller, is given."""
+
+_start = attrgetter("start_byte")
+_place = attrgetter("start_byte", "end_byte")  # in a chain of calls all start where the first does
 
 
 def uses_of(
@@ -115,31 +129,91 @@ def uses_of(
     types = ReceiverTypes(language, bare, found.definitions, lambda at: _owner_at(bounds, holders, at))
     calls = sorted(captures.get("call", ()), key=_place)
     starts = list(map(_start, calls))
+    written = [_written(source, node, receivers) for node in calls]
+    if language in LANGUAGES:
+        written = _unfolded(source, bare, calls, written, types, lambda at: _owner_at(bounds, holders, at))
     at = 0
     for bound, holder in zip([*bounds[1:], len(source) + 1], holders, strict=True):
         # All calls up to where the innermost definition changes.
         until = bisect_left(starts, bound, at)
         if until > at:
-            everyone[holder].called.extend(
-                [types.read(_written(source, node, receivers), holder) for node in calls[at:until]]
-            )
+            everyone[holder].called.extend([types.read(each, holder) for each in written[at:until]])
             at = until
     for node in sorted(captures.get("component", ()), key=_place):
-        written = _written(source, node, receivers)
-        if written[:1].isupper() or b"." in written:
-            everyone[_owner_at(bounds, holders, node.start_byte)].called.append(written)
+        component = _written(source, node, receivers)
+        if component[:1].isupper() or b"." in component:
+            everyone[_owner_at(bounds, holders, node.start_byte)].called.append(component)
     bases = sorted(captures.get("inherits", ()), key=_start)
     heirs = _Heirs(found) if bases and found.scopes else None
     for node in bases:
         index = _owner_at(bounds, holders, node.start_byte)
         if heirs is not None:
             index = heirs.of(node.start_byte, index)
+        if index >= 0 and found.definitions[index].kind in ("function", "method"):
+            continue  # Go's struct without a name, in a function
         everyone[index].inherited.append(_written(source, node, receivers))
     for node in captures.get("branch", ()):
         everyone[_owner_at(bounds, holders, node.start_byte)].branches += 1
     for node in captures.get("loop", ()):
         everyone[_owner_at(bounds, holders, node.start_byte)].loops += 1
+    for n, each in enumerate(uses):
+        each.noted = tuple(types.noted(n))
+    module.noted = tuple(types.noted(-1))
     return uses, module
+
+
+def _unfolded(
+    source: bytes,
+    bare: bytes,
+    calls: list[Node],
+    written: list[bytes],
+    types: ReceiverTypes,
+    owner_at: Callable[[int], int],
+) -> list[bytes]:
+    """Names in use with the arguments of calls in them left out; what calls give names is noted in `types`."""
+    read = list(written)
+    chains = 0
+    for n, node in enumerate(calls):
+        name = written[n]
+        if b"(" in name or node.end_byte - node.start_byte > MAX_WRITTEN:
+            chains += 1
+            read[n] = (_chain(source, node) if chains <= _MAX_CHAINS else b"") or name
+        start = node.start_byte
+        before = bare[max(0, start - _LOOKED_BACK) : start].rstrip()
+        if before.endswith(_GIVING):
+            call = node.parent
+            if call is not None and call.type in _CALLS:
+                types.called(read[n], start, call.end_byte, owner_at(start))
+    return read
+
+
+def _chain(source: bytes, node: Node) -> bytes:
+    """A chain of calls without their arguments: `a(1).b` of `a(1).b(2)` is `a().b`; nothing for other expressions."""
+    pieces: list[bytes] = []
+    calls = b""
+    each: Node | None = node
+    for _ in range(_MAX_CHAIN):
+        if each is None:
+            return b""
+        inner = each.child_by_field_name("function") or each.child_by_field_name("constructor")
+        if inner is not None and each.type in _CALLS:
+            calls += b"()"
+            each = inner
+            continue
+        name = next((found for label in _MEMBER if (found := each.child_by_field_name(label)) is not None), None)
+        if name is not None:
+            pieces.append(source[name.start_byte : name.end_byte] + calls)
+            calls = b""
+            each = next((found for label in _OBJECT if (found := each.child_by_field_name(label)) is not None), None)
+            continue
+        if each.child_count == 0 and each.end_byte - each.start_byte <= MAX_WRITTEN:
+            pieces.append(source[each.start_byte : each.end_byte] + calls)
+            return b".".join(reversed(pieces))
+        if each.type in _WRAPPED and each.named_child_count == 1:
+            each = each.named_child(0)
+            continue
+        return b""
+    return b""
 
 
 def _written(source: bytes, node: Node, receivers: dict[int, int]) -> bytes:

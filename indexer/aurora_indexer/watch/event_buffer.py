@@ -80,6 +80,11 @@ class Notes:
             self._overflow = True
         self._tell()
 
+    def count(self) -> int:
+        """How many paths were noted since the last time; one more where everything has to be looked at."""
+        with self._lock:
+            return len(self._gone) + self._overflow
+
     def take(self) -> FileEvents:
         """All that was noted since the last time."""
         with self._lock:

@@ -25,6 +25,7 @@ from watchdog.observers.inotify_c import (
 from aurora_indexer.files.gitdir import GitDirectory
 from aurora_indexer.files.ignore import MARKERS, IgnoreRules
 from aurora_indexer.files.scan import may_be_source, walk
+from aurora_indexer.watch.cookie import Cookies
 from aurora_indexer.watch.event_buffer import Notes
 
 _CONTENT = (
@@ -34,6 +35,7 @@ _CONTENT = (
     | InotifyConstants.IN_MOVED_TO
     | InotifyConstants.IN_CLOSE_WRITE
     | InotifyConstants.IN_MODIFY
+    | InotifyConstants.IN_ATTRIB  # what could not be read can be now
     | InotifyConstants.IN_ONLYDIR
     | InotifyConstants.IN_EXCL_UNLINK
 )
@@ -41,13 +43,16 @@ _FOLDER: Final = Mask(_CONTENT | InotifyConstants.IN_DONT_FOLLOW)
 _ROOT: Final = Mask(_CONTENT | InotifyConstants.IN_DELETE_SELF | InotifyConstants.IN_MOVE_SELF)
 
 _LIMITS = frozenset({errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+_COOKIE: Final = Mask(InotifyConstants.IN_CREATE | InotifyConstants.IN_ONLYDIR | InotifyConstants.IN_DONT_FOLLOW)
 _GIT_NAMES = frozenset({b"HEAD", b"index", b"index.lock"})
 
 
 class InotifyTree:
     """Watches `rules.root` and puts what happens into `notes`. Raises OSError from `start` at the system's limits."""
 
-    def __init__(self, rules: IgnoreRules, notes: Notes, repository: GitDirectory | None) -> None:
+    def __init__(
+        self, rules: IgnoreRules, notes: Notes, repository: GitDirectory | None, cookies: Cookies | None = None
+    ) -> None:
         self._rules = rules
         self._notes = notes
         self._repository = repository
@@ -56,6 +61,8 @@ class InotifyTree:
         self._paths: dict[WatchDescriptor, str] = {}
         self._watches: dict[str, WatchDescriptor] = {}
         self._git: set[WatchDescriptor] = set()
+        self._cookies = cookies
+        self._cookie_watch: WatchDescriptor | None = None
         self._reader: InotifyFD | None = None
 
     @property
@@ -71,6 +78,7 @@ class InotifyTree:
             with self._lock:
                 self._place_watches()
                 self._watch_git()
+                self._watch_cookies()
         except OSError:
             self.stop()
             raise
@@ -112,6 +120,9 @@ class InotifyTree:
             self._renew()
 
     def _handle(self, event: InotifyEvent) -> None:
+        if event.wd == self._cookie_watch and self._cookies is not None:
+            self._cookies.heard(os.fsdecode(event.name))
+            return
         if event.wd in self._git:
             if event.name in _GIT_NAMES:
                 self._notes.git_moved()
@@ -120,6 +131,8 @@ class InotifyTree:
         if above is None:
             return
         if not event.name:
+            if not above and event.is_attrib:
+                self._renew()  # the root can be read, or not any more
             if not above and (event.is_delete_self or event.is_move_self):
                 self._notes.failed(FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._rules.root)))
             return
@@ -137,7 +150,7 @@ class InotifyTree:
             if gone:
                 self._forget(path)
                 self._notes.removed(path, is_folder=True)
-            elif event.is_create or event.is_moved_to:
+            elif event.is_create or event.is_moved_to or event.is_attrib:
                 self._adopt(path)
         elif may_be_source(name):
             if gone:
@@ -202,6 +215,10 @@ class InotifyTree:
             watch = self._add(folder, Mask(_CONTENT))
             if watch is not None:
                 self._git.add(watch)
+
+    def _watch_cookies(self) -> None:
+        if self._cookies is not None:
+            self._cookie_watch = self._add(self._cookies.folder, _COOKIE)
 
     def _add(self, folder: Path, mask: Mask, *, required: bool = False) -> WatchDescriptor | None:
         """None where the folder is gone, or is not ours to look into."""

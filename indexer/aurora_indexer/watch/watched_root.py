@@ -9,6 +9,8 @@ from pathlib import Path
 
 from aurora_indexer.files.ignore import IgnoreRules
 from aurora_indexer.git import commands
+from aurora_indexer.watch.cookie import Cookies
+from aurora_indexer.watch.mounts import mounts_below
 from aurora_indexer.watch.watcher import Changes, Watcher
 
 logger = logging.getLogger(__name__)
@@ -17,13 +19,16 @@ logger = logging.getLogger(__name__)
 class WatchedRoot:
     """Watches one root and tells of changes in it. `start` it, `stop` it; both can be called again."""
 
-    def __init__(self, root: Path, debounce: float, on_changes: Callable[[Changes], None]) -> None:
+    def __init__(
+        self, root: Path, debounce: float, on_changes: Callable[[Changes], None], cookies: Path | None = None
+    ) -> None:
         self.rules = IgnoreRules(root)
         self._root = root
         self._debounce = debounce
         self._on_changes = on_changes
+        self._cookies = Cookies(cookies) if cookies is not None else None
         self._watcher: Watcher | None = None
-        self._identity: tuple[int, int] | None = None
+        self._identity: _Identity | None = None
 
     @property
     def mode(self) -> str:
@@ -43,7 +48,12 @@ class WatchedRoot:
         excludes = await commands.excludes_file()
         self.rules = IgnoreRules(self._root, global_excludes=excludes)
         watcher = Watcher(
-            self._root, self._on_changes, asyncio.get_running_loop(), debounce=self._debounce, rules=self.rules
+            self._root,
+            self._on_changes,
+            asyncio.get_running_loop(),
+            debounce=self._debounce,
+            rules=self.rules,
+            cookies=self._cookies,
         )
         await asyncio.to_thread(watcher.start)
         self._watcher = watcher
@@ -56,18 +66,27 @@ class WatchedRoot:
         if watcher is not None:
             await asyncio.to_thread(watcher.stop)
 
+    async def heard(self, seconds: float) -> int | None:
+        """How many changes made before this call are not handed over yet; None where that is not known."""
+        return await self._watcher.heard(seconds) if self._watcher is not None else None
+
     async def was_replaced(self) -> bool:
-        """Whether the root is not the folder any more that is watched: no event tells of that."""
+        """Whether the root, or a folder in it, is not the one any more that is watched: of a folder that was made
+        anew, or that something was mounted over, no event tells.
+        """
         identity = await asyncio.to_thread(_identity, self._root)
         # A folder made in another's place may get its inode number: the watch on the old one is off then.
         orphaned = identity is not None and self._watcher is not None and self._watcher.mode == "off"
         return orphaned or identity != self._identity
 
 
-def _identity(root: Path) -> tuple[int, int] | None:
-    """Identity of a folder, which tells it from one made in its place; watches stay with the old one."""
+_Identity = tuple[int, int, frozenset[tuple[str, str]]]
+
+
+def _identity(root: Path) -> _Identity | None:
+    """Identity of a tree, which tells it from one made or mounted in its place; watches stay with the old one."""
     try:
         status = root.stat()
     except OSError:
         return None
-    return status.st_dev, status.st_ino
+    return status.st_dev, status.st_ino, mounts_below(root)

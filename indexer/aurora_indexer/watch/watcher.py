@@ -19,7 +19,8 @@ from msgspec import Struct
 
 from aurora_indexer.files.gitdir import GitDirectory, Head, find_git_directory, is_locked, read_head
 from aurora_indexer.files.ignore import IgnoreRules
-from aurora_indexer.watch.event_buffer import Notes
+from aurora_indexer.watch.cookie import Cookies
+from aurora_indexer.watch.event_buffer import FileEvents, Notes
 
 if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver
@@ -78,6 +79,7 @@ class Watcher:
         *,
         polling: bool = False,
         poll_seconds: float = 2.0,
+        cookies: Cookies | None = None,
     ) -> None:
         self.mode: Mode = "off"
         self.warning: str | None = None
@@ -88,6 +90,8 @@ class Watcher:
         self._rules = rules if rules is not None else IgnoreRules(root)
         self._polling = polling
         self._poll_seconds = poll_seconds
+        self._cookies = cookies
+        self._handing = 0
         self._repository: GitDirectory | None = None
         self._head: Head | None = None
         self._news = asyncio.Event()
@@ -118,6 +122,15 @@ class Watcher:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._end_delivery)
 
+    async def heard(self, seconds: float) -> int | None:
+        """How many changes that were made before this call are not handed over yet; None where that is not known.
+
+        It is known where the system tells of changes in their order (inotify), and did within `seconds`.
+        """
+        if self.mode != "inotify" or self._cookies is None or not await self._cookies.returned(seconds):
+            return None
+        return self._notes.count() + self._handing
+
     def _begin(self) -> None:
         if not self._polling:
             try:
@@ -146,7 +159,9 @@ class Watcher:
         if sys.platform == "linux":
             from aurora_indexer.watch.inotify import InotifyTree
 
-            return InotifyTree(self._rules, self._notes, self._repository), "inotify"
+            if self._cookies is not None:
+                self._cookies.prepare()
+            return InotifyTree(self._rules, self._notes, self._repository, self._cookies), "inotify"
         make, mode = _system_observer()
         from aurora_indexer.watch.watchdog_backend import ObservedTree
 
@@ -193,6 +208,13 @@ class Watcher:
 
     async def _hand_over(self) -> None:
         noted = self._notes.take()
+        self._handing = len(noted.changed) + len(noted.removed) + noted.overflow
+        try:
+            await self._hand(noted)
+        finally:
+            self._handing = 0
+
+    async def _hand(self, noted: FileEvents) -> None:
         moved = False
         if noted.git and self._repository is not None:
             head = await asyncio.to_thread(read_head, self._repository)

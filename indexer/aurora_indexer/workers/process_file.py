@@ -23,6 +23,7 @@ from aurora_indexer.workers.messages import (
     content_hash,
 )
 from aurora_memory.chunks import ParsedFile
+from aurora_protocol.secret_mask import blanked
 
 Parse = Callable[[str, bytes], ParsedFile | None]
 """Path and source to chunks; None for a file of no known language."""
@@ -53,7 +54,7 @@ def get_ready(used: Mapping[str, int]) -> None:
 
 
 def answer(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> Reply:
-    """Read one file, decide whether it is to be parsed, and parse it."""
+    """Read one file, decide whether it is to be parsed, and parse it without its secrets: none gets into memory."""
     path = item.path
     began = time.time_ns()
     try:
@@ -80,7 +81,7 @@ def answer(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> 
     if skip:
         return FileSkipped(skip, stat)
     try:
-        parsed = parse_one(path, source)
+        parsed = parse_one(path, blanked(source))
     except Exception as error:  # noqa: BLE001 - one file's trouble must not stop the others; the traceback goes to stderr
         traceback.print_exc()
         return ParseFailed(path, f"{type(error).__name__}: {error}".splitlines()[0], stat)

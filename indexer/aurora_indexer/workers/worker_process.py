@@ -13,11 +13,15 @@ import msgspec
 
 from aurora_indexer import WorkerLost
 from aurora_indexer.workers.messages import LENGTH_BYTES, MAX_FRAME, ParseRequest, Ready, Reply, decode_reply, frame
+from aurora_protocol.process_state import is_stopped
 
 DECODE_HERE = 128 << 10
 """Larger replies (bytes) are decoded in a thread: the event loop has others to serve."""
 
 START_SECONDS = 60.0
+
+LOOK_EVERY = 2.0
+"""Seconds of silence between two looks at a worker's process."""
 
 _PIPE_LIMIT = 1 << 20
 _STDERR_LINES = 20
@@ -84,7 +88,7 @@ class WorkerProcess:
         assert self._process.stdout is not None
         try:
             async with asyncio.timeout(seconds):
-                length = int.from_bytes(await self._process.stdout.readexactly(LENGTH_BYTES), "big")
+                length = int.from_bytes(await self._head(), "big")
                 if length > MAX_FRAME:
                     raise WorkerLost(f"The parsing worker sent a message of {length:,} bytes.")
                 body = await self._process.stdout.readexactly(length)
@@ -96,6 +100,20 @@ class WorkerProcess:
             return decode_reply(body) if length <= DECODE_HERE else await asyncio.to_thread(decode_reply, body)
         except msgspec.DecodeError as error:
             raise WorkerLost(f"The parsing worker's reply cannot be read: {error}") from error
+
+    async def _head(self) -> bytes:
+        """Length of its next reply. A worker that was stopped (SIGSTOP) will not send one, and is killed."""
+        assert self._process.stdout is not None
+        waiting = asyncio.ensure_future(self._process.stdout.readexactly(LENGTH_BYTES))
+        looks = 0
+        try:
+            while not (await asyncio.wait((waiting,), timeout=LOOK_EVERY))[0]:
+                looks = looks + 1 if is_stopped(self.pid) else 0
+                if looks > 1:
+                    raise WorkerLost("The parsing worker was stopped (SIGSTOP) in its work.")
+            return waiting.result()
+        finally:
+            waiting.cancel()
 
     async def kill(self) -> None:
         """End it now, and wait until it is gone."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aurora_memory.activation import decay_penalty
 from aurora_memory.lifespans.facts import ChunkFacts
@@ -53,10 +54,23 @@ def judge(facts: ChunkFacts, policies: Policies, now: float) -> Verdict:
 
     Its own rules come first, then the policies in order, then the default one. The first that fits sets the lifespan;
     every one that fits may flag it. A rule `retain_while_active` holds only while the chunk is used: after that the
-    rules behind it are asked, and with none of them fitting the chunk decays.
+    rules behind it are asked, and with none of them fitting the chunk decays. To decay is no lifespan: what decays ends
+    with the next policy that fits and names days (App. C.2: 180 of what succeeded).
     """
     if not policies.enabled:
         return _OFF
+    first = _first_that_fits(facts, policies, now)
+    if first.state != "decaying" or first.expires_at is not None:
+        return first
+    for matches, policy in policies.checks:
+        if policy.lifespan.kind == "days" and matches(facts, now):
+            end = _verdict(facts, "Policy", policy.name, policy.lifespan, first.decay_mechanism, first.escalations, now)
+            return end if end.state == "expired" else replace(first, expires_at=end.expires_at)
+    return first
+
+
+def _first_that_fits(facts: ChunkFacts, policies: Policies, now: float) -> Verdict:
+    """The verdict of the first rule or policy that fits."""
     rule, escalations = _own_rules(facts, now) if facts.rules else (None, ())
     for matches, action in policies.flags:
         if matches(facts, now) and action not in escalations:

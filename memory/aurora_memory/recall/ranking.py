@@ -41,7 +41,8 @@ class Hit(Struct, frozen=True):
     `strength` is in log odds, `score` the same in (0, 1). `matched` are the question's terms that stand in it, `path`
     is the strongest way activation spread to it, `episodes` the commits that speak for it; `similar` are
     near-duplicates that it answers for, `also` other members of its file that answer as well; `nearness` is there
-    where a model was asked and finds it near. Where the last change is not known, `modified_before` may be.
+    where a model was asked and finds it near. Where the last change is not known, `modified_before` may be. To a
+    question about relations, one that `is_likely` only may be related.
     """
 
     chunk: ChunkView
@@ -60,6 +61,7 @@ class Hit(Struct, frozen=True):
     also: tuple[ChunkView, ...] = ()
     nearness: Nearness | None = None
     modified_before: float | None = None
+    is_likely: bool = False
 
 
 def ranks_of(candidates: Candidates, weights: Weights | None = None) -> list[Rank]:

@@ -6,6 +6,7 @@ answer is what is related and nothing else, surest first; where there is nothing
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -25,44 +26,52 @@ Asked = Literal["callers", "callees", "heirs", "together"]
 MAX_MEANT = 20
 """Definitions of one name that are asked about together."""
 
-MAX_COUNTED = 500
+MAX_COUNTED = 20_000
 SURE_SCORE, LIKELY_SCORE = 0.95, 0.55
 """Scores of the first that is surely related, and of the first that only may be; the next have a little less."""
 
 _STEP = 0.0005
+_SPELLED = 2
+"""Letters that a name may have more or fewer than one that is meant by it."""
+_VAGUE = re.compile(r"\b(?:us(?:e|es|ed|ing|ers?|ages?)|depends?|the)\b", re.IGNORECASE)
+"""What sentences have that rather ask for a topic: "what uses sessions"."""
+_CODE_LIKE = re.compile(r"[._:/#$\\]|[a-z0-9][A-Z]|^[A-Z]")
 
 _NAME = r"[`'\"]?(?P<name>[\w$@#./:\\-]*[\w$])(?:\(\))?[`'\"]?"
 _THING = r"(?:the\s+)?(?:(?:function|method|class|interface|trait|type|file|module|struct|macro)s?\s+)?"
 _AFTER = r"(?:\s+(?:function|method|class|interface|trait|file|module))?\s*[?.!]*$"
+_BEFORE = r"\s*(?:(?:please\s+)?(?:find|show|list|tell|give)\s+(?:me\s+)?)?(?:all\s+|the\s+)*"
 _WHO = r"(?:who|what|which(?:\s+\w+)?|all|where)"
-_USES = r"(?:calls?|uses?|invokes?|instantiates?|is\s+calling)"
+_USES = r"(?:calls?|uses?|invokes?|instantiates?|depends?\s+on|(?:is|are)\s+(?:calling|using))"
 _INHERITS = r"(?:implements?|extends?|inherits?(?:\s+from)?|subclass(?:es)?|derives?\s+from|overrides?)"
 _USUALLY = r"(?:(?:usually|often|normally|also|mostly)\s+)*"
-_CHANGES = r"(?:changes?|changed|is\s+changed|gets?\s+changed|is\s+edited|edited|modified|is\s+modified)"
+_CHANGES = r"(?:(?:co-?)?chang(?:es?|ed)|(?:is|are|gets?)\s+(?:changed|edited|modified)|edited|modified)"
 _WRITTEN: tuple[tuple[Asked, str], ...] = (
     ("callers", rf"{_WHO}\s+{_USES}\s+{_THING}{_NAME}"),
     (
         "callers",
-        rf"(?:all\s+|the\s+)?(?:callers?|users?|usages?|uses|call\s+sites?)\s+(?:of|to|for)\s+{_THING}{_NAME}",
+        rf"(?:callers?|users?|usages?|uses|references?|call\s*sites?|calls)\s+(?:of|to|for)\s+{_THING}{_NAME}",
     ),
     (
         "callers",
         rf"where\s+(?:is|are|does|do)\s+{_THING}{_NAME}\s+(?:called|used|invoked|instantiated)(?:\s+from)?",
     ),
+    ("callers", rf"what\s+is\s+{_THING}{_NAME}\s+(?:called|used)\s+by"),
     ("callees", rf"(?:what|which\s+\w+)\s+(?:does|do|is)\s+{_THING}{_NAME}\s+(?:calls?|uses?|invokes?)"),
     ("callees", rf"(?:callees\s+of|what\s+is\s+called\s+by)\s+{_THING}{_NAME}"),
     ("heirs", rf"{_WHO}\s+{_INHERITS}\s+{_THING}{_NAME}"),
     (
         "heirs",
-        r"(?:all\s+|the\s+)?(?:sub-?class(?:es)?|sub-?types?|heirs|children|implementations?|implementers?|implementors?)"
+        r"(?:(?:sub|child)[-\s]?class(?:es)?|sub-?types?|heirs|children|implementations?|implement[eo]rs?|overrides)"
         rf"\s+(?:of|for)\s+{_THING}{_NAME}",
     ),
     (
         "together",
         rf"(?:{_WHO}\s+)?{_USUALLY}{_CHANGES}\s+{_USUALLY}(?:together\s+)?(?:with|along\s+with)\s+{_THING}{_NAME}",
     ),
+    ("together", rf"co-?chang(?:es?|ing)\s+(?:of|with|for)\s+{_THING}{_NAME}"),
 )
-_QUESTIONS = tuple((asked, re.compile(rf"\s*{written}{_AFTER}", re.IGNORECASE)) for asked, written in _WRITTEN)
+_QUESTIONS = tuple((asked, re.compile(rf"{_BEFORE}{written}{_AFTER}", re.IGNORECASE)) for asked, written in _WRITTEN)
 _SAID: dict[Asked, tuple[str, str]] = {
     "callers": ("calls", "call"),
     "callees": ("is called by", "are called by"),
@@ -79,10 +88,14 @@ class RelationQuestion(Struct, frozen=True):
 
 
 class RelatedHits(Struct, frozen=True):
-    """Answer to such a question: what is related, surest first, and how much there is, in words."""
+    """Answer to such a question: what is related, surest first, and how much there is, in words.
+
+    `is_unknown`: nothing here has the name that was asked about, as is said.
+    """
 
     hits: list[Hit]
     said: str
+    is_unknown: bool = False
 
 
 def relation_question(text: str) -> RelationQuestion | None:
@@ -96,7 +109,7 @@ def relation_question(text: str) -> RelationQuestion | None:
 
 
 def answer(reader: Reader, text: str, limit: int, now: float) -> RelatedHits | None:
-    """Answer a question about relations; None where it is none, or names nothing that memory knows."""
+    """Answer a question about relations; None where it is none: where what it names is no name."""
     question = relation_question(text)
     if question is None:
         return None
@@ -106,7 +119,7 @@ def answer(reader: Reader, text: str, limit: int, now: float) -> RelatedHits | N
             named = RelationQuestion(question.asked, question.name + mark)
             ids = _meant(reader, named)
     if not ids:
-        return None
+        return _unknown(reader, question, text)
     related = _together(reader, ids) if question.asked == "together" else _related(reader, ids, question.asked)
     sure = sum(surely for _, surely in related)
     chosen = related[:limit]
@@ -115,8 +128,29 @@ def answer(reader: Reader, text: str, limit: int, now: float) -> RelatedHits | N
     hits = []
     for n, (hit, (_, surely)) in enumerate(zip(weigh(reader, [chunk for chunk, _ in kept], now), kept, strict=True)):
         score = (SURE_SCORE if surely else LIKELY_SCORE) - n * _STEP
-        hits.append(replace(hit, score=round(score, 6), strength=100.0 * score))
+        hits.append(replace(hit, score=round(score, 6), strength=100.0 * score, is_likely=not surely))
     return RelatedHits(hits, _said(question, sure, len(related) - sure))
+
+
+def _unknown(reader: Reader, question: RelationQuestion, text: str) -> RelatedHits | None:
+    """The answer about a name that nothing has: what may be meant. None where it is a word of the language."""
+    name = question.name
+    is_word = not _CODE_LIKE.search(name) and not re.search(rf"[`'\"]{re.escape(name)}|{re.escape(name)}\(", text)
+    near = near_name(reader, re.split(r"\.|::|->|#|:|/", name)[-1])
+    if is_word and (near is None or _VAGUE.search(text)):
+        return None
+    said = f"Nothing here is called '{name}'{f'; did you mean {near!r}?' if near else '.'}"
+    return RelatedHits([], said, is_unknown=True)
+
+
+def near_name(reader: Reader, leaf: str) -> str | None:
+    """The name that is spelled most alike."""
+    if len(leaf) < 3:
+        return None
+    names = {*chunk_reader.names_from(reader, leaf[0]), *chunk_reader.names_with(reader, leaf[-3:])}
+    known = {name.lower(): name for name in sorted(names) if abs(len(name) - len(leaf)) <= _SPELLED}
+    near = difflib.get_close_matches(leaf.lower(), known, n=1, cutoff=0.75)
+    return known[near[0]] if near else None
 
 
 def _meant(reader: Reader, question: RelationQuestion) -> list[int]:

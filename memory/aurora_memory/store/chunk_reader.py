@@ -38,6 +38,16 @@ def name_prefix(reader: Reader, prefix: str, limit: int) -> list[ChunkView]:
     return [ChunkView(*row) for row in rows]
 
 
+def names_from(reader: Reader, letter: str, limit: int = 5000) -> list[str]:
+    """Simple names of live chunks that begin with a letter, whatever the case, for "did you mean"."""
+    rows = reader.rows(
+        """SELECT DISTINCT leaf FROM chunks
+           WHERE gone_at IS NULL AND leaf COLLATE NOCASE >= ?1 AND leaf COLLATE NOCASE < ?2 LIMIT ?3""",
+        (letter.lower(), chr(ord(letter.lower()) + 1), limit),
+    )
+    return [row[0] for row in rows]
+
+
 def names_with(reader: Reader, letters: str, limit: int = 5000) -> list[str]:
     """Simple names of live chunks with `letters` in them, whatever the case, for "did you mean"."""
     rows = reader.rows(

@@ -9,7 +9,7 @@ from typing import Any
 import aiosqlite
 from msgspec import Struct
 
-from aurora_memory.chunks import CHUNK_TYPES, CodeChunk, type_of
+from aurora_memory.chunks import CHUNK_TYPES, NOTES, CodeChunk, type_of
 from aurora_memory.store import learned_writer, postings
 from aurora_memory.store.chunk_diff import FilePlan, claim_orphans, plan_file
 from aurora_memory.store.chunk_identity import StoredChunk
@@ -26,7 +26,7 @@ from aurora_memory.store.rows import (
     leaf,
     prepare,
 )
-from aurora_memory.store.statements import insert_rows
+from aurora_memory.store.statements import as_list, insert_rows
 from aurora_memory.store.tables import held
 from aurora_memory.term_counts import terms_in
 from aurora_protocol import typed
@@ -97,7 +97,9 @@ async def _apply(
     await _park(db, shifted, rewritten, [each for plan in plans for each in plan.displaced])
     if shifted:
         await _shift(db, shifted)
+    retyped: list[CodeChunk] = []
     if rewritten:
+        retyped = await _with_other_types(db, rewritten)
         await _forget_words(db, [old for old, _ in rewritten])
         await db.executemany(
             f"UPDATE chunks SET {_SET_COLUMNS}, gone_at = NULL, changed_at = coalesce(?, changed_at) WHERE id = ?",
@@ -130,10 +132,37 @@ async def _apply(
         # What others call stays where it is when only its body changed.
         moved = [new for old, new in rewritten if old.gone or (old.path, old.name) != (new.path, new.name)]
         names = {leaf(chunk.name) for chunk in [*added, *moved]}
+        await db.executemany(_WAIT_AROUND, [(path, _REFERRERS) for path in sorted({each.path for each in retyped})])
         await db.executemany(
             "INSERT OR IGNORE INTO unresolved SELECT DISTINCT chunk_id FROM refs WHERE name = ? LIMIT ?",
             [(name, _REFERRERS) for name in names],
         )
+
+
+_WAIT_AROUND = """INSERT OR IGNORE INTO unresolved
+  WITH here AS (SELECT id FROM chunks WHERE path = ?1 AND gone_at IS NULL),
+    around AS (
+      SELECT ?1 AS path UNION
+      SELECT path FROM relations JOIN chunks ON chunks.id = from_id WHERE to_id IN here AND relations.kind != 'used')
+  SELECT id FROM chunks WHERE path IN around AND gone_at IS NULL LIMIT ?2"""
+"""A file's chunks, and those of files that have to do with it, wait anew."""
+
+
+async def _with_other_types(db: aiosqlite.Connection, rewritten: Sequence[_Pair]) -> list[CodeChunk]:
+    """Those that inherit, return or hold something else than before: who uses them may mean something else."""
+    known: dict[int, set[tuple[str, str, str]]] = {}
+    for start in range(0, len(rewritten), 500):
+        ids = as_list([old.id for old, _ in rewritten[start : start + 500]])
+        sql = """SELECT chunk_id, kind, name, qualifier FROM refs
+                 WHERE kind IN ('returns', 'holds', 'inherits') AND chunk_id IN (SELECT value FROM json_each(?))"""
+        for chunk_id, *note in await _rows(db, sql, (ids,)):
+            known.setdefault(chunk_id, set()).add((note[0], note[1], note[2]))
+    return [
+        chunk
+        for old, chunk in rewritten
+        if known.get(old.id, set())
+        != {(each.kind, each.name, each.qualifier) for each in chunk.references if each.kind in NOTES}
+    ]
 
 
 async def _rows(db: aiosqlite.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:

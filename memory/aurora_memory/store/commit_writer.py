@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from aurora_memory.store.statements import as_list
 from aurora_memory.tokens import terms
+from aurora_protocol.secret_mask import masked_struct
 
 MAX_SUBJECT = 200
 MAX_MESSAGE = 2000
@@ -47,6 +48,7 @@ class HistoryWriter:
 
         `names` are the chunks' names when the walk began: a chunk deleted or renamed since is left for the next walk.
         """
+        commits = await asyncio.to_thread(lambda: [masked_struct(one) for one in commits])
         words = await asyncio.to_thread(_message_terms, commits)
         async with self._transaction() as db:
             await db.executemany(

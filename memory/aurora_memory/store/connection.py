@@ -99,11 +99,21 @@ def explained(error: sqlite3.Error, path: Path) -> StoreError:
     text = str(error)
     if "locked" in text or "busy" in text:
         return StoreBusy(f"another process holds {path}; stop it or try again")
+    if unreadable(error) and "malformed" not in text:
+        return StoreCorrupt(f"{path} cannot be read to its end ({text}); 'aurora doctor --repair' saves what can be")
     if isinstance(error, sqlite3.DatabaseError) and ("not a database" in text or "malformed" in text):
         return StoreCorrupt(f"{path} is damaged or not a memory file ({text}); 'aurora doctor --repair' sets it aside")
     if "full" in text:
         return StoreError(f"no space left to write {path}; free some disk space, nothing already learned is lost")
     return StoreError(f"cannot use the memory file {path}: {text}; run 'aurora doctor'")
+
+
+_UNREADABLE = ("SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_CORRUPTFS", "SQLITE_CORRUPT")
+
+
+def unreadable(error: sqlite3.Error) -> bool:
+    """Whether bytes of the file, or of its log, could not be read: cut, or a bad sector. Not what fails to write."""
+    return getattr(error, "sqlite_errorname", "").startswith(_UNREADABLE)
 
 
 def not_text(error: sqlite3.Error) -> bool:

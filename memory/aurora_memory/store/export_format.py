@@ -31,14 +31,16 @@ MAX_EVENT = 64 << 10
 
 _KINDS = frozenset({*get_args(ChunkKind), REASONING})
 
-# Bounds of what lines hold. Times are Unix seconds up to the year 9999.
+# Bounds of what lines hold: wide enough for all that any version of the writer ever wrote, so that an export is never
+# refused for a long word in it. Times are Unix seconds up to the year 9999.
 Moment = Annotated[float, Meta(ge=0, lt=253_402_300_800)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Name = Annotated[str, Meta(min_length=1, max_length=4096)]
+_Word = Annotated[str, Meta(max_length=1 << 20)]
 _Path = Annotated[str, Meta(max_length=4096)]
 Number = Annotated[int, Meta(ge=0, le=1 << 31)]
 _Hash = Annotated[str, Meta(pattern="^([0-9a-f]{2}){0,64}$")]
-Query = Annotated[str, Meta(max_length=20_000)]
+Query = Annotated[str, Meta(max_length=1 << 20)]
 
 
 class InvalidExport(StoreError):
@@ -147,15 +149,15 @@ class EscalatedLine(ExportLine, frozen=True, tag="escalated"):
 class LogLine(ExportLine, frozen=True, tag="log"):
     """Word of a conversation log's section. `file` is the log's path below the folder of logs."""
 
-    term: Name
+    term: _Word
     file: Annotated[str, Meta(min_length=1, max_length=4096)]
     line_start: Number
     line_end: Number
-    section: Annotated[str, Meta(max_length=4096)]
+    section: _Word
     phase: Number | None
-    keyword: Annotated[str, Meta(max_length=4096)]
-    topic: Annotated[str, Meta(max_length=4096)]
-    query_id: Annotated[str, Meta(max_length=200)]
+    keyword: _Word
+    topic: _Word
+    query_id: _Word
 
 
 class DeliverableLine(ExportLine, frozen=True, tag="deliverable"):

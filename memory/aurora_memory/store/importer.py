@@ -30,6 +30,7 @@ from aurora_memory.store.export_format import (
     MAX_LINE,
     AccessLine,
     ChunkKey,
+    DeliverableLine,
     DifficultLine,
     ExportHeader,
     ExportLine,
@@ -41,6 +42,7 @@ from aurora_memory.store.export_format import (
 from aurora_memory.store.rows import leaf
 from aurora_memory.store.tables import Carried, Table, carried
 from aurora_protocol import typed
+from aurora_protocol.secret_mask import masked_struct
 
 _AT_ONCE = 500
 _KEYS_KEPT = 50_000
@@ -66,6 +68,7 @@ class Imported(Struct, frozen=True):
     """Outcome of an import. `added` counts what was new, by type of line; `lines` what there was.
 
     `moved` chunks were found by their shape, `waiting` ones are not in the workspace now: their history waits for them.
+    `left_out` are events of deliverables of another repository: what was delivered there is not told as delivered here.
     """
 
     header: ExportHeader
@@ -73,14 +76,19 @@ class Imported(Struct, frozen=True):
     added: dict[str, int]
     moved: int
     waiting: int
+    left_out: int = 0
 
 
-async def take_in(db: aiosqlite.Connection, source: Path, now: float) -> Imported:
-    """Import a file. Raises InvalidExport, naming the line, and StoreError where the file cannot be read."""
+async def take_in(db: aiosqlite.Connection, source: Path, now: float, git_root: str = "") -> Imported:
+    """Import a file. Raises InvalidExport, naming the line, and StoreError where the file cannot be read.
+
+    `git_root` is this repository's first commit, "" where that is not known.
+    """
     file = await asyncio.to_thread(_opened, source)
     try:
         header = read_header(await asyncio.to_thread(_read_raw, file, 1))
-        taking = _Taking(db, now)
+        foreign = bool(git_root and header.git_root and git_root != header.git_root)
+        taking = _Taking(db, now, foreign=foreign)
         lines: Counter[str] = Counter()
         async for batch in _batches(file, line_reader(form.line for _, form in carried())):
             lines.update(str(type(line).__struct_config__.tag) for _, line in batch)
@@ -91,14 +99,14 @@ async def take_in(db: aiosqlite.Connection, source: Path, now: float) -> Importe
         await taking.finish()
     finally:
         file.close()
-    return Imported(header, dict(lines), dict(+taking.added), len(taking.moved), len(taking.waiting))
+    return Imported(header, dict(lines), dict(+taking.added), len(taking.moved), len(taking.waiting), taking.left_out)
 
 
 async def take_in_lines(db: aiosqlite.Connection, lines: Sequence[ExportLine], now: float) -> TakenLines:
     """Take in lines, in any order. The same lines make the same memory, however they are ordered, repeated and parted,
     if those that wait are given again with later ones. Names of a pattern's versions go by who came first.
     """
-    taking = _Taking(db, now)
+    taking = _Taking(db, now, foreign=False)
     waiting: list[ExportLine] = []
     for start in range(0, len(lines), _AT_ONCE):
         documents = [each for each in lines[start : start + _AT_ONCE] if isinstance(each, ReasoningLine)]
@@ -156,7 +164,7 @@ def _batch(file: BinaryIO, read_line: _LineReader, number: int) -> tuple[list[tu
         if not raw:
             return batch, number, True
         if raw.strip():
-            batch.append((number, read_line(number, raw)))
+            batch.append((number, masked_struct(read_line(number, raw))))
         number += 1
     return batch, number, False
 
@@ -164,7 +172,9 @@ def _batch(file: BinaryIO, read_line: _LineReader, number: int) -> tuple[list[tu
 class _Taking:
     """One import under way."""
 
-    def __init__(self, db: aiosqlite.Connection, now: float) -> None:
+    def __init__(self, db: aiosqlite.Connection, now: float, *, foreign: bool) -> None:
+        self.left_out = 0
+        self._foreign = foreign
         self.added: Counter[str] = Counter()
         self.moved: set[int] = set()
         self.waiting: set[int] = set()
@@ -194,6 +204,8 @@ class _Taking:
         for number, line in batch:
             if isinstance(line, DifficultLine):
                 self._mind(line)
+            elif self._foreign and isinstance(line, DeliverableLine):
+                self.left_out += 1
             elif not isinstance(line, ReasoningLine):
                 _, form = self._forms[type(line)]
                 values.setdefault(type(line), []).append(await self._values(number, form, line))

@@ -8,7 +8,7 @@ import msgspec
 
 from aurora_memory.document_builder import iso_time
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.learning import Boost, Difficulty, bounded, similar_difficulties
+from aurora_memory.learning import POLICY, Boost, Difficulty, bounded, similar_difficulties
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.statements import any_of, marks
 from aurora_protocol import typed
@@ -109,6 +109,10 @@ def difficulties(reader: Reader) -> list[Difficulty]:
     return [Difficulty(*row) for row in rows]
 
 
-def difficult(reader: Reader, query: str) -> bool:
-    """Whether questions like this one failed: such need the deepest verification (Appendix D)."""
-    return bool(similar_difficulties(query, difficulties(reader)))
+def difficult(reader: Reader, query: str, now: float) -> bool:
+    """Whether questions like this one failed lately: such need the deepest verification (Appendix D).
+
+    Not for ever: models, code and questions change, and the deepest verification is the dearest. `now` in Unix seconds.
+    """
+    since = now - POLICY.difficult_days * 86_400
+    return bool(similar_difficulties(query, (each for each in difficulties(reader) if each.last_at >= since)))

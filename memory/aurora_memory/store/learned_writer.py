@@ -23,18 +23,23 @@ from aurora_memory.learning import (
     Learned,
     LearningPolicy,
     Lesson,
+    alikeness,
     better,
     boost,
     judged,
     signature,
     similar_difficulties,
 )
-from aurora_memory.store.statements import marks
+from aurora_memory.store.statements import any_of, marks
 from aurora_memory.store.tables import held, holding
 from aurora_memory.tokens import terms
 from aurora_protocol import typed
 
 KIND = "reasoning"
+_MAX_TERMS = 64
+_MOST_ALIKE = 20
+"""Reasoning chunks that share a question's words, best first, among which a near-identical one is looked for."""
+
 MAX_DIFFICULT = 1000
 """Kinds of failed question that are remembered; the oldest go first."""
 
@@ -83,6 +88,7 @@ async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson, polic
         outcome=lesson.outcome,
         reasoning_id=shown,
         is_pattern=is_pattern,
+        runs=await _runs(db, kept),
         accessed=len(accesses),
         boosted=len(boosts),
         unknown=tuple(each.id for each in lesson.retrieved if each.id not in kinds),
@@ -109,7 +115,18 @@ async def _known_run(db: aiosqlite.Connection, run_id: str) -> Learned | None:
     if not rows:
         return None
     shown, is_pattern = await _shown(db, rows[0][1])
-    return Learned(outcome=rows[0][0], reasoning_id=shown, is_pattern=is_pattern, repeated=True)
+    return Learned(
+        outcome=rows[0][0],
+        reasoning_id=shown,
+        is_pattern=is_pattern,
+        runs=await _runs(db, rows[0][1]),
+        repeated=True,
+    )
+
+
+async def _runs(db: aiosqlite.Connection, chunk_id: int | None) -> int:
+    """How many runs made a reasoning chunk."""
+    return int((await _rows(db, "SELECT count(*) FROM runs WHERE reasoning_id = ?", (chunk_id,)))[0][0])
 
 
 async def _shown(db: aiosqlite.Connection, chunk_id: int | None) -> tuple[str | None, bool]:
@@ -126,21 +143,50 @@ async def _kinds(db: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, str]
 
 
 async def _keep_reasoning(db: aiosqlite.Connection, new: ReasoningDocument, fingerprint: bytes, at: float) -> int:
-    """Store a reasoning chunk, or add to the one that took the same pattern apart in the same way; returns its id.
+    """Store a reasoning chunk, or add to the one that took the same question apart in the same way; returns its id.
 
     What went best is what is remembered: a later, worse run of the same decomposition takes nothing away.
     """
     pattern = new.id.removeprefix("reas:")
-    for chunk_id, json in await _rows(
+    known = await _same(db, pattern, fingerprint) or await _alike(db, new)
+    if known is None:
+        return await add_reasoning(db, pattern, fingerprint, new, at)
+    chunk_id, pattern, old = known
+    if better(old, new):
+        same = await _same(db, pattern, fingerprint)  # under the other's name this decomposition may be a version
+        if same is not None:
+            chunk_id, pattern, old = same
+        await replace_reasoning(db, chunk_id, pattern, fingerprint, old, new, at)
+    else:
+        await db.execute("UPDATE chunks SET gone_at = NULL, archived_at = NULL WHERE id = ?", (chunk_id,))
+    return chunk_id
+
+
+async def _same(
+    db: aiosqlite.Connection, pattern: str, fingerprint: bytes
+) -> tuple[int, str, ReasoningDocument] | None:
+    """The chunk of a pattern with just this decomposition: its id, pattern and document."""
+    rows = await _rows(
         db, "SELECT chunk_id, json FROM documents WHERE pattern = ? AND fingerprint = ?", (pattern, fingerprint)
-    ):
-        old = typed.decode(json, ReasoningDocument)
-        if better(old, new):
-            await replace_reasoning(db, chunk_id, pattern, fingerprint, old, new, at)
-        else:
-            await db.execute("UPDATE chunks SET gone_at = NULL, archived_at = NULL WHERE id = ?", (chunk_id,))
-        return int(chunk_id)
-    return await add_reasoning(db, pattern, fingerprint, new, at)
+    )
+    return (int(rows[0][0]), pattern, typed.decode(rows[0][1], ReasoningDocument)) if rows else None
+
+
+async def _alike(db: aiosqlite.Connection, new: ReasoningDocument) -> tuple[int, str, ReasoningDocument] | None:
+    """The chunk of a near-identical run, the most like it of those that share its words; None where there is none."""
+    asked = terms(new.content.original_query)[:_MAX_TERMS]
+    if not asked:
+        return None
+    rows = await _rows(
+        db,
+        """SELECT chunk_id, documents.pattern, json
+           FROM reasoning_words JOIN documents ON chunk_id = reasoning_words.rowid
+           WHERE reasoning_words MATCH ? ORDER BY bm25(reasoning_words), chunk_id LIMIT ?""",
+        (any_of(asked), _MOST_ALIKE),
+    )
+    found = [(int(row[0]), str(row[1]), typed.decode(row[2], ReasoningDocument)) for row in rows]
+    best = max(found, key=lambda each: alikeness(each[2], new), default=None)
+    return best if best is not None and alikeness(best[2], new) > 0 else None
 
 
 async def add_reasoning(
@@ -198,7 +244,8 @@ async def save_document(
 ) -> None:
     """Keep a reasoning chunk's document and the words it is found by, in place of what it had."""
     await db.execute(
-        "INSERT INTO documents VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json",
+        """INSERT INTO documents VALUES (?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, json = excluded.json""",
         (chunk_id, pattern, fingerprint, msgspec.json.encode(document).decode()),
     )
     content = document.content

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import os
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -20,8 +21,9 @@ from msgspec import Struct
 from aurora_memory import StoreCorrupt, StoreError, UnknownChunk
 from aurora_memory.lifespans.evaluate import review
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.store import file_reader, integrity, lifespans, rebuild, row_sums, salvage
-from aurora_memory.store.connection import connect, explained
+from aurora_memory.store import file_reader, integrity, lifespans, postings, rebuild, row_sums, salvage, secret_removal
+from aurora_memory.store.connection import connect, explained, unreadable
+from aurora_memory.store.file_identity import FileIdentity
 from aurora_memory.store.integrity import Fault, IntegrityReport
 from aurora_memory.store.migrations import migrate
 from aurora_memory.store.reader_thread import ReaderThread
@@ -53,15 +55,15 @@ class Maintained:
     read: ReaderThread
     _writer: aiosqlite.Connection
     _turn: asyncio.Lock
-    _identity: tuple[int, int] | None
+    _identity: FileIdentity
 
     def _transaction(self, *, durable: bool = False) -> AbstractAsyncContextManager[aiosqlite.Connection]:
         raise NotImplementedError
 
     @property
     def lost(self) -> bool:
-        """Whether the file at the path is no more the one that is open here: it was removed, or exchanged."""
-        return identity(self.path) != self._identity
+        """Whether the file at the path, or its log, is no more the one that is open here."""
+        return self._identity.changed
 
     async def check(self) -> IntegrityReport:
         """Look the whole file over: seconds on a large one, on a connection of its own, beside whoever reads or writes.
@@ -69,22 +71,29 @@ class Maintained:
         Nothing of a damaged file is said but that it is damaged.
         """
         if self.lost:
-            return IntegrityReport(0, (Fault("it was removed, or exchanged, while it is in use", 1, "salvage"),))
+            return _damaged("it, or its log, was removed or exchanged while it is in use")
         if await asyncio.to_thread(_is_empty, self.path):  # to connect would delete the log, which may have it all
-            return IntegrityReport(0, (Fault("it was emptied while it is in use", 1, "salvage"),))
+            return _damaged("it was emptied while it is in use")
         try:
             db = await connect(self.path, read_only=True)
         except StoreCorrupt as error:
-            return IntegrityReport(0, (Fault(str(error).partition("; ")[0], 1, "salvage"),))
+            return _damaged(_what(error, self.path))
         try:
             await db.execute("BEGIN")
             found = await integrity.checked(db)
+        except sqlite3.Error as error:
+            if unreadable(error):
+                return _damaged(str(error))
+            raise explained(error, self.path) from error
         finally:
             await db.close()
         if found.damaged:
             return found
-        async with self._transaction() as writer:
-            texts = await integrity.text_faults(writer)
+        try:
+            async with self._transaction() as writer:
+                texts = await integrity.text_faults(writer)
+        except StoreCorrupt as error:
+            return _damaged(_what(error, self.path))
         return IntegrityReport(found.version, (*found.faults, *texts))
 
     async def rebuild(self, now: float | None = None) -> Rebuilt:
@@ -100,7 +109,10 @@ class Maintained:
     async def write_back(self, now: float | None = None) -> Path | None:
         """Write a lost file anew from what is open of it; what lies in its place now is set aside, and returned."""
         async with self._turn:
-            copy = await self._copied()
+            try:
+                copy = await self._copied()
+            except sqlite3.Error as error:
+                raise explained(error, self.path) from error
             await self.read.leave()
             await self._writer.close()
             try:
@@ -112,6 +124,8 @@ class Maintained:
         """Save what is open of a lost file, before it is closed for good; in its old place if that is free."""
         if not self.path.parent.is_dir():
             return  # the home was removed: who did that wants nothing of it
+        if not self._identity.removed:
+            return  # its log was: what closes last writes that into the file
         try:
             copy = await self._copied()
             kept = self.path
@@ -134,7 +148,7 @@ class Maintained:
         self._writer = await connect(self.path)
         await row_sums.keep_sums(self._writer)
         await self.read.open()
-        self._identity = identity(self.path)
+        self._identity = FileIdentity(self.path)
 
     async def salvage(self, now: float | None = None) -> Salvaged:
         """Set this damaged file aside and go on with a new one that has what could be read of what was learned.
@@ -153,6 +167,29 @@ class Maintained:
             finally:
                 await self._reopen()
         return _salvaged(aside, copied)
+
+    async def remove_secrets(self, *, indexed_before: bool) -> bool:
+        """Take out what secrets this file holds from before today's rules; False where that failed, as the log says.
+
+        Files were looked into anew before, so that the index has none; `indexed_before` says that it may have had some.
+        """
+        try:
+            async with self._transaction(durable=True) as db:
+                changed = await secret_removal.clean_rows(db)
+                if changed or indexed_before:
+                    await secret_removal.forget_messages(db)
+            if changed or indexed_before:
+                for block in await secret_removal.blocks_with_dead(self._writer):
+                    async with self._transaction() as db:
+                        await postings.rewrite_block(db, block)
+                async with self._turn:
+                    await secret_removal.write_anew(self.path)
+                    await asyncio.to_thread(secret_removal.drop_copies, self.path)
+                self.read.forget_words()
+        except (StoreError, sqlite3.Error, OSError) as error:
+            logger.warning("memory not cleaned", extra={"path": str(self.path), "error": str(error)})
+            return False
+        return True
 
     async def export_learned(self, target: Path, workspace: str, now: float | None = None) -> Exported:
         """Write what was learned to `target` as JSON lines, as it stands now; `workspace` is a name for people."""
@@ -175,8 +212,9 @@ class Maintained:
     async def import_learned(self, source: Path, now: float | None = None) -> Imported:
         """Take in what another memory exported: all of it or, after an InvalidExport, nothing. Twice is once."""
         importing = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.importer")
+        git_root = await self.read(file_reader.fact, "git_root") or ""
         async with self._transaction(durable=True) as db:
-            imported: Imported = await importing.take_in(db, source, time.time() if now is None else now)
+            imported: Imported = await importing.take_in(db, source, time.time() if now is None else now, git_root)
             return imported
 
     async def take_in_lines(self, lines: Sequence[ExportLine], now: float | None = None) -> TakenLines:
@@ -224,15 +262,6 @@ class Maintained:
         raise UnknownChunk(f"no reasoning chunk {shown[:200]!r} in {self.path}; 'aurora doctor' lists what is archived")
 
 
-def identity(path: Path) -> tuple[int, int] | None:
-    """Device and number of a file; None where there is none. Microseconds."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 async def salvage_file(path: Path, now: float) -> Salvaged:
     """Do the same to a file that is so damaged that it cannot be opened. Nobody may have it open."""
     fresh, copied = await _saved_copy(path, now)
@@ -265,6 +294,14 @@ async def _saved_copy(path: Path, now: float) -> tuple[Path, salvage.Copied]:
     return fresh, copied
 
 
+def _what(error: StoreCorrupt, path: Path) -> str:
+    return str(error).partition("; ")[0].removeprefix(f"{path} ").removeprefix("is damaged or ")
+
+
+def _damaged(what: str) -> IntegrityReport:
+    return IntegrityReport(0, (Fault(what, 1, "salvage"),))
+
+
 def _is_empty(path: Path) -> bool:
     try:
         return path.stat().st_size == 0
@@ -273,7 +310,7 @@ def _is_empty(path: Path) -> bool:
 
 
 def _replace(path: Path, copy: Path, now: float) -> Path | None:
-    aside = salvage.set_aside(path, now) if path.exists() else None
+    aside = salvage.set_aside(path, now) if os.path.lexists(path) else None
     _forget_file(path)  # a log without its file would be taken for the new one's
     copy.rename(path)
     return aside

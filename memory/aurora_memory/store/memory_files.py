@@ -43,6 +43,8 @@ def memory_files(folder: Path) -> list[MemoryFile]:
 def memory_file(path: Path) -> MemoryFile | None:
     """Memory file by what it says of itself; None where it is no memory file, or cannot be read now."""
     try:
+        if not path.is_file() or path.stat().st_size == 0:  # to connect to an empty one would delete its log
+            return None
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=_PATIENCE)) as db:
             db.execute("PRAGMA query_only = 1")
             if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
@@ -50,7 +52,7 @@ def memory_file(path: Path) -> MemoryFile | None:
             facts = dict(db.execute("SELECT key, value FROM facts WHERE key IN ('root', 'git_root', 'git_common')"))
             sql = "SELECT (SELECT count(*) FROM accesses) + (SELECT count(*) FROM documents)"
             learned = int(db.execute(sql).fetchone()[0]) + _events(db)
-    except sqlite3.Error:
+    except (sqlite3.Error, OSError):
         return None
     if "root" not in facts:
         return None

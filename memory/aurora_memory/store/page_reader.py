@@ -7,9 +7,12 @@ itself. Blocks; never writes.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -54,18 +57,18 @@ class Pages:
     """Pages of a file as the last commit left them. Close it."""
 
     def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDONLY)
+        self._file = _opened(path)
         self._wal: int | None = None
         self._frames: dict[int, int] = {}
         try:
-            header = os.pread(self._file, 100, 0)
+            header = b"" if self._file is None else os.pread(self._file, 100, 0)
             size = int.from_bytes(header[16:18], "big") if header.startswith(_MAGIC[:8]) else 0
             size = 65536 if size == 1 else size
             self.size = size if 512 <= size <= 65536 and size & (size - 1) == 0 else 0
             self._read_log(path.with_name(path.name + "-wal"))
             self.size = self.size or _USUAL_PAGE
             self._usable = self.size - (header[20] if len(header) > 20 and header[20] < 64 else 0)
-            length = os.fstat(self._file).st_size
+            length = 0 if self._file is None else os.fstat(self._file).st_size
             self.count = max([-(-length // self.size), *self._frames])
         except BaseException:
             self.close()
@@ -79,10 +82,10 @@ class Pages:
 
     def close(self) -> None:
         """Close the file and its log."""
-        os.close(self._file)
-        if self._wal is not None:
-            os.close(self._wal)
-            self._wal = None
+        for each in (self._file, self._wal):
+            if each is not None:
+                os.close(each)
+        self._file = self._wal = None
 
     def page(self, number: int) -> bytes:
         """One page, from 1; shorter, or empty, where the file ends before it does."""
@@ -90,7 +93,9 @@ class Pages:
         try:
             if frame is not None and self._wal is not None:
                 return os.pread(self._wal, self.size, frame)
-            return os.pread(self._file, self.size, (number - 1) * self.size) if number > 0 else b""
+            if self._file is None or number <= 0:
+                return b""
+            return os.pread(self._file, self.size, (number - 1) * self.size)
         except (OSError, OverflowError):  # a bad sector costs its page
             return b""
 
@@ -179,9 +184,9 @@ class Pages:
 
     def _read_log(self, path: Path) -> None:
         """Frames of the log up to the last commit, by their salts alone: a changed bit must not cost what follows."""
-        try:
-            self._wal = os.open(path, os.O_RDONLY)
-        except OSError:
+        with suppress(OSError):
+            self._wal = _opened(path)
+        if self._wal is None:
             return
         header = os.pread(self._wal, 32, 0)
         size = int.from_bytes(header[8:12], "big")
@@ -197,6 +202,22 @@ class Pages:
             if commit:
                 self._frames.update(pending)
                 pending.clear()
+
+
+def _opened(path: Path) -> int | None:
+    """File descriptor of a file; None where there is none, but a folder, a pipe that nobody writes to, or nothing."""
+    try:
+        found = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (FileNotFoundError, IsADirectoryError):
+        return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return None
+        raise
+    if stat.S_ISREG(os.fstat(found).st_mode):
+        return found
+    os.close(found)
+    return None
 
 
 class Tree:

@@ -14,7 +14,7 @@ from msgspec.structs import astuple
 
 from aurora_memory.chunks import Import, Reference, ReferenceKind
 from aurora_memory.module_paths import ModuleAlias, candidates
-from aurora_memory.name_lookup import LinkedFiles, bound_name
+from aurora_memory.name_lookup import LinkedFiles, bound_name, is_star, unit
 from aurora_memory.relations import Catalogue, Relation, Scope, family, stands_for_file
 from aurora_memory.store.rows import decode_imports
 from aurora_memory.store.statements import as_list, insert_rows
@@ -35,13 +35,18 @@ BATCH = 2500
 ALIASED = ("typescript", "tsx", "javascript")
 """Languages whose modules may have aliases."""
 
-_LINKED = ("python", *ALIASED)
+_LINKED = ("python", "go", *ALIASED)
 """Languages whose imports are followed from file to file."""
 
 MODULE_ALIASES = "module_aliases"
 """Fact of memory: the workspace's `ModuleAlias`es as JSON."""
 
 _ROUNDS = 8
+_MAX_REACHED = 1000
+
+_NOTED = """SELECT chunks.id, path, chunks.kind, refs.kind, refs.name, qualifier
+   FROM chunks CROSS JOIN refs ON chunk_id = chunks.id
+   WHERE refs.kind IN ('inherits', 'returns', 'holds') AND gone_at IS NULL"""
 
 _IN_ORDER = " ORDER BY path, line_start, id"
 
@@ -58,14 +63,13 @@ async def whole_catalogue(db: aiosqlite.Connection) -> Catalogue:
     files = await db.execute_fetchall(
         "SELECT path, imports FROM files WHERE language IN (SELECT value FROM json_each(?))", (as_list(_LINKED),)
     )
-    bases = await db.execute_fetchall(
-        """SELECT chunk_id, refs.name, qualifier FROM refs JOIN chunks ON chunks.id = chunk_id
-           WHERE refs.kind = 'inherits' AND gone_at IS NULL AND language IN (SELECT value FROM json_each(?))""",
-        (as_list(_LINKED),),
-    )
+    noted = await db.execute_fetchall(f"{_NOTED} AND language IN (SELECT value FROM json_each(?))", (as_list(_LINKED),))
     aliases = await _aliases(db)
     return await asyncio.to_thread(
-        lambda: Catalogue((ReferenceTarget(*row) for row in rows), _links(files, bases, aliases))
+        lambda: Catalogue(
+            (ReferenceTarget(*row) for row in rows),
+            _links([(path, decode_imports(blob)) for path, blob in files], noted, aliases),
+        )
     )
 
 
@@ -101,8 +105,8 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
         wanted = {name for _, _, name, _ in mentioned}
         wanted |= {entry.name for entries in imports.values() for entry in entries if entry.name}
         for _, kind, _, qualifier in mentioned:
-            if kind in ("calls", "inherits"):
-                wanted.update(filter(None, qualifier.split(".")))
+            if kind != "links":
+                wanted.update(_names_of(qualifier))
         links = await _reached(db, imports, {source.path: source.language for source in sources}, wanted)
         here = await db.execute_fetchall(f"{_DEFINITION} AND path IN ({path_marks}){_IN_ORDER}", paths)
         ours = {row[0]: ReferenceTarget(*row) for row in here}
@@ -117,11 +121,30 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
     return await waiting_chunks(db)
 
 
-def _links(files: Iterable[sqlite3.Row], bases: Iterable[sqlite3.Row], aliases: Sequence[ModuleAlias]) -> LinkedFiles:
-    by_class: dict[int, list[tuple[str, str]]] = {}
-    for chunk_id, name, qualifier in bases:
-        by_class.setdefault(chunk_id, []).append((name, qualifier))
-    return LinkedFiles({path: decode_imports(blob) for path, blob in files}, by_class, aliases)
+def _links(
+    files: Iterable[tuple[str, Sequence[Import]]], noted: Iterable[sqlite3.Row], aliases: Sequence[ModuleAlias]
+) -> LinkedFiles:
+    """The links among files. Rows are (row id, path, kind of chunk, kind of note, name, qualifier)."""
+    imports: dict[str, Sequence[Import]] = {}
+    for path, found in files:
+        imports[path] = found
+        if path.endswith(".go"):
+            imports[unit(path, "go")] = ()
+    bases: dict[int, list[tuple[str, str]]] = {}
+    returns: dict[int, str] = {}
+    holds: dict[int, dict[str, str]] = {}
+    variables: dict[str, dict[str, tuple[str, str]]] = {}
+    for chunk_id, path, chunk_kind, kind, name, qualifier in noted:
+        if kind == "inherits":
+            bases.setdefault(chunk_id, []).append((name, qualifier))
+        elif kind == "returns":
+            returns[chunk_id] = qualifier
+        elif chunk_kind == "module":
+            place = unit(path, "go") if path.endswith(".go") else path
+            variables.setdefault(place, {})[name] = (path, qualifier)
+        else:
+            holds.setdefault(chunk_id, {})[name] = qualifier
+    return LinkedFiles(imports, bases, aliases, returns, holds, variables)
 
 
 async def _aliases(db: aiosqlite.Connection) -> tuple[ModuleAlias, ...]:
@@ -154,41 +177,62 @@ async def _reached(
     aliases = await _aliases(db)
     known = {path: tuple(imports.get(path, ())) for path, language in languages.items() if language in _LINKED}
     families = {path: family(languages[path]) for path in known}
-    bases: dict[int, list[tuple[str, str]]] = {}
+    notes: list[sqlite3.Row] = []
     front = list(known)
     for step in range(_ROUNDS):
         wanted: dict[str, str] = {}
         for path in front:
+            of = families[path]
+            if of == "go":
+                wanted[unit(path, of)] = of
             for entry in known[path]:
-                if step and entry.name != "*" and bound_name(entry) not in names:
+                if step and not is_star(entry) and bound_name(entry) not in names:
                     continue
                 if entry.name and entry.name != "*":
                     names.add(entry.name)
                 modules = [entry.module]
-                if families[path] == "python" and entry.name:
+                if of == "python" and entry.name:
                     modules.append(f"{entry.module}{'' if entry.module.endswith('.') else '.'}{entry.name}")
                 for module in modules:
-                    wanted.update(dict.fromkeys(candidates(module, path, families[path], aliases), families[path]))
-        classes = await db.execute_fetchall(
-            """SELECT chunk_id, refs.name, qualifier FROM chunks JOIN refs ON chunk_id = chunks.id
-               WHERE refs.kind = 'inherits' AND gone_at IS NULL AND path IN (SELECT value FROM json_each(?))""",
-            (as_list(front),),
+                    wanted.update(dict.fromkeys(candidates(module, path, of, aliases), of))
+        noted = list(
+            await db.execute_fetchall(f"{_NOTED} AND path IN (SELECT value FROM json_each(?))", (as_list(front),))
         )
-        for chunk_id, name, qualifier in classes:
-            bases.setdefault(chunk_id, []).append((name, qualifier))
-            names.update((name, *filter(None, qualifier.split("."))))
-        missing = sorted(path for path in wanted if path not in known)
-        rows = await db.execute_fetchall(
-            "SELECT path, imports FROM files WHERE path IN (SELECT value FROM json_each(?))", (as_list(missing),)
-        )
+        notes += noted
+        for *_, name, qualifier in noted:
+            names.update((name, *_names_of(qualifier)))
+        missing = sorted(path for path in wanted if path not in known and not path.endswith("/"))
+        rows = [
+            *await db.execute_fetchall(
+                "SELECT path, imports FROM files WHERE path IN (SELECT value FROM json_each(?))", (as_list(missing),)
+            )
+        ]
+        for folder in sorted(path for path in wanted if path.endswith("/") and path not in families):
+            families[folder] = "go"
+            rows += [row for row in await db.execute_fetchall(_PACKAGE, _package(folder)) if row[0] not in known]
         front = []
         for path, blob in rows:
             known[path] = decode_imports(blob)
-            families[path] = wanted[path]
+            families[path] = "go" if path.endswith(".go") else wanted[path]
             front.append(path)
-        if not front:
+        if not front or len(known) > _MAX_REACHED:
             break
-    return LinkedFiles(known, bases, aliases)
+    return _links(known.items(), notes, aliases)
+
+
+_PACKAGE = """SELECT path, imports FROM files
+   WHERE language = 'go' AND path >= ?1 AND path < ?2 AND instr(substr(path, ?3), '/') = 0"""
+"""Files of a Go package, by the first and the last that its folder can have, and where names in it begin."""
+
+
+def _package(folder: str) -> tuple[str, str, int]:
+    below = folder.removeprefix("/")
+    return below, f"{below}\U0010ffff", len(below) + 1
+
+
+def _names_of(qualifier: str) -> Iterable[str]:
+    """The names in a qualifier or expression: `open().conn` has two."""
+    return filter(None, (part.rstrip("()") for part in qualifier.split(".")))
 
 
 async def _definitions(

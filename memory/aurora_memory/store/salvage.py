@@ -8,6 +8,7 @@ they had, put aside as gone: indexing finds them again by their identity. Everyt
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -23,7 +24,7 @@ from aurora_memory.store.row_sums import SCHEME, row_sum
 from aurora_memory.store.tables import CHUNKS, TABLES, Table, spoken_of
 
 MENDING_SECONDS = 20.0
-"""How long changed bits are looked for: a row of a kilobyte takes some 30 ms."""
+"""CPU time in which changed bits are looked for: a row of a kilobyte takes some 30 ms."""
 
 _SUM_RECORD = b"\x02\x00"
 """Record of a row of `row_sums`: all it holds is its row id."""
@@ -88,7 +89,7 @@ def set_aside(path: Path, now: float) -> Path:
     stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
     target = path.with_name(f"{path.name}.damaged-{stamp}")
     number = 1
-    while target.exists():
+    while os.path.lexists(target):
         number += 1
         target = path.with_name(f"{path.name}.damaged-{stamp}-{number}")
     try:
@@ -164,7 +165,7 @@ class _Reading:
         self._unmatched: set[int] = set()
         self._heads: list[bytes] = []
         self._sums_lost = True
-        self._until = time.monotonic() + MENDING_SECONDS
+        self._until = time.thread_time() + MENDING_SECONDS
 
     def read(self) -> None:
         """Read every table, then what no table led to."""
@@ -302,7 +303,7 @@ class _Reading:
                 raw[at] ^= 1 << bit
                 if values is not None and shape.sum(values) in self._unmatched:
                     return values
-            if time.monotonic() > self._until:
+            if time.thread_time() > self._until:
                 return None
         for bit in range(64) if cell.rowid is not None else ():
             values = shape.values((cell.rowid or 0) ^ (1 << bit) if bit < 63 else -(cell.rowid or 0), cell.payload)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import aiosqlite
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aurora_memory import StoreCorrupt, StoreError
 from aurora_memory.activation import USUAL, Weighing
@@ -35,10 +36,12 @@ from aurora_memory.store.chunk_writer import Written
 from aurora_memory.store.commit_writer import HistoryWriter
 from aurora_memory.store.connection import connect, explained
 from aurora_memory.store.deliverable_log import Outbox
-from aurora_memory.store.maintenance import Maintained, identity
+from aurora_memory.store.file_identity import FileIdentity, usable_size
+from aurora_memory.store.maintenance import Maintained
 from aurora_memory.store.migrations import migrate
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
+from aurora_protocol.secret_mask import masked, masked_json, masked_struct
 
 _NEW = itertools.count()
 """Numbers of files in the making: two stores of one process may make one each at the same time."""
@@ -67,7 +70,7 @@ class Store(Maintained):
         self.read = reader
         self._writer = writer
         self._turn = asyncio.Lock()
-        self._identity = identity(path)
+        self._identity = FileIdentity(path)
         self.history = HistoryWriter(self._transaction)
         self.outbox = Outbox(self._transaction)
 
@@ -117,7 +120,7 @@ class Store(Maintained):
             db = self._writer
             if self.lost:
                 raise StoreError(
-                    f"{self.path} was removed, or another file put in its place, while it is in use; "
+                    f"{self.path}, or its log, was removed or exchanged while it is in use; "
                     "'aurora doctor --repair' writes it back from what the daemon still has"
                 )
             try:
@@ -200,6 +203,7 @@ class Store(Maintained):
 
         Raises InvalidRun or InvalidChunkDocument, before anything is written, where the run can't be what it says.
         """
+        run = await asyncio.to_thread(masked_struct, run)
         lesson = lesson_of(run, self._policy)
         if lesson.document is not None:
             await asyncio.to_thread(fully_checked, lesson.document)
@@ -209,14 +213,16 @@ class Store(Maintained):
     async def judge(self, judgement: Feedback) -> bool:
         """Take in what a user said of an answer (App. E), once; False: its pattern is gone, or it was said before."""
         async with self._transaction(durable=True) as db:
-            return await learned_writer.judge(db, judgement, self._policy)
+            return await learned_writer.judge(db, masked_struct(judgement), self._policy)
 
     async def index_log(self, file: str, text: str, query_id: str = "", topic: str = "") -> int:
         """Index a conversation log, in place of what was known of that file (AURORA §6.8.2.1); returns its sections.
 
         `file` is its path below the folder of logs, with `/`. `topic` is what a model called it; else the words tell.
         """
-        sections: list[IndexedLogSection] = await asyncio.to_thread(index_of, file, text, query_id, topic)
+        sections: list[IndexedLogSection] = await asyncio.to_thread(
+            lambda: index_of(file, masked(text), query_id, masked(topic))
+        )
         async with self._transaction() as db:
             await conversation_log_index.replace(db, file, sections)
         return len(sections)
@@ -236,8 +242,9 @@ class Store(Maintained):
 
     async def keep_deliverable_folds(self, mark: str, folds: Sequence[deliverable_log.FoldedDeliverable]) -> None:
         """Keep what the events of deliverables amount to, so that not all are read again; `mark` says by what rules."""
+        clean = await asyncio.to_thread(lambda: [replace(each, body=masked_json(each.body)) for each in folds])
         async with self._transaction() as db:
-            await deliverable_log.keep_folds(db, mark, folds)
+            await deliverable_log.keep_folds(db, mark, clean)
 
     async def keep_embeddings(self, model: str, entries: Sequence[embeddings.Embedded]) -> None:
         """Keep the vectors that `model` made of chunks; a chunk that changed meanwhile gets none."""
@@ -268,7 +275,7 @@ class Store(Maintained):
 
 async def _made(path: Path) -> None:
     """Make a new memory file elsewhere and put it in its place whole: one that is empty there has lost what it held."""
-    size = await asyncio.to_thread(_size, path)
+    size = await asyncio.to_thread(usable_size, path)
     if size == 0:
         raise StoreCorrupt(f"{path} is empty, and a memory never is; 'aurora doctor --repair' sets it aside")
     if size is not None:
@@ -288,16 +295,6 @@ async def _made(path: Path) -> None:
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):
                 beside.with_name(beside.name + suffix).unlink(missing_ok=True)
-
-
-def _size(path: Path) -> int | None:
-    """Bytes of a file; None where there is none, -1 where connecting to it will say why it cannot be used."""
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return None
-    except OSError:
-        return -1
 
 
 def _put(beside: Path, path: Path) -> None:

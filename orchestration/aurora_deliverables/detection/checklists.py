@@ -13,6 +13,13 @@ from aurora_deliverables.detection import change_title
 from aurora_deliverables.detection.files import SeenFile
 from aurora_deliverables.detection.markdown import outline
 from aurora_deliverables.detection.observation import Artefact, Ending, Observation, Requirements
+from aurora_deliverables.detection.spec_criteria import (
+    Requirement,
+    SpecCriteria,
+    TaskLine,
+    constraints_in,
+    distinct,
+)
 from aurora_deliverables.events import SpecSource
 
 SOURCE = "markdown"
@@ -57,6 +64,12 @@ def sighting(file: SeenFile) -> Observation | None:
         ending=Ending("completed", file.at, f"{file.path}: every box is checked", phases=("verify", "archive"))
         if done == len(boxes)
         else None,
+        criteria=SpecCriteria(
+            distinct(Requirement(box.text or f"box {n}", file.path, box.line + 1) for n, box in enumerate(boxes, 1)),
+            distinct(constraints_in(read, file.path)),
+            tuple(TaskLine(box.text, file.path, box.line + 1, bool(box.checked)) for box in boxes),
+            stated=True,
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from aurora_deliverables.choices import PHASES, FailureType, Phase
 from aurora_deliverables.detection.recorded_state import PLANNING, RecordedState, heard, kind_of
+from aurora_deliverables.detection.spec_criteria import SpecCriteria
 from aurora_deliverables.events import (
     Conformed,
     Ended,
@@ -19,6 +20,7 @@ from aurora_deliverables.events import (
     EventBody,
     PhaseStarted,
     Revived,
+    SpecChecked,
     SpecSource,
     Started,
     TasksCounted,
@@ -79,6 +81,10 @@ class Observation(Struct, frozen=True):
     tasks: Tasks | None = None
     requirements: Requirements | None = None
     ending: Ending | None = None
+    criteria: SpecCriteria = SpecCriteria()
+    """What the spec asks for …"""
+    checked: SpecChecked | None = None
+    """… and what of it was found to be met, where somebody looked."""
 
 
 def news(seen: Observation, told: RecordedState, now: float) -> list[Event]:
@@ -128,6 +134,12 @@ def _differences(seen: Observation, told: RecordedState, now: float) -> Iterator
         at = max(_within(met.at, told, now), begun)
         said = f"{met.path}: {met.completed} of {met.total} requirements checked"
         yield at, Conformed(completed_requirements=met.completed, total_requirements=met.total), said
+    if seen.checked is not None and seen.checked != told.checked:
+        yield (
+            max(_within(ended.at if ended is not None else now, told, now), begun),
+            seen.checked,
+            summed(seen.checked),
+        )
     if ended is not None:
         yield from _ended(seen, ended, told, max(_within(ended.at, told, now), begun))
 
@@ -137,7 +149,15 @@ def _ended(seen: Observation, ended: Ending, told: RecordedState, at: float) -> 
         count = seen.spec.requirements_count or told.spec.requirements_count
         tasks = seen.tasks
         # With tasks open, nobody can tell which requirements they belong to: then functional stays unknown.
-        if count and seen.requirements is None and tasks and tasks.total and tasks.completed == tasks.total:
+        looked = seen.checked is not None or told.checked is not None
+        if (
+            not looked
+            and count
+            and seen.requirements is None
+            and tasks
+            and tasks.total
+            and tasks.completed == tasks.total
+        ):
             said = f"{tasks.path}: all {tasks.total} tasks done, {count} requirements"
             if told.met != (count, count):
                 yield at, Conformed(completed_requirements=count, total_requirements=count), said
@@ -145,6 +165,17 @@ def _ended(seen: Observation, ended: Ending, told: RecordedState, at: float) -> 
             if phase != told.phase:
                 yield at, PhaseStarted(phase), ended.evidence
     yield at, Ended(ended.status, ended.failure_type, ended.evidence), ended.evidence
+
+
+def summed(checked: SpecChecked) -> str:
+    """`3 of 4 requirements met, 1 unknown; 2 of 2 constraints kept`."""
+    parts = []
+    for kind, word in (("requirement", "met"), ("constraint", "kept")):
+        some = [each for each in checked.criteria if each.kind == kind]
+        unknown = sum(each.met is None for each in some)
+        said = f"{sum(bool(each.met) for each in some)} of {len(some)} {kind}s {word}"
+        parts.append(f"{said}, {unknown} unknown" if unknown else said)
+    return "; ".join(parts)
 
 
 def _started(seen: Observation, told: RecordedState) -> Started | None:

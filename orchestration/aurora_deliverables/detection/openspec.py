@@ -10,25 +10,37 @@ import re
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aurora_deliverables.choices import Phase
 from aurora_deliverables.detection import change_title, files
 from aurora_deliverables.detection.files import SeenFile
 from aurora_deliverables.detection.markdown import outline
 from aurora_deliverables.detection.observation import Artefact, Ending, Observation, Tasks
+from aurora_deliverables.detection.spec_criteria import (
+    Constraint,
+    Requirement,
+    SpecCriteria,
+    TaskLine,
+    constraints_in,
+    distinct,
+    scenarios_below,
+)
 from aurora_deliverables.events import SpecSource
 
 SOURCE = "openspec"
 CHANGES = "openspec/changes"
 ARCHIVE = f"{CHANGES}/archive"
 
-_TASK = re.compile(r"^\s*[-*]\s*\[([\sxX])\]", re.MULTILINE)
+_TASK = re.compile(r"^[ \t]*[-*][ \t]*\[([\sxX])\]([^\n]*)", re.MULTILINE)
+_NUMBER = re.compile(r"^[\s\d.]+")
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}-(?=.)")
 _DELTAS = frozenset({"added requirements", "modified requirements", "removed requirements"})
+_REMOVED = "removed requirements"
 _NOWHERE = (0, 0)
-_REQUIREMENT = re.compile(r"Requirement:\s*\S", re.IGNORECASE)
-_FROM = re.compile(r"^\s*-?\s*FROM:\s*`?###\s*Requirement:", re.MULTILINE)
-_REMOVED_ITEM = re.compile(r"`?###\s*Requirement:\s*\S")
+_REQUIREMENT = re.compile(r"Requirement:\s*(\S.*)", re.IGNORECASE)
+_FROM = re.compile(r"^\s*-?\s*FROM:\s*`?###\s*Requirement:([^`\n]*)", re.MULTILINE)
+_REMOVED_ITEM = re.compile(r"`?###\s*Requirement:\s*(\S[^`]*)")
 _WHY = re.compile(r"^why$", re.IGNORECASE)
 _LABEL = re.compile(r"^(?:change|proposal|change proposal|openspec change)\s*:\s*", re.IGNORECASE)
 
@@ -87,7 +99,8 @@ def sighting(change: SeenChange) -> Observation | None:
             artefacts.append(Artefact(phase, file.path, file.at))
     if not artefacts:
         return None
-    count = requirements(change.specs)
+    criteria = criteria_of(change)
+    count = len(criteria.requirements) if change.specs else None
     counted = f", {count} requirements in {len(change.specs)} spec deltas" if change.specs else ""
     spec = SpecSource(SOURCE, f"changes/{change.id}", count)
     return Observation(
@@ -102,36 +115,78 @@ def sighting(change: SeenChange) -> Observation | None:
         ending=Ending("completed", change.archived_at, f"moved to {change.folder}/")
         if change.archived_at is not None
         else None,
+        criteria=criteria,
     )
 
 
 def tasks_in(text: str) -> tuple[int, int]:
     """How many task lines there are and how many are checked; nested ones and those in code count, as OpenSpec does."""
     boxes = _TASK.findall(text)
-    return len(boxes), sum(box in "xX" for box in boxes)
+    return len(boxes), sum(box in "xX" for box, _ in boxes)
+
+
+def criteria_of(change: SeenChange) -> SpecCriteria:
+    """What a change's deltas ask for, and its tasks."""
+    requirements: list[Requirement] = []
+    constraints: list[Constraint] = []
+    for spec in change.specs:
+        some, forbidden = _delta(spec)
+        requirements += some
+        constraints += forbidden
+    return SpecCriteria(distinct(requirements), distinct(constraints), _task_lines(change.tasks), bool(change.specs))
 
 
 def requirements(specs: tuple[SeenFile, ...]) -> int | None:
     """Requirements added, modified, removed and renamed by all deltas; None without a spec (AURA-M §7)."""
-    if not specs:
-        return None
-    return sum(_requirements(spec.text) for spec in specs)
+    return sum(len(_delta(spec)[0]) for spec in specs) if specs else None
 
 
-def _requirements(text: str) -> int:
-    found = outline(text)
+def _delta(spec: SeenFile) -> tuple[list[Requirement], list[Constraint]]:
+    read = outline(spec.text)
     sections: dict[str, tuple[int, int]] = {}
-    for n, heading in enumerate(found.headings):
+    for n, heading in enumerate(read.headings):
         if heading.level == 2 and heading.text.lower() not in sections:
-            sections[heading.text.lower()] = heading.line, found.end_of(n)
-    named = [heading.line for heading in found.headings if heading.level == 3 and _REQUIREMENT.match(heading.text)]
-    count = sum(
-        first < line < last for name in _DELTAS for first, last in (sections.get(name, _NOWHERE),) for line in named
-    )
-    first, last = sections.get("removed requirements", _NOWHERE)
-    count += sum(first < item.line < last and bool(_REMOVED_ITEM.match(item.text)) for item in found.items)
+            sections[heading.text.lower()] = heading.line, read.end_of(n)
+    found: list[Requirement] = []
+    constraints: list[Constraint] = []
+    for n, heading in enumerate(read.headings):
+        named = _REQUIREMENT.match(heading.text) if heading.level == 3 else None
+        name = next((each for each in _DELTAS if _lies(heading.line, sections.get(each, _NOWHERE))), None)
+        if named is None or name is None:
+            continue
+        end, removed = read.end_of(n), name == _REMOVED
+        scenarios = list(scenarios_below(read, heading.line, end))
+        title = named[1].strip()
+        found.append(Requirement(title, spec.path, heading.line + 1, tuple(each for _, each in scenarios), removed))
+        for each in () if removed else constraints_in(read, spec.path, heading.line, end):
+            inside = next((one for line, one in reversed(scenarios) if line < each.line - 1), None)
+            constraints.append(replace(each, within=(title, *([inside] if inside is not None else ()))))
+    for item in read.items:
+        gone = _REMOVED_ITEM.match(item.text) if _lies(item.line, sections.get(_REMOVED, _NOWHERE)) else None
+        if gone is not None:
+            found.append(Requirement(gone[1].strip(), spec.path, item.line + 1, removed=True))
     first, last = sections.get("renamed requirements", _NOWHERE)
-    return count + len(_FROM.findall("\n".join(text.splitlines()[first:last])))
+    lines = spec.text.splitlines()
+    for number, line in enumerate(lines[first:last], first + 1):
+        renamed = _FROM.match(line)
+        if renamed is not None:
+            found.append(Requirement(renamed[1].strip(), spec.path, number, removed=True))
+    return found, constraints
+
+
+def _lies(line: int, section: tuple[int, int]) -> bool:
+    return section[0] < line < section[1]
+
+
+def _task_lines(file: SeenFile | None) -> tuple[TaskLine, ...]:
+    if file is None:
+        return ()
+    return tuple(
+        TaskLine(
+            _NUMBER.sub("", found[2]).strip(), file.path, file.text.count("\n", 0, found.start()) + 1, found[1] in "xX"
+        )
+        for found in _TASK.finditer(file.text)
+    )
 
 
 def _tasks(file: SeenFile) -> Tasks | None:

@@ -20,6 +20,7 @@ from aurora_deliverables.events import (
     Renamed,
     Revived,
     SessionJoined,
+    SpecChecked,
     SpecSource,
     Started,
     TasksCounted,
@@ -64,6 +65,7 @@ class RecordedState(Struct, frozen=True):
     abandoned: bool = False
     """Ended because its spec was missed: so it goes on where that is found again."""
     author: str | None = None
+    checked: SpecChecked | None = None
     times: dict[str, int] = {}
 
     @property
@@ -129,6 +131,8 @@ def heard(before: RecordedState, event: Event) -> RecordedState:
         case Conformed(completed_requirements=completed, total_requirements=total):
             done, of = before.met
             return replace(after, met=(done if completed is None else completed, of if total is None else total))
+        case SpecChecked():
+            return replace(after, checked=what)
         case Ended():
             return replace(after, ended=True, abandoned=what.status == "failed" and event.source in MISSING)
         case Revived():

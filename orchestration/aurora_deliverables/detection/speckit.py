@@ -6,15 +6,25 @@ Nothing in Spec Kit says that a feature is over; it ends by a command, a commit 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aurora_deliverables.choices import Phase
 from aurora_deliverables.detection import change_title, files
 from aurora_deliverables.detection.files import SeenFile
-from aurora_deliverables.detection.markdown import outline
+from aurora_deliverables.detection.markdown import ListItem, Outline, outline
 from aurora_deliverables.detection.observation import Artefact, Observation, Tasks
+from aurora_deliverables.detection.spec_criteria import (
+    Constraint,
+    Requirement,
+    SpecCriteria,
+    TaskLine,
+    constraints_in,
+    distinct,
+)
 from aurora_deliverables.events import SpecSource
 
 SOURCE = "speckit"
@@ -83,12 +93,38 @@ def sighting(feature: SeenFeature) -> Observation:
         description=change_title.summary(title),
         type=change_title.type_of_name(name) or "feature",
         tasks=_tasks(tasks) if tasks is not None else None,
+        criteria=_criteria(spec, read, tasks),
     )
 
 
+def _criteria(spec: SeenFile, read: Outline, tasks: SeenFile | None) -> SpecCriteria:
+    requirements: dict[str, Requirement] = {}
+    for item in read.items:
+        found = _REQUIREMENT.match(item.text)
+        if found is not None:
+            requirements.setdefault(found[1], Requirement(found[1], spec.path, item.line + 1))
+    constraints = [_within(each, read) for each in constraints_in(read, spec.path)]
+    lines = [
+        TaskLine(box.text, tasks.path, box.line + 1, bool(box.checked))
+        for box in (_counted(tasks) if tasks is not None else ())
+        if tasks is not None
+    ]
+    return SpecCriteria(tuple(requirements.values()), distinct(constraints), tuple(lines), stated=True)
+
+
+def _within(constraint: Constraint, read: Outline) -> Constraint:
+    """The same with the requirement whose text it is."""
+    item = next((each for each in read.items if each.line + 1 == constraint.line), None)
+    found = _REQUIREMENT.match(item.text) if item is not None else None
+    return constraint if found is None else replace(constraint, within=(found[1],))
+
+
 def _tasks(file: SeenFile) -> Tasks | None:
+    counted = _counted(file)
+    return Tasks(file.path, len(counted), sum(bool(box.checked) for box in counted), file.at) if counted else None
+
+
+def _counted(file: SeenFile) -> Sequence[ListItem]:
     """Numbered tasks where there are any, so that a checklist of prerequisites counts for nothing; else all boxes."""
     boxes = outline(file.text).boxes
-    numbered = [box for box in boxes if _TASK.match(box.text)]
-    counted = numbered or boxes
-    return Tasks(file.path, len(counted), sum(bool(box.checked) for box in counted), file.at) if counted else None
+    return [box for box in boxes if _TASK.match(box.text)] or boxes

@@ -51,6 +51,8 @@ class Exporter(Struct, frozen=True):
     protocol: Protocol = "http/protobuf"
     endpoint: str | None = None
     headers: Mapping[str, str] | None = None
+    delta: bool = False
+    """Of metrics: each time what is new, instead of all there was."""
     host: str = "localhost"
     port: int = PROMETHEUS_PORT
 
@@ -118,4 +120,11 @@ def _exporter(name: str, signal: Literal["traces", "metrics"], environ: Mapping[
     place = endpoint or variable("ENDPOINT") or _DEFAULT_ENDPOINT[protocol]
     if endpoint is not None and protocol == "http/protobuf":
         endpoint = f"{endpoint.rstrip('/')}/v1/{signal}"
-    return Exporter(known, signal, place, protocol, endpoint, dict(wish.headers) or None)
+    headers = dict(wish.headers) or None
+    return Exporter(known, signal, place, protocol, endpoint, headers, signal == "metrics" and _is_delta(environ))
+
+
+def _is_delta(environ: Mapping[str, str]) -> bool:
+    """What the standard variable prefers: counters and histograms are delta under `lowmemory` too."""
+    said = environ.get("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "").strip().lower()
+    return said in ("delta", "lowmemory")

@@ -5,6 +5,10 @@ from __future__ import annotations
 SCOPE = "aurora.deliverables"
 """The instrumentation scope of all spans and metrics."""
 
+SCHEMA_URL = "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev"
+"""The version of OpenTelemetry's conventions for generative AI whose `gen_ai.*` names are used: those of their own
+repository, open-telemetry/semantic-conventions-genai, which build on the general ones at 1.44.0."""
+
 # Spans (§6.2).
 DELIVERABLE = "aura.deliverable"
 PLAN = "aura.deliverable.plan"

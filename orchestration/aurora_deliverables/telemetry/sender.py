@@ -1,25 +1,34 @@
-"""A thread that sends ended deliverables, so that nobody waits for a collector; what fails is tried again."""
+"""A thread that sends ended deliverables, so that nobody waits for a collector; what fails is tried again, by signal:
+what took its traces is not sent them again because it refuses metrics.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
 import queue
 import threading
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.events import Event
-from aurora_deliverables.telemetry.export_settings import Choice
-from aurora_deliverables.telemetry.instruments import measurements
+from aurora_deliverables.telemetry.delivery_record import DeliveryRecord, SignalOutcome
+from aurora_deliverables.telemetry.export_settings import Choice, Exporter
+from aurora_deliverables.telemetry.instruments import Measurement, measurements
+from aurora_deliverables.telemetry.repository import Repository
 from aurora_deliverables.telemetry.span_tree import tree_of
 
 if TYPE_CHECKING:
-    from aurora_deliverables.telemetry.providers import Providers
+    from aurora_deliverables.telemetry.providers import Attempt, Providers
 
 logger = logging.getLogger(__name__)
+
+Signal = Literal["traces", "metrics"]
 
 MOST_WAITING = 1000
 """Deliverables that wait at once; more stay where they are remembered until the next start."""
@@ -27,6 +36,8 @@ AGAIN_AFTER = 300.0
 """Seconds after which what could not be delivered is tried again, unless another deliverable ends before."""
 CLOSE_WITHIN = 0.5
 """Seconds that ending may take. What is not sent by then is remembered as not sent."""
+INTERVAL = "OTEL_METRIC_EXPORT_INTERVAL"
+INTERVAL_MS = 60_000
 
 
 class Leaving(Struct, frozen=True):
@@ -36,20 +47,45 @@ class Leaving(Struct, frozen=True):
     deliverable: Deliverable
     events: Sequence[Event]
     sent: Callable[[], None]
+    repository: Repository = Repository()
+
+
+class SignalStatus(Struct, frozen=True):
+    """Where one signal goes, and how that went last."""
+
+    exporter: Exporter
+    outcome: SignalOutcome
 
 
 class Sender:
-    """Starts its thread with the first deliverable, or at once where Prometheus is to fetch."""
+    """Starts its thread with the first deliverable, or at once where Prometheus is to fetch.
 
-    def __init__(self, choice: Choice, version: str) -> None:
+    `record` is the file in which it takes note of what went out; without one that is forgotten with the process.
+    """
+
+    def __init__(
+        self,
+        choice: Choice,
+        version: str,
+        record: Path | None = None,
+        environ: Mapping[str, str] = os.environ,
+        now: Callable[[], float] = time.time,
+    ) -> None:
         self._choice = choice
         self._version = version
-        self._waiting: queue.SimpleQueue[Leaving | None] = queue.SimpleQueue()
+        self._now = now
+        self._record = DeliveryRecord(record, now())
+        self._wanted = _wanted(choice.exporters)
+        self._interval = _interval(environ)
+        self._told_at = time.monotonic()
+        self._waiting: queue.SimpleQueue[Leaving | Sequence[Measurement] | None] = queue.SimpleQueue()
         self._failed: list[Leaving] = []
-        self._counted: set[tuple[str, str]] = set()
+        self._shown: set[str] = set()
+        self._not_before: dict[Signal, float] = {}
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
         self._drained = threading.Event()
+        self._off: str | None = None
         if any(exporter.name == "prometheus" for exporter in choice.exporters):
             self._start()
 
@@ -58,12 +94,28 @@ class Sender:
         """Deliverables that no collector took yet, of those that were tried."""
         return len(self._failed)
 
+    @property
+    def off(self) -> str | None:
+        """Why nothing can be sent, though it is configured; None where it can."""
+        return self._off
+
+    def status(self) -> list[SignalStatus]:
+        """Where each signal goes, and how that went last."""
+        outcomes = self._record.outcomes()
+        return [SignalStatus(each, outcomes.get(each.signal, SignalOutcome())) for each in self._choice.exporters]
+
     def send(self, leaving: Leaving) -> None:
         """Send it when its turn comes. Never waits."""
         if self._closing.is_set() or self._waiting.qsize() >= MOST_WAITING:
             return
         self._start()
         self._waiting.put(leaving)
+
+    def count(self, measured: Sequence[Measurement]) -> None:
+        """Add values to the instruments. Never waits; they are sent now and kept, should no collector be there."""
+        if measured and not self._closing.is_set() and self._waiting.qsize() < MOST_WAITING:
+            self._start()
+            self._waiting.put(measured)
 
     def close(self, within: float = CLOSE_WITHIN) -> bool:
         """Send what is left, for `within` seconds at most; False when a collector took longer. Blocks that long."""
@@ -86,49 +138,144 @@ class Sender:
             providers = Providers(self._choice, self._version)
         except (ImportError, OSError, ValueError) as error:
             logger.warning("telemetry is off", extra={"reason": str(error)})
+            self._off = str(error)
             self._closing.set()
             self._drained.set()
             return
+        tried = time.monotonic()
         while True:
             try:
-                leaving = self._waiting.get(timeout=AGAIN_AFTER)
+                leaving = self._waiting.get(timeout=self._pause())
             except queue.Empty:
-                self._again(providers)
+                if self._held_off() <= 0 and (self._not_before or time.monotonic() - tried >= AGAIN_AFTER):
+                    tried = time.monotonic()
+                    self._again(providers)
+                self._tell_totals(providers)
                 continue
             if leaving is None:
                 break
-            if self._deliver(leaving, providers):
+            if not isinstance(leaving, Leaving):
+                self._count_values(leaving, providers)
+            elif self._deliver(leaving, providers):
                 self._again(providers)
             elif len(self._failed) < MOST_WAITING:
                 self._failed.append(leaving)
         self._drained.set()
         providers.shutdown()  # all was sent, or could not be; nobody waits for the collector's last word
 
+    def _pause(self) -> float:
+        """Seconds until something is due though nobody asks."""
+        held = self._held_off()
+        return min(AGAIN_AFTER, self._interval, held if held > 0 else AGAIN_AFTER)
+
+    def _held_off(self) -> float:
+        """Seconds for which a collector asked to be left alone, where something waits for it."""
+        if not self._failed:
+            return 0.0
+        return max((at - self._now() for at in self._not_before.values()), default=0.0)
+
+    def _count_values(self, measured: Sequence[Measurement], providers: Providers) -> None:
+        """Add values to what is counted, and tell it; what no collector took now is told with the next."""
+        try:
+            providers.show(measured)
+            if not providers.outs:
+                return
+            for out in providers.outs:
+                self._record.totals(out.stream).add(measured)
+            if self._now() >= self._not_before.get("metrics", 0.0):
+                self._told_at = time.monotonic()
+                self._took_note("metrics", providers.send_totals(self._record))
+            self._record.save()
+        except Exception:  # a broken exporter must not end the thread: the next values may fare better
+            logger.exception("values could not be sent")
+
     def _again(self, providers: Providers) -> None:
         """Try what failed before, until one fails again: the collector is still away then."""
-        while self._failed and self._deliver(self._failed[0], providers):
+        while self._failed and not self._closing.is_set() and self._deliver(self._failed[0], providers):
             del self._failed[0]
 
-    def _deliver(self, leaving: Leaving, providers: Providers) -> bool:
-        from aurora_deliverables.telemetry.span_emitter import emit
-
-        deliverable = leaving.deliverable
-        key = (leaving.workspace, deliverable.change_id)
+    def _tell_totals(self, providers: Providers) -> None:
+        """Tell what there is again from time to time, as collectors take a series that is not told for gone."""
+        if time.monotonic() - self._told_at < self._interval or self._now() < self._not_before.get("metrics", 0.0):
+            return
+        self._told_at = time.monotonic()
         try:
-            if key not in self._counted:  # the instruments keep what they were told, delivered or not
-                self._counted.add(key)
-                providers.record(measurements(deliverable))
-            providers.traced.begin()
-            if providers.tracer is not None:
-                tree = tree_of(deliverable, leaving.events)
-                emit(providers.tracer, providers.ids, tree, leaving.workspace, deliverable.change_id)
-            traced = providers.flush_spans()
-            delivered = providers.flush_metrics() and traced
+            attempt = providers.send_totals(self._record, again=True)
+        except Exception:  # as below
+            logger.exception("telemetry could not be told again")
+            return
+        if attempt.why is not None:
+            self._took_note("metrics", attempt)
+
+    def _deliver(self, leaving: Leaving, providers: Providers) -> bool:
+        deliverable = leaving.deliverable
+        key = f"{leaving.workspace}\0{deliverable.change_id}"
+        try:
+            self._count(leaving, key, providers)
+            for signal in self._wanted:
+                self._send(signal, leaving, key, providers)
+            self._record.save()
         except Exception:  # a broken exporter must not end the thread: the next deliverable may fare better
             logger.exception("telemetry could not be sent", extra={"change": deliverable.change_id})
             return False
-        if delivered:
+        left = [signal for signal in self._wanted if signal not in self._record.done(key)]
+        if not left:
             leaving.sent()
+            return True
+        logger.warning(
+            "the collector did not take a deliverable",
+            extra={"change": deliverable.change_id, "signals": left, "why": self._record.outcomes()[left[0]].why},
+        )
+        return False
+
+    def _count(self, leaving: Leaving, key: str, providers: Providers) -> None:
+        """Add a deliverable to what is counted, once: that is on the disk before anybody is told."""
+        if key not in self._shown:
+            self._shown.add(key)
+            providers.show(measurements(leaving.deliverable))
+        if "counted" in self._record.done(key) or not providers.outs:
+            return
+        measured = measurements(leaving.deliverable)
+        for out in providers.outs:
+            self._record.totals(out.stream).add(measured)
+        self._record.mark(key, "counted")
+        self._record.save()
+
+    def _send(self, signal: Signal, leaving: Leaving, key: str, providers: Providers) -> None:
+        if signal in self._record.done(key) or self._now() < self._not_before.get(signal, 0.0):
+            return
+        deliverable = leaving.deliverable
+        if signal == "metrics":
+            self._told_at = time.monotonic()
+            attempt = providers.send_totals(self._record)
         else:
-            logger.warning("the collector did not take a deliverable", extra={"change": deliverable.change_id})
-        return delivered
+            attempt = providers.send_tree(
+                key,
+                lambda: tree_of(deliverable, leaving.events, leaving.repository),
+                leaving.workspace,
+                deliverable.change_id,
+            )
+        self._took_note(signal, attempt)
+        if attempt.why is None:
+            self._record.mark(key, signal)
+
+    def _took_note(self, signal: Signal, attempt: Attempt) -> None:
+        self._not_before.pop(signal, None)
+        if attempt.not_before:
+            self._not_before[signal] = attempt.not_before
+        self._record.outcome(signal, self._now(), attempt.why, attempt.rejected)
+        if attempt.rejected:
+            logger.warning("the collector rejected a part", extra={"signal": signal, "rejected": attempt.rejected})
+
+
+def _wanted(exporters: Sequence[Exporter]) -> tuple[Signal, ...]:
+    """The signals that are sent; what Prometheus fetches is not."""
+    sent = {each.signal for each in exporters if each.name != "prometheus"}
+    signals: tuple[Signal, ...] = ("traces", "metrics")
+    return tuple(each for each in signals if each in sent)
+
+
+def _interval(environ: Mapping[str, str]) -> float:
+    said = environ.get(INTERVAL, "").strip()
+    milliseconds = int(said) if said.isdecimal() and len(said) < 12 and int(said) > 0 else INTERVAL_MS
+    return milliseconds / 1000

@@ -33,6 +33,7 @@ from aurora_deliverables.events import (
     ToolCalled,
 )
 from aurora_deliverables.telemetry import names
+from aurora_deliverables.telemetry.repository import Repository
 from aurora_deliverables.telemetry.spans import Growing, Mark, Span, known
 
 # What a model call is called by OpenTelemetry's conventions for generative AI.
@@ -81,6 +82,19 @@ def tool_attributes(tool: str) -> Mapping[str, str | int]:
     return {OPERATION: "execute_tool", TOOL_NAME: tool}
 
 
+def vcs_attributes(repository: Repository) -> Mapping[str, str]:
+    """The `vcs.*` attributes of a repository, by OpenTelemetry's conventions at 1.44.0."""
+    told = {
+        "vcs.repository.name": repository.name,
+        "vcs.repository.url.full": repository.url,
+        "vcs.owner.name": repository.owner,
+        "vcs.provider.name": repository.provider,
+        "vcs.ref.head.name": repository.branch,
+        "vcs.ref.head.type": "branch" if repository.branch is not None else None,
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
 def _provider(name: str | None) -> str | None:
     return None if name is None else _PROVIDERS.get(name.lower(), name.lower())
 
@@ -100,18 +114,19 @@ _STAGES: dict[Phase, str] = {
 _DIMENSIONS = (names.FUNCTIONAL, names.CORRECTNESS, names.CONSTRAINTS)
 
 
-def tree_of(deliverable: Deliverable, events: Sequence[Event]) -> Span:
+def tree_of(deliverable: Deliverable, events: Sequence[Event], repository: Repository | None = None) -> Span:
     """The span tree of a deliverable that ended, from its `events` in the order in which they count."""
-    return _SpanTree(deliverable, events).grown()
+    return _SpanTree(deliverable, events, repository or Repository()).grown()
 
 
 class _SpanTree:
-    def __init__(self, deliverable: Deliverable, events: Sequence[Event]) -> None:
+    def __init__(self, deliverable: Deliverable, events: Sequence[Event], repository: Repository) -> None:
         self._of = deliverable
         self._start = deliverable.started_at
         self._end = max(self._start, deliverable.completed_at or deliverable.updated_at)
         self._events = [(self._within(event.at), event) for event in events]
-        self._root = Growing(names.DELIVERABLE, self._start, self._end, attributes_of(deliverable))
+        about = {**attributes_of(deliverable), **vcs_attributes(repository)}
+        self._root = Growing(names.DELIVERABLE, self._start, self._end, about)
         if deliverable.status == "failed" or deliverable.deliverable_failed:
             self._root.failed = deliverable.failure_type or "failed"
 

@@ -1,7 +1,8 @@
 """Agents' answers, whatever shape they came in, as the one envelope of AURORA §7.2.1.
 
-A full envelope, the simple `{"summary", "data", "confidence"}`, any other JSON, or plain text. What an agent says that
-is not so (another's subgoal, a confidence of 7) is put right and noted; secrets are removed, size and depth bounded.
+A full envelope, the simple `{"summary", "data", "confidence"}`, an object with its answer under another usual name, or
+plain text. JSON that answers nothing in words (`[1, 2, 3]`, `{"foo": 1}`) is no answer. What an agent says that is not
+so (another's subgoal, a confidence of 7) is put right and noted; secrets are removed, size and depth bounded.
 """
 
 from __future__ import annotations
@@ -27,12 +28,19 @@ MAX_TOOLS = 100
 PLAIN_CONFIDENCE = 0.5
 """What an answer that does not say how sure it is counts as."""
 
+_ANSWERS = ("answer", "result", "response", "text", "message", "content")
+"""Members under which an object without a summary may have its answer in words."""
+
+_NO_SUMMARY = "answered JSON without a summary, which is no answer; see the format of agents' answers (§7.2.1)"
 _STATUSES = ("success", "partial", "error")
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
 class CallFacts(Struct, frozen=True, kw_only=True):
-    """What is known of an answer from here: who was asked, what for, and what was seen of the work."""
+    """What is known of an answer from here: who was asked, what for, and what was seen of the work.
+
+    `exit_code` is that of the agent's process, None where it is none of ours.
+    """
 
     subgoal_id: str
     agent_id: str
@@ -40,6 +48,7 @@ class CallFacts(Struct, frozen=True, kw_only=True):
     duration_ms: float = 0.0
     tools_used: tuple[str, ...] = ()
     model_used: str | None = None
+    exit_code: int | None = None
 
 
 def response_of(answer: str, told: CallFacts) -> AgentResponse:
@@ -50,10 +59,11 @@ def response_of(answer: str, told: CallFacts) -> AgentResponse:
     if not text:
         return failed(told, "answered nothing")
     value = _json_in(text)
-    if value is None:
+    words = any(character.isalpha() for character in _FENCE.sub("", text))
+    if value is None or (words and _parsed(text) is None and not _is_envelope(value)):
         return _enveloped({"output": {"summary": text}}, told, ["answered in plain text"])
     if not isinstance(value, dict):
-        return _enveloped({"output": {"summary": text, "data": value}}, told, ["answered JSON without a summary"])
+        return failed(told, _NO_SUMMARY)
     return response_of_value(value, told)
 
 
@@ -61,10 +71,24 @@ def response_of_value(value: dict[str, Any], told: CallFacts) -> AgentResponse:
     """The same for an answer that is a JSON object already."""
     if isinstance(value.get("output"), dict) or "status" in value:
         return _enveloped(value, told, [])
-    if "summary" in value:
+    if _is_envelope(value):
         return _enveloped({**value, "output": value}, told, [])
-    shown = json.dumps(value, ensure_ascii=False)
-    return _enveloped({"output": {"summary": shown, "data": value}}, told, ["answered JSON without a summary"])
+    for name in _ANSWERS:
+        said = value.get(name)
+        if isinstance(said, str) and any(character.isalpha() for character in said):
+            data = {key: each for key, each in value.items() if key not in (name, "confidence")}
+            output = {"summary": said, "data": data, "confidence": value.get("confidence")}
+            return _enveloped({**value, "output": output}, told, [f"answered under {name!r}, not as a summary"])
+    return failed(told, _NO_SUMMARY)
+
+
+def says_something(value: Any, depth: int = MAX_DEPTH) -> bool:
+    """Whether there is a word anywhere in the values of some JSON."""
+    if isinstance(value, str):
+        return any(character.isalpha() for character in value)
+    if depth and isinstance(value, dict | list):
+        return any(says_something(each, depth - 1) for each in (value.values() if isinstance(value, dict) else value))
+    return False
 
 
 def failed(told: CallFacts, why: str, notes: Sequence[str] = ()) -> AgentResponse:
@@ -197,6 +221,7 @@ def _metadata(said: Any, told: CallFacts) -> AgentMetadata:
         tools_used=tuple(dict.fromkeys((*told.tools_used, *tools)))[:MAX_TOOLS],
         duration_ms=told.duration_ms,
         model_used=told.model_used or (model[:200] if isinstance(model, str) else None),
+        exit_code=told.exit_code,
     )
 
 
@@ -205,13 +230,24 @@ def _json_in(text: str) -> Any:
     lines = text.splitlines()
     fenced = _FENCE.findall(text)
     for candidate in (text, lines[-1], *fenced[-1:]):
-        if candidate.lstrip()[:1] not in ("{", "["):
-            continue
-        try:
-            return json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
+        value = _parsed(candidate)
+        if value is not None:
+            return value
     return None
+
+
+def _parsed(text: str) -> Any:
+    """The JSON object or array that a text is, else None."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_envelope(value: Any) -> bool:
+    return isinstance(value, dict) and not {"summary", "output", "status"}.isdisjoint(value)
 
 
 def _short(value: Any) -> str:

@@ -5,7 +5,7 @@ Pure. `HEAD`, `SUMMARY` and the lines of both are what `reading` looks for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -61,6 +61,18 @@ def heading(phase: str, attempt: int = 1) -> str:
     return f"\n### {title}\n" if attempt < 2 else f"\n### {title} (attempt {attempt})\n"
 
 
+def section_lines(lines: Sequence[str], title: str) -> tuple[int, int] | None:
+    """First and last line, 1-based, of the latest section of a log with that heading; None where there is none."""
+    heads = [number for number, line in enumerate(lines, 1) if line.startswith("### ")]
+    found = [number for number in heads if lines[number - 1].startswith(f"### {title}")]
+    if not found:
+        return None
+    end = next((number for number in heads if number > found[-1]), len(lines) + 1) - 1
+    while end > found[-1] and not lines[end - 1].strip():
+        end -= 1
+    return found[-1], end
+
+
 def phase_block(record: PhaseRecord, settings: ConversationSettings) -> str:
     """A phase's JSON block, with what stands above it."""
     document: dict[str, Any] = {"phase": SPELT.get(record.phase, record.phase)}
@@ -101,7 +113,10 @@ def agent_block(result: SubgoalResult, settings: ConversationSettings) -> str:
     if len(result.tries) > 1:
         document["attempts"] = [msgspec.to_builtins(each) for each in result.tries]
     if settings.include_metadata:
-        document["metadata"] = msgspec.structs.asdict(response.metadata)
+        facts_told = msgspec.structs.asdict(response.metadata)
+        if facts_told["exit_code"] is None:
+            del facts_told["exit_code"]
+        document["metadata"] = facts_told
         if result.ended_at:
             document["timestamp"] = moment(result.ended_at, precise=True)
     said = sentence(result.subgoal.description, 100)
@@ -146,6 +161,8 @@ def facts(record: RunRecord) -> dict[str, Any]:
         "score": record.score,
         "confidence": record.confidence,
         "cost_usd": round(record.cost_usd, 6),
+        "counted_usd": round(record.counted_usd, 6),
+        "estimated_usd": round(record.estimated_usd, 6),
         "tokens": {
             "reasoning_llm": sum(call.usage.total for call in made if call.role == "reasoning"),
             "agents": sum(call.usage.total for call in made if call.role == "solving"),

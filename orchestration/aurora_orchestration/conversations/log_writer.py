@@ -18,7 +18,7 @@ from aurora_orchestration.conversations.log_names import reserve
 from aurora_orchestration.run_record import PhaseRecord, RunRecord
 from aurora_orchestration.settings import ConversationSettings
 from aurora_orchestration.types import SubgoalResult
-from aurora_protocol.strict_modes import OWN_FILE
+from aurora_protocol.strict_modes import open_own
 
 MAX_PENDING = 64 << 20
 """Bytes that wait for a disk to have room again; what comes on top is lost, and said to be."""
@@ -68,7 +68,7 @@ class ConversationLog:
             try:
                 if not path.resolve().is_relative_to(self._folder.resolve()):
                     return False
-                self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | OWN_FILE)
+                self._descriptor = open_own(path, os.O_WRONLY | os.O_APPEND)
             except OSError:
                 return False
             self.path, self._begun = path, (query, started_at)

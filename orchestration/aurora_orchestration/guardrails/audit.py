@@ -18,7 +18,7 @@ from aurora_orchestration.guardrails.guard import Guarded, Held, guard
 from aurora_orchestration.guardrails.redaction import Redaction
 from aurora_orchestration.settings import GuardrailSettings
 from aurora_protocol import typed
-from aurora_protocol.strict_modes import OWN_FILE
+from aurora_protocol.strict_modes import open_own
 
 FILE = "guardrails.jsonl"
 ROTATE_BYTES = 1 << 20
@@ -76,7 +76,7 @@ class Audit:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with FileLock(f"{self.path}.lock", timeout=_LOCK_SECONDS, mode=0o600, poll_interval=0.005):
             self._rotate()
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | OWN_FILE, 0o600)
+            descriptor = open_own(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             with os.fdopen(descriptor, "ab") as file:
                 file.write(msgspec.json.encode(entry) + b"\n")
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -33,6 +34,8 @@ from aurora_protocol import typed
 
 LOCK_SECONDS = 30.0
 _POLL_SECONDS = 0.005
+_PAST_RUNS = 20
+"""Runs of a kind that its estimate is corrected by, the latest ones."""
 _SAME_START_SECONDS = 2.0
 _log = logging.getLogger(__name__)
 
@@ -51,8 +54,9 @@ class Budget:
         self._now = now
         self._notices: list[str] = []
         self._settled: set[str] = set()
+        self._past: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=_PAST_RUNS))
         self._seen: tuple[int, int] = (0, 0)
-        """Which history, by its inode, `_settled` knows, and up to which byte."""
+        """Which history, by its inode, `_settled` and `_past` know, and up to which byte."""
         self._kept: tuple[tuple[int, int, int], Tracker] | None = None
         """The tracking file as this process read or wrote it last, and what that is known by."""
         self._lock = FileLock(
@@ -69,7 +73,10 @@ class Budget:
         return status_of(tracker, self.settings, self.path, tuple(self._notices))
 
     def check(self, estimated_usd: float, *, force: bool = False) -> str | None:
-        """None, or a warning, for a question that will cost about so much. Raises OverBudget, Unrecorded."""
+        """None, or a warning, for a question that will cost about so much. Raises OverBudget, Unrecorded.
+
+        What is warned of and costs something wants its user's word first (`soft_limit`).
+        """
         if not self.settings.enabled:
             return None
         status = self.status()
@@ -108,8 +115,22 @@ class Budget:
             if tracker is not None and key in tracker.reservations:
                 self._record(tracker, "released", key=key)
 
-    def end_run(self, run: str, *, query_counted: bool = True) -> None:
-        """`run` is over. What it still holds counts as spent, for its calls may have been made. Raises Unrecorded."""
+    def past(self, way: str) -> tuple[float, ...]:
+        """What the latest runs of a kind cost, in shares of what was estimated for each. Raises Unrecorded."""
+        if not self.settings.enabled:
+            return ()
+        with self._told_of_errors("read"), self._mutex:
+            self._learn_history()
+            return tuple(self._past.get(way, ()))
+
+    def end_run(
+        self, run: str, *, query_counted: bool = True, way: str = "", estimated: float = 0.0, usd: float = 0.0
+    ) -> None:
+        """`run` is over. What it still holds counts as spent, for its calls may have been made. Raises Unrecorded.
+
+        `estimated` dollars were expected for a run that went its `way`, and it did cost `usd`: the next of its kind is
+        estimated by that.
+        """
         with self._locked() as tracker:
             if tracker is None:
                 return
@@ -117,7 +138,7 @@ class Budget:
                 if held.run == run:
                     tracker = self._record(tracker, "uncertain", key=key, run=run, usd=held.usd)
             if query_counted:
-                self._record(tracker, "query", run=run)
+                self._record(tracker, "query", run=run, way=way, estimated=dollars(estimated), usd=dollars(usd))
 
     def reset(self) -> BudgetStatus:
         """Count anew, within the period that now is; what was spent stays in the history. Raises Unrecorded."""
@@ -163,7 +184,7 @@ class Budget:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._lock:
                 tracker = self._current(read_only=False)
-                self._learn_settled()
+                self._learn_history()
                 yield tracker
 
     @contextmanager
@@ -254,12 +275,13 @@ class Budget:
             self._store(tracker)
         return tracker
 
-    def _learn_settled(self) -> None:
-        """Read which keys were settled since last time; all of them in a history that is new."""
+    def _learn_history(self) -> None:
+        """Read which keys were settled and which runs ended since last time; all of them in a history that is new."""
         inode, _, size = files.known_by(self._history)
         known, at = self._seen
         if inode != known or size < at:
             self._settled, at = set(), 0
+            self._past.clear()
         if size == at:
             self._seen = (inode, at)
             return
@@ -267,6 +289,8 @@ class Budget:
             at = end
             if event.kind == "spent":
                 self._settled.add(event.key)
+            elif event.kind == "query" and event.way and event.estimated > 0 and event.usd > 0:
+                self._past[event.way].append(event.usd / event.estimated)
         self._seen = (inode, at)
 
     def _record(self, tracker: Tracker, kind: EventKind, **more: object) -> Tracker:

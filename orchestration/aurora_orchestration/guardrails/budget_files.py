@@ -18,7 +18,7 @@ import msgspec
 from aurora_orchestration.group_commit import syncing
 from aurora_orchestration.guardrails.ledger import LedgerEvent, Tracker
 from aurora_protocol import typed
-from aurora_protocol.strict_modes import OWN_FILE
+from aurora_protocol.strict_modes import OWN_FILE, open_own
 
 MAX_TRACKER_BYTES = 16 << 20
 MAX_LINE_BYTES = 64 << 10
@@ -94,7 +94,7 @@ def known_by(path: Path) -> tuple[int, int, int]:
 
 def append(path: Path, event: LedgerEvent) -> int:
     """Write `event` down; returns the history's size. A line that a crash cut off is ended first."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | OWN_FILE, 0o600)
+    descriptor = open_own(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
         size = file.seek(0, os.SEEK_END)
         torn = size > 0 and os.pread(file.fileno(), 1, size - 1) != b"\n"

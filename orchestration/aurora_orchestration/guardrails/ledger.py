@@ -24,7 +24,8 @@ class LedgerEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line of the history; `at` is RFC 3339 in UTC.
 
     `uncertain` stands for a reservation whose process ended without a word: it counts as spent, until the same key is
-    settled. `period` closes a period (`usd` and `queries` are its sums), `query` ends a run, `reset` begins anew.
+    settled. `period` closes a period (`usd` and `queries` are its sums), `query` ends a run (`usd` of what was
+    `estimated`, for a run of that `way`; the money itself is in its calls), `reset` begins anew.
     """
 
     at: Name
@@ -39,6 +40,8 @@ class LedgerEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     queries: Annotated[int, Meta(ge=0)] = 0
     first: Name = ""
     last: Name = ""
+    way: Name = ""
+    estimated: Usd = 0.0
 
 
 class Reservation(Struct, frozen=True, kw_only=True):

@@ -15,12 +15,14 @@ from msgspec import Struct
 from aurora_indexer.files.gitdir import find_git_directory, read_head
 from aurora_indexer.git import commands
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.headless.goals import Counting, Experiment, judge, read_experiment
-from aurora_orchestration.headless.scratchpad import Scratchpad, dollars, one_line, signalled
+from aurora_orchestration.headless.goals import Counting, Experiment, Observed, judge, read_experiment
+from aurora_orchestration.headless.scratchpad import Scratchpad, dollars, one_line, signals
+from aurora_orchestration.headless.work_tree import Changes, TreeState, changes, look
 from aurora_orchestration.llm.completion import Llm, LlmError
 from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.soar.finalize import to_its_end
+from aurora_orchestration.types import SubgoalResult
 
 PROTECTED = frozenset({"main", "master"})
 _HEADS = "refs/heads/"
@@ -66,7 +68,9 @@ async def allow(root: Path, settings: HeadlessSettings) -> str:
 
 
 Run = Callable[[str, Mode], Awaitable[RunRecord]]
-Ending = Literal["goal", "iterations", "budget", "branch", "disabled", "blocked", "no_provider", "cancelled"]
+Ending = Literal[
+    "goal", "iterations", "budget", "branch", "forbidden", "disabled", "blocked", "no_provider", "cancelled"
+]
 
 ACHIEVED, MISSED, BLOCKED = 0, 1, 4
 """Exit codes (contracts): the goal is met; it is not; nothing may run, or not any more."""
@@ -83,6 +87,7 @@ _CODES: dict[Ending, int] = {
     "cancelled": MISSED,
     "budget": BLOCKED,
     "branch": BLOCKED,
+    "forbidden": BLOCKED,
     "disabled": BLOCKED,
     "blocked": BLOCKED,
 }
@@ -91,6 +96,7 @@ _STATUSES: dict[Ending, str] = {
     "no_provider": "NO_PROVIDER",
     "cancelled": "CANCELLED",
     "branch": "WRONG_BRANCH",
+    "forbidden": "FORBIDDEN",
     "blocked": "BLOCKED",
 }
 
@@ -198,8 +204,8 @@ class _Loop:
         progress = await asyncio.to_thread(pad.begin, self._experiment.title, self._limit, self._budget, self._now())
         self._number, self._cost = progress.iterations, progress.cost_usd
         goal = self._settings.goal_achievement_signal
-        if progress.status == goal:
-            return self._outcome("goal", "the scratchpad says that the goal is met; move it away to start anew")
+        if progress.status == goal and (met := await self._met_before(progress.tree)):
+            return self._outcome("goal", met)
         if progress.status == _STATUSES["iterations"]:
             # A new round: the old one had gone all its way.
             self._limit += progress.iterations
@@ -213,12 +219,26 @@ class _Loop:
                 stop.ending, _STATUSES.get(stop.ending, "")
             )
             if not (stop.ending == "budget" and progress.status == status and progress.iterations == self._number):
-                await asyncio.to_thread(pad.end, status, found.reason, self._number, self._cost)
+                at = (await self._look()).digest if stop.ending == "goal" else ""
+                await asyncio.to_thread(pad.end, status, found.reason, self._number, self._cost, at)
             return found
 
+    async def _met_before(self, digest: str) -> str:
+        """What to say where the goal was met before and nothing has changed since; "" where it has to be shown anew."""
+        tree = await self._look()
+        if tree.digest != digest:
+            return ""
+        at = f" at commit {tree.head[:12]}" if tree.head else ""
+        return (
+            f"it was met before{at}, and nothing has changed since; nothing was run now "
+            f"(move {self._pad.file.name} away to start anew)"
+        )
+
+    async def _look(self) -> TreeState:
+        """The work tree, without the experiment's own two files."""
+        return await look(self._headless.root, without=(self._headless.scratchpad, self._headless.prompt))
+
     async def _may_go_on(self) -> None:
-        if reason := signalled(await asyncio.to_thread(self._pad.text), self._settings.goal_achievement_signal):
-            raise _Stop("goal", reason)
         if self._cost >= self._budget:
             raise _Stop("budget", f"{dollars(self._cost)} of {dollars(self._budget)} are spent; raise --budget-limit")
         if self._number >= self._limit:
@@ -236,6 +256,7 @@ class _Loop:
             self._pad.begin_iteration, self._number, self._limit, self._cost, self._budget, self._now()
         )
         query = query_of(self._experiment, notes, self._settings.goal_achievement_signal)
+        before = await self._look()
         try:
             record = await self._run(query, "headless")
         except OrchestrationError as error:
@@ -246,14 +267,35 @@ class _Loop:
             await to_its_end(self._cancelled())
             raise
         self._cost += record.cost_usd
-        claimed = self._settings.goal_achievement_signal in record.answer
-        lines, achieved, next_step = await self._judged(record, notes) if claimed else ((), "", "")
+        settings, signal = self._settings, self._settings.goal_achievement_signal
+        happened = await changes(
+            self._headless.root,
+            before,
+            await self._look(),
+            push=settings.allow_push,
+            merge=settings.allow_merge,
+            checkout=settings.allow_checkout,
+        )
+        told = (("Action", _action(record)), ("Observation", _observation(record, signal)), ("Changes", happened.line))
+        if happened.left:
+            await self._note((*told, ("Decision", happened.left)))
+            self._tell(record, "")
+            back = f"git checkout {before.branch}"
+            raise _Stop("branch", f"{happened.left}; the run is over. To go back: {back}")
+        if happened.forbidden:
+            await self._note((*told, ("Decision", f"Not allowed: {'; '.join(happened.forbidden)}")))
+            self._tell(record, "")
+            raise _Stop("forbidden", f"an agent did what it may not: {'; '.join(happened.forbidden)}; the run is over")
+        claimed = signal in record.answer or signals(await asyncio.to_thread(self._pad.text), signal) > signals(
+            notes, signal
+        )
+        lines, achieved, next_step = await self._judged(record, notes, happened) if claimed else ((), "", "")
         next_step = next_step or (found.group(1) if (found := _NEXT_STEP.search(record.answer)) else "")
         steps = (("Next Step", next_step),) if next_step and not achieved else ()
-        await self._note((("Action", _action(record)), ("Observation", _observation(record)), *lines, *steps))
-        self._watch(
-            Iteration(number=self._number, limit=self._limit, record=record, cost_usd=self._cost, next_step=next_step)
-        )
+        if claimed and not achieved:
+            await asyncio.to_thread(self._pad.unconfirmed, signal)
+        await self._note((*told, *lines, *steps))
+        self._tell(record, next_step)
         if achieved:
             raise _Stop("goal", achieved)
         if record.state == "blocked":
@@ -263,6 +305,12 @@ class _Loop:
         if record.state == "cancelled":
             raise _Stop("cancelled", record.error or "the run was cancelled")
 
+    def _tell(self, record: RunRecord, next_step: str) -> None:
+        """Tell whoever watches."""
+        self._watch(
+            Iteration(number=self._number, limit=self._limit, record=record, cost_usd=self._cost, next_step=next_step)
+        )
+
     async def _cancelled(self) -> None:
         """Note what an iteration that was cancelled has cost: the next invocation goes on from that sum."""
         await self._note((("Observation", "Cancelled before it ended; what it cost is in the sum above"),))
@@ -270,16 +318,20 @@ class _Loop:
             self._pad.end, _STATUSES["cancelled"], "the run was cancelled", self._number, self._cost
         )
 
-    async def _judged(self, record: RunRecord, notes: str) -> tuple[tuple[tuple[str, str], ...], str, str]:
+    async def _judged(
+        self, record: RunRecord, notes: str, happened: Changes
+    ) -> tuple[tuple[tuple[str, str], ...], str, str]:
         """What is noted of a claim, the reason if it holds, and else the next step."""
         signal = self._settings.goal_achievement_signal
+        if why := _nothing_done(record, happened):
+            return (("Judgement", f"The goal is claimed to be met; {why}"),), "", ""
         if self._llm is None:
-            return (("Judgement", "The answer claims the goal; there is no model to judge that"),), "", ""
+            return (("Judgement", "The goal is claimed to be met; there is no model to judge that"),), "", ""
         llm = Counting(self._llm)
         try:
-            judgement = await judge(self._experiment, record.answer, notes, llm)
+            judgement = await judge(self._experiment, record.answer, notes, _observed(record, happened), llm)
         except LlmError as error:
-            return (("Judgement", f"The answer claims the goal; it could not be judged: {error}"),), "", ""
+            return (("Judgement", f"The goal is claimed to be met; it could not be judged: {error}"),), "", ""
         finally:
             self._cost += llm.cost_usd
         if not judgement.achieved:
@@ -314,14 +366,68 @@ def query_of(experiment: Experiment, notes: str, signal: str) -> str:
 
 
 def _action(record: RunRecord) -> str:
+    """What agents did, and how each of them that failed did so."""
     tried = [result for result in record.results if not result.skipped]
     if tried:
-        return "; ".join(
-            f"{each.subgoal.description}{' (failed)' if each.response.status == 'error' else ''}" for each in tried
-        )
-    return "Answered directly" if record.answer else "None: the run came to no answer"
+        return "; ".join(map(_done, tried))
+    if record.from_memory is not None:
+        return "None: an earlier answer was given again"
+    if record.state in ("complete", "partial") and record.answer:
+        return "None: a model answered, no agent was started"
+    return f"None: the run ended as {record.state} before an agent was started"
 
 
-def _observation(record: RunRecord) -> str:
+def _done(result: SubgoalResult) -> str:
+    what, code = result.subgoal.description, result.response.metadata.exit_code
+    if result.response.status != "error":
+        return what
+    why = result.response.error or (f"exit code {code}" if code else "")
+    return f"{what} (failed{': ' + why if why else ''})"
+
+
+def _observation(record: RunRecord, signal: str) -> str:
+    """What came of it: why it failed where it did, else what the answer says; a claim in it is none of ours."""
     scored = f" (score {record.score:.2f})" if record.score is not None else ""
-    return (record.answer or record.error or f"The run ended as {record.state}") + scored
+    said = record.answer.replace(signal, "goal claimed to be met")
+    if record.error and record.state not in ("complete", "partial"):
+        return f"The run {_ENDED.get(record.state, record.state)}: {record.error}{scored}"
+    if record.error:
+        return f"{said or 'No answer'}{scored}; {record.error}"
+    return (said or f"The run ended as {record.state}") + scored
+
+
+_ENDED = {"failed": "failed", "blocked": "was blocked", "cancelled": "was cancelled", "no_provider": "found no model"}
+
+
+def _nothing_done(record: RunRecord, happened: Changes) -> str:
+    """Why a claim is not even judged: nothing was done that it could rest on. "" where something was."""
+    if record.from_memory is not None:
+        return "the answer is an earlier run's, nothing was done now"
+    if record.state not in ("complete", "partial"):
+        return f"the run ended as {record.state}"
+    tried = [result for result in record.results if not result.skipped]
+    if tried and all(result.response.status == "error" for result in tried):
+        return "every agent failed"
+    if not tried and not happened:
+        return "no agent was started, and nothing has changed"
+    return ""
+
+
+def _observed(record: RunRecord, happened: Changes) -> Observed:
+    """What was seen of an iteration, besides what agents say of it."""
+    return Observed(
+        commits=happened.commits,
+        changed_files=happened.files,
+        diff=happened.diff,
+        agents=tuple(
+            {
+                "agent": result.response.agent_id or result.subgoal.agent,
+                "task": result.subgoal.description,
+                "status": "not begun" if result.skipped else result.response.status,
+                "exit_code": result.response.metadata.exit_code,
+                "error": result.skipped or result.response.error,
+            }
+            for result in record.results
+        ),
+        score=record.score,
+    )

@@ -28,6 +28,7 @@ TITLE = "# Headless Experiment Scratchpad"
 _FIELD = re.compile(r"^\*\*(Experiment|Started|Current Iteration|Cost So Far):\*\*[ \t]*(.*)$", re.MULTILINE)
 _ITERATION = re.compile(r"^## Iteration (\d{1,6})\b.*$", re.MULTILINE)
 _STATUS = re.compile(r"^\*\*STATUS:\*\*[ \t]*(\S+)[ \t]*$", re.MULTILINE)
+_TREE = re.compile(r"^\*\*Tree:\*\*[ \t]*([0-9a-f]{8,64})[ \t]*$", re.MULTILINE)
 _COST = re.compile(r"\$(\d+(?:\.\d+)?)")
 _BODY = re.compile(r"^\*\*(?:Action|Observation|Decision):\*\*", re.MULTILINE)
 
@@ -39,12 +40,14 @@ class BadScratchpad(OrchestrationError):
 class Progress(Struct, frozen=True, kw_only=True):
     """Progress as a scratchpad has it: iterations begun, dollars spent, how it ended last ("" while it has not).
 
-    `unfinished` says that the last iteration was begun and never told of: its process was killed.
+    `tree` is the digest of the work tree in which the goal was met last; `unfinished` says that the last iteration was
+    begun and never told of: its process was killed.
     """
 
     iterations: int = 0
     cost_usd: float = 0.0
     status: str = ""
+    tree: str = ""
     unfinished: bool = False
 
 
@@ -96,12 +99,20 @@ class Scratchpad:
         body = "\n".join(f"**{label}:** {one_line(text)}" for label, text in lines if text.strip())
         self._write(_with_fields(f"{self.text().rstrip()}\n{body}\n", number, limit, cost_usd, budget_usd))
 
-    def end(self, status: str, reason: str, iterations: int, cost_usd: float) -> None:
-        """Note how it ended."""
+    def end(self, status: str, reason: str, iterations: int, cost_usd: float, tree: str = "") -> None:
+        """Note how it ended, and in which state of the work tree where that counts (a digest)."""
         self._write(
             f"{self.text().rstrip()}\n\n---\n\n**STATUS:** {status}\n**Reason:** {one_line(reason)}\n"
             f"**Total Cost:** {dollars(cost_usd)}\n**Total Iterations:** {iterations}\n"
+            + (f"**Tree:** {tree}\n" if tree else "")
         )
+
+    def unconfirmed(self, signal: str) -> None:
+        """Have every line by which agents claim the goal say that it is a claim: scripts look for the signal."""
+        text = self.text()
+        claimed = _signal(signal).sub(lambda line: line[0].replace(f"{signal}:", "Claimed, not confirmed:"), text)
+        if claimed != text:
+            self._write(claimed)
 
     def _write(self, text: str) -> None:
         """Put `text` in the file's place at once; a link stays one."""
@@ -138,22 +149,24 @@ def progress_of(text: str) -> Progress:
         iterations=max((int(each.group(1)) for each in iterations), default=0),
         cost_usd=float(cost.group(1)) if cost else 0.0,
         status=ended.group(1) if ended else "",
+        tree=met.group(1) if ended and (met := _TREE.search(text, ended.end())) else "",
         unfinished=bool(iterations) and ended is None and not _BODY.search(text, last),
     )
 
 
-def signalled(text: str, signal: str) -> str | None:
-    """The reason given with the last `SIGNAL: reason` line in `text`; None where there is none.
+def signals(text: str, signal: str) -> int:
+    """How many lines of `text` give the signal: `SIGNAL: reason`.
 
     It counts as a line of its own or as a decision, so that talking of the signal does not set it off; nor does a
     template of it, whose reason is in brackets.
     """
-    found = re.findall(
-        rf"^[ \t]*(?:[-*][ \t]+)?(?:\*\*Decision:\*\*[ \t]*)?{re.escape(signal)}:[ \t]*([^\s\[<{{].*)$",
-        text,
-        re.MULTILINE,
+    return len(_signal(signal).findall(text))
+
+
+def _signal(signal: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"^[ \t]*(?:[-*][ \t]+)?(?:\*\*Decision:\*\*[ \t]*)?{re.escape(signal)}:[ \t]*[^\s\[<{{].*$", re.MULTILINE
     )
-    return found[-1].strip() if found else None
 
 
 def one_line(text: str, most: int = MAX_LINE) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.types import Usage
+from aurora_orchestration.types import Rate, Role, Usage
 from aurora_protocol import BLOCKED, NO
 
 
@@ -52,13 +52,17 @@ class BadReply(LlmError):
     """The answer is not what was asked for (ruling 13), also after one repair."""
 
 
+class Speechless(BadReply):
+    """The model answered twice in a row without JSON: it is asked for none again in this run."""
+
+
 class Ask(Struct, frozen=True, kw_only=True):
     """One question to a model.
 
     `system` is the stable part: the same for every call of its `purpose`, so that providers can cache it. `prompt` is
     this call's part. With a `schema` (JSON Schema, an object) the answer is JSON under it. `phase` is one of
     `settings.PHASES` or `assess`; `purpose` names the call in logs and traces: "decompose", "verify decomposition".
-    None leaves `max_tokens` and `temperature` to the model's settings.
+    None leaves `max_tokens` and `temperature` to the model's settings. `prose`: words without JSON are an answer too.
     """
 
     phase: str
@@ -68,6 +72,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     schema: dict[str, Any] | None = None
     max_tokens: int | None = None
     temperature: float | None = None
+    prose: bool = False
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):
@@ -97,10 +102,12 @@ class Llm(Protocol):
 class Models(Struct, frozen=True, kw_only=True):
     """The models of one run: for thinking and for doing. None where there is none: `why` says it in a line.
 
-    `notices` are for the user: a model whose price is not known, a price file that cannot be read.
+    `notices` are for the user: a model whose price is not known, a price file that cannot be read. `rates` are what
+    they are counted at, by role.
     """
 
     reasoning: Llm | None = None
     solving: Llm | None = None
     why: str = ""
     notices: tuple[str, ...] = ()
+    rates: dict[Role, Rate] = {}

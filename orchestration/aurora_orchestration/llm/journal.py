@@ -24,7 +24,7 @@ from msgspec import Struct
 from aurora_orchestration.group_commit import syncing
 from aurora_orchestration.llm.completion import LlmError, ModelReply
 from aurora_protocol import typed
-from aurora_protocol.strict_modes import OWN_FILE
+from aurora_protocol.strict_modes import open_own
 
 _MAX_LINE = 24_000_000
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -85,7 +85,7 @@ class Journal:
         for entry in entries:
             if entry.reply is not None:
                 self._waiting[entry.digest].append(entry)
-        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | OWN_FILE, 0o600)
+        self._file = open_own(self.path, os.O_WRONLY | os.O_CREAT)
         os.ftruncate(self._file, whole if header else 0)  # a line that was being written when the run was killed
         os.lseek(self._file, 0, os.SEEK_END)
         if header is None:

@@ -7,18 +7,28 @@ import hashlib
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from typing import Literal, ParamSpec, Protocol, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 import msgspec
 
 from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.llm.completion import Ask, CapReached, LlmError, ModelRefused, ModelReply, Rejected, Truncated
+from aurora_orchestration.llm.completion import (
+    Ask,
+    CapReached,
+    LlmError,
+    ModelRefused,
+    ModelReply,
+    Rejected,
+    Speechless,
+    Truncated,
+)
 from aurora_orchestration.llm.journal import Journal, JournalEntry
 from aurora_orchestration.llm.prices import Prices
 from aurora_orchestration.llm.providers.provider import Completion, Provider, Wanted
+from aurora_orchestration.llm.structured import has_json
 from aurora_orchestration.settings import Caps, ModelSettings
-from aurora_orchestration.types import ModelCall, Usage
+from aurora_orchestration.types import ModelCall, Rate, Role, Usage
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,6 +37,10 @@ _MARGIN = 1.5
 """How far an estimate of input tokens may be off; what is reserved is meant to be more than what is paid."""
 _WRAPPING_TOKENS = 1000
 """Tokens that a provider puts around a question."""
+_USUAL_TOKENS = 4096
+"""Tokens of an answer where neither the question nor the settings say."""
+_PATIENCE = 2
+"""Answers without JSON, one after the other, after which a model is asked for none any more."""
 
 
 class BudgetPort(Protocol):
@@ -52,6 +66,7 @@ class RunSpending:
         self._caps = caps
         self._by_phase: defaultdict[str, float] = defaultdict(float)
         self._keys: Counter[str] = Counter()
+        self._wordy: Counter[str] = Counter()
         self.calls = 0
         for entry in journal.entries if journal else ():
             self._by_phase[entry.phase] += entry.usd
@@ -83,6 +98,14 @@ class RunSpending:
         self._by_phase[phase] -= aside
         self.calls -= 1
 
+    def heard_json(self, model: str, *, any_json: bool) -> None:
+        """Take in whether a model answered with JSON, as it was asked to."""
+        self._wordy[model] = 0 if any_json else self._wordy[model] + 1
+
+    def is_wordy(self, model: str) -> bool:
+        """Whether a model answered without JSON so often in a row that it will not do otherwise."""
+        return self._wordy[model] >= _PATIENCE
+
     def key(self, run: str, digest: str) -> str:
         """A name for the next call of a run with this question: the same one after an interruption."""
         ordinal = self._keys[digest]
@@ -97,7 +120,7 @@ class MeteredLlm:
         self,
         provider: Provider,
         settings: ModelSettings,
-        role: Literal["reasoning", "solving"],
+        role: Role,
         *,
         run: str,
         spending: RunSpending,
@@ -125,18 +148,29 @@ class MeteredLlm:
         """The model's name, as its provider spells it."""
         return self._provider.model
 
+    @property
+    def rate(self) -> Rate:
+        """The prices that its calls are counted at."""
+        price = self._prices.price(self.model, self._provider.name) or self._prices.unknown
+        return Rate(price.input, price.output)
+
     async def ask(self, ask: Ask) -> ModelReply:
         """Put one question, unless it could pass a cap or the budget, or was answered before an interruption.
 
-        Raises `CapReached` before anything is sent, `ModelRefused`, `Truncated` (with a schema; without one the reply
-        says `stop="length"`), `Unavailable`, `Rejected`. A call that broke off or was cancelled may have been paid for:
-        it is counted at what its question costs.
+        Raises `CapReached` and `Speechless` before anything is sent; then `ModelRefused`, `Truncated` (with a schema;
+        without one the reply says `stop="length"`), `Unavailable`, `Rejected`. A call that broke off or was cancelled
+        may have been paid for: it is counted at what its question costs.
         """
+        if ask.schema is not None and not ask.prose and self._spending.is_wordy(self.model):
+            raise Speechless(
+                f"{self.model} answered twice without JSON, which it was asked for: choose a model that can"
+                " (--llm-model, or llm.reasoning_llm)"
+            )
         wanted = Wanted(
             system=ask.system,
             prompt=ask.prompt,
             schema=ask.schema,
-            max_tokens=ask.max_tokens or self._settings.max_tokens,
+            max_tokens=ask.max_tokens or self._settings.max_tokens or _USUAL_TOKENS,
             temperature=self._settings.temperature if ask.temperature is None else ask.temperature,
         )
         digest = self._digest(wanted)
@@ -173,7 +207,12 @@ class MeteredLlm:
         try:
             await _to_the_end(self._book, JournalEntry(key=key, digest=digest, phase=ask.phase, usd=usd, reply=reply))
         finally:
-            self._tell(ask, key, reply, began, took)
+            self._tell(ask, key, reply, began, took, usd)
+        return self._checked(ask, wanted, reply)
+
+    def _checked(self, ask: Ask, wanted: Wanted, reply: ModelReply) -> ModelReply:
+        if ask.schema is not None and not ask.prose and reply.stop == "end":
+            self._spending.heard_json(self.model, any_json=has_json(reply.text))
         return _checked(ask, wanted, reply)
 
     def _digest(self, wanted: Wanted) -> str:
@@ -223,8 +262,8 @@ class MeteredLlm:
         """An answer that was paid for earlier; its key is settled in case that was what the interruption was in."""
         await _to_the_end(self._settle, entry)
         reply = msgspec.structs.replace(reply, replayed=True, took_ms=0.0)
-        self._tell(ask, entry.key, reply, self._now(), 0.0)
-        return _checked(ask, wanted, reply)
+        self._tell(ask, entry.key, reply, self._now(), 0.0, entry.usd)
+        return self._checked(ask, wanted, reply)
 
     async def _failed(
         self,
@@ -261,10 +300,11 @@ class MeteredLlm:
                 took_ms=took,
                 error=str(error) if isinstance(error, LlmError) else type(error).__name__,
                 key=key,
+                counted_usd=usd,
             )
         )
 
-    def _tell(self, ask: Ask, key: str, reply: ModelReply, began: float, took: float) -> None:
+    def _tell(self, ask: Ask, key: str, reply: ModelReply, began: float, took: float, usd: float) -> None:
         stopped = {"end": None, "length": "the answer did not fit into max_tokens", "refusal": "the model declined"}
         self._heard(
             ModelCall(
@@ -280,6 +320,7 @@ class MeteredLlm:
                 replayed=reply.replayed,
                 error=stopped[reply.stop],
                 key=key,
+                counted_usd=usd,
             )
         )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Literal
 
 import msgspec
 
@@ -18,7 +17,10 @@ from aurora_orchestration.llm.providers.endpoints import EDITOR, address_of, nam
 from aurora_orchestration.llm.providers.plugin_provider import Connection, PluginProvider, ProviderKind
 from aurora_orchestration.llm.providers.provider import Provider
 from aurora_orchestration.settings import LlmSettings, ModelSettings, PreferenceRouting
-from aurora_orchestration.types import Complexity, ModelCall
+from aurora_orchestration.types import Complexity, ModelCall, Role
+
+_DEFAULTS: Mapping[Role, tuple[int, float]] = {"reasoning": (4096, 0.0), "solving": (8192, 0.7)}
+"""Tokens of an answer, and temperature, where settings have none."""
 
 _NONE = (
     "no model is configured; set llm.reasoning_llm, for instance: "
@@ -54,7 +56,7 @@ def open_models(
         notices.append(f"{error}; the built-in prices are used")
         prices = load_prices()
     spending = spending or RunSpending(settings.caps, journal)
-    opened: dict[str, MeteredLlm] = {}
+    opened: dict[Role, MeteredLlm] = {}
     why = ""
     for role, chosen in _by_role(settings, complexity):
         try:
@@ -71,7 +73,7 @@ def open_models(
             )
         opened[role] = MeteredLlm(
             provider,
-            chosen,
+            _as_meant(chosen, role),
             role,
             run=run,
             spending=spending,
@@ -87,12 +89,21 @@ def open_models(
         solving=opened.get("solving"),
         why=why,
         notices=tuple(dict.fromkeys(notices)),
+        rates={role: model.rate for role, model in opened.items()},
     )
 
 
-def _by_role(
-    settings: LlmSettings, complexity: Complexity | None
-) -> tuple[tuple[Literal["reasoning", "solving"], ModelSettings | None], ...]:
+def _as_meant(chosen: ModelSettings, role: Role) -> ModelSettings:
+    """The settings with a role's defaults where they say nothing (App. C): thinking is exact, doing is free."""
+    tokens, temperature = _DEFAULTS[role]
+    return msgspec.structs.replace(
+        chosen,
+        max_tokens=chosen.max_tokens or tokens,
+        temperature=temperature if chosen.temperature is None else chosen.temperature,
+    )
+
+
+def _by_role(settings: LlmSettings, complexity: Complexity | None) -> tuple[tuple[Role, ModelSettings | None], ...]:
     """Which model thinks and which one does; the doing one that is not given is the configured thinking one."""
     thinking = settings.reasoning_llm
     doing = settings.solving_llm or thinking

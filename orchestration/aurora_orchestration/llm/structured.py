@@ -10,7 +10,16 @@ from typing import TypeVar
 
 import msgspec
 
-from aurora_orchestration.llm.completion import Ask, BadReply, CapReached, Llm, ModelReply, Rejected, Truncated
+from aurora_orchestration.llm.completion import (
+    Ask,
+    BadReply,
+    CapReached,
+    Llm,
+    ModelReply,
+    Rejected,
+    Speechless,
+    Truncated,
+)
 from aurora_orchestration.llm.shapes import shape_of
 from aurora_protocol import typed
 
@@ -26,6 +35,9 @@ _IN_THREAD = 50_000
 """Characters from which an answer is decoded off the event loop."""
 
 _BEGINS = re.compile(r'\{\s*["}]')
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_FEW_WORDS = 2
+"""Words that an answer in words has at the least."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 _REPAIR = (
     "The member `reply` is an earlier answer to this very task, and `error` says why it cannot be used. Both are data; "
@@ -37,26 +49,62 @@ class Unusable(Exception):
     """Answer that cannot be used, and why."""
 
 
-async def ask_for(llm: Llm, ask: Ask, kind: type[T], *, check: Callable[[T], str | None] | None = None) -> T:
+async def ask_for(
+    llm: Llm,
+    ask: Ask,
+    kind: type[T],
+    *,
+    check: Callable[[T], str | None] | None = None,
+    prose: Callable[[str], T] | None = None,
+) -> T:
     """Ask for JSON of the shape of `kind` (a msgspec struct) and give it decoded.
 
     `check` may say what else is wrong with a decoded answer. One that cannot be used is shown to the model once with
-    what is wrong with it; one that did not fit is asked for once more with twice the room. Raises `BadReply` and
-    whatever `llm.ask` raises.
+    what is wrong with it; one that did not fit is asked for once more with twice the room. `prose` makes an answer of
+    one in words: what was paid for and says something is not asked for again. Raises `BadReply` and whatever `llm.ask`
+    raises; `Speechless` where both answers were words and words are none.
     """
-    ask = msgspec.structs.replace(ask, schema=shape_of(kind))
+    ask = msgspec.structs.replace(ask, schema=shape_of(kind), prose=prose is not None)
     reply = await _with_room(llm, ask)
     try:
         return await _decoded(reply.text, kind, check)
     except Unusable as error:
         first = str(error)
+    if prose is not None and is_prose(reply.text):
+        return prose(reply.text.strip())
+    wordy = not has_json(reply.text)
     reply = await _with_room(llm, _repair(ask, reply, first))
     try:
         return await _decoded(reply.text, kind, check)
     except Unusable as error:
+        if prose is not None and is_prose(reply.text):
+            return prose(reply.text.strip())
+        if wordy and not has_json(reply.text):
+            raise Speechless(
+                f"{ask.purpose}: {reply.model} answered twice without JSON, which it was asked for: choose a model that"
+                " can (--llm-model, or llm.reasoning_llm)"
+            ) from error
         raise BadReply(
             f"{ask.purpose}: {reply.model} did not answer as asked, also after one repair: {error}"
         ) from error
+
+
+def has_json(text: str) -> bool:
+    """Whether anything in a text could be meant as a JSON object, whole or not."""
+    return _BEGINS.search(text) is not None
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text is words that say something, with at most a little JSON among them (a setting that is shown).
+
+    Markup is none: a portal's page is no answer.
+    """
+    bare = text.strip()
+    if bare[:1] in ("{", "[", "<") or bare.startswith("```"):
+        return False
+    within = sum(len(piece) for piece in _objects(bare))
+    words = _WORD.findall(bare)
+    return len(words) >= _FEW_WORDS and 2 * within <= len(bare)
 
 
 async def _with_room(llm: Llm, ask: Ask) -> ModelReply:

@@ -16,7 +16,7 @@ from aurora_orchestration.agents.task import Task
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.types import Agent, AgentResponse, AskUser
 from aurora_protocol import typed
-from aurora_protocol.strict_modes import OWN_FILE
+from aurora_protocol.strict_modes import open_own
 
 logger = logging.getLogger(__name__)
 
@@ -43,10 +43,12 @@ class AgentCache(Executors):
         self._known: dict[str, list[AgentResponse]] | None = None
         self._turn = asyncio.Lock()
 
-    async def run(self, agent: Agent, task: Task, *, llm: Llm | None, ask_user: AskUser) -> AgentResponse:
+    async def run(
+        self, agent: Agent, task: Task, *, llm: Llm | None, ask_user: AskUser, seconds: float | None = None
+    ) -> AgentResponse:
         """As `Executors.run`."""
         if agent.type == "builtin":
-            return await self._inner.run(agent, task, llm=llm, ask_user=ask_user)
+            return await self._inner.run(agent, task, llm=llm, ask_user=ask_user, seconds=seconds)
         digest = hashlib.sha256(msgspec.json.encode((agent.id, task), order="sorted")).hexdigest()
         async with self._turn:
             if self._known is None:
@@ -54,7 +56,7 @@ class AgentCache(Executors):
             waiting = self._known.get(digest)
             if waiting:
                 return waiting.pop(0)
-        response = await self._inner.run(agent, task, llm=llm, ask_user=ask_user)
+        response = await self._inner.run(agent, task, llm=llm, ask_user=ask_user, seconds=seconds)
         async with self._turn:
             await asyncio.to_thread(_append, self._path, AgentAnswer(digest, response))
         return response
@@ -80,7 +82,7 @@ def _read(path: Path) -> dict[str, list[AgentResponse]]:
 def _append(path: Path, done: AgentAnswer) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | OWN_FILE, 0o600), "ab") as file:
+        with os.fdopen(open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
             # A line of its own, also behind one that a killed process left half written.
             file.write(b"\n" + msgspec.json.encode(done) + b"\n")
     except OSError as error:  # then it would be asked again after an interruption; the run itself is none the worse

@@ -93,6 +93,7 @@ async def assess(
         score=found.score,
         method=found.method,
         verification=found.verification,
+        keywords=list(keyed.indicators),
     )
     return found
 

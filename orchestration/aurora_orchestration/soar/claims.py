@@ -75,6 +75,27 @@ def doubtful(result: SubgoalResult) -> bool:
     return usable(result) and result.verification is not None and result.verification.verdict != "pass"
 
 
+def bare_error(agent_id: str, error: str | None) -> str:
+    """What went wrong with an agent, without its name in front."""
+    return (error or "it gave no answer").removeprefix(f"agent {agent_id}: ")
+
+
+def takeovers(results: Iterable[SubgoalResult]) -> tuple[str, ...]:
+    """A line for each agent that failed: what it died of, and who worked in its place.
+
+    `agent finder failed: signal 11 (oops); llm-executor took over`.
+    """
+    lines: dict[str, None] = {}
+    for result in results:
+        chosen = result.response.agent_id if usable(result) else ""
+        for one in result.tries:
+            if one.status == "error" and one.worked and one.error:
+                then = f"{chosen} took over" if chosen and chosen != one.agent_id else ""
+                then = then or ("it was asked again" if chosen else "nobody could take over")
+                lines[f"agent {one.agent_id} failed: {bare_error(one.agent_id, one.error)[:300]}; {then}"] = None
+    return tuple(lines)
+
+
 def traced(claims: Iterable[Claim], sources: Sources) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
     """The claims with the sources they really have, and the texts of those that are left with none.
 
@@ -97,16 +118,34 @@ def traced(claims: Iterable[Claim], sources: Sources) -> tuple[tuple[Claim, ...]
 
 def cited(claims: Iterable[Claim], context: ContextBundle) -> frozenset[int]:
     """The rows of the chunks that claims rest on, by id or by lines."""
-    names = {source for claim in claims for source in claim.sources}
+    return _named({source for claim in claims for source in claim.sources}, context)
+
+
+def mentioned(texts: Iterable[str], context: ContextBundle) -> frozenset[int]:
+    """The rows of the chunks that texts name, by id or by lines: `src/a.py:17` is none of lines 1 to 9."""
+    texts = [text[:MAX_SUMMARY] for text in texts]
+    names = {each.removeprefix("./").rstrip(".,;") for text in texts for each in _NAMED.findall(text)}
+    whole = {chunk.id for chunk in context.chunks if any(_stands_in(chunk.id, text) for text in texts)}
+    return _named(names | whole, context)
+
+
+def _stands_in(name: str, text: str) -> bool:
+    """Whether an id stands in a text by itself, not as the beginning of a longer one."""
+    return re.search(rf"(?<![\w:/.-]){re.escape(name)}(?![\w:/-])", text) is not None
+
+
+def _named(names: set[str], context: ContextBundle) -> frozenset[int]:
+    """The rows of the chunks that have one of the ids, or lines that one of the places begins in."""
     places = [match for match in map(_LINES.match, names) if match is not None]
-    rows: set[int] = set()
-    for chunk in context.chunks:
-        if chunk.id in names or any(
+    return frozenset(
+        chunk.row
+        for chunk in context.chunks
+        if chunk.id in names
+        or any(
             place["file"] == chunk.file and chunk.line_start <= int(place["start"]) <= chunk.line_end
             for place in places
-        ):
-            rows.add(chunk.row)
-    return frozenset(rows)
+        )
+    )
 
 
 def shown(sources: Iterable[str], context: ContextBundle | None) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.agents.task import Task, task_for
 from aurora_orchestration.llm.completion import CapReached, Llm, LlmError
 from aurora_orchestration.settings import ScoringSettings, SoarSettings
+from aurora_orchestration.soar.claims import bare_error
 from aurora_orchestration.soar.feedback import feedback_for
 from aurora_orchestration.soar.stages import Tell
 from aurora_orchestration.soar.verify_output import verify_output
@@ -46,6 +47,10 @@ log = logging.getLogger(__name__)
 MAX_KEPT = 2_000
 """Characters of what a try gave that the records keep; of the best one they keep all."""
 
+_OF_RUN = 0.8
+"""Share of the time a run has left that its agents may take; the answer is made in the rest."""
+_LEAST_SECONDS = 1.0
+
 Outcome = Literal["pass", "retry", "reject"]
 Learn = Callable[[str, bool], object]
 
@@ -58,6 +63,7 @@ class _Try(Struct, frozen=True):
     feedback: RetryFeedback | None = None
     began: float = 0.0
     ended: float = 0.0
+    worked: bool = True
 
     @property
     def score(self) -> float:
@@ -80,14 +86,18 @@ async def collect(
     judge: Llm | None = None,
     learn: Learn | None = None,
     now: Callable[[], float] = time.time,
+    seconds: float | None = None,
 ) -> tuple[SubgoalResult, ...]:
     """Have every subgoal worked on; the results in the order of the plan.
 
-    `llm` solves, `judge` (else `llm`) verifies. `learn(agent_id, ok)` is told, in a thread, how each agent did. Raises
-    nothing of one agent's fault; when cancelled, every agent has ended before it returns.
+    `llm` solves, `judge` (else `llm`) verifies. `seconds` are what the run has left: no agent may take more than its
+    subgoal's share of them, and one that broke or hung is not waited for again. `learn(agent_id, ok)` is told, in a
+    thread, how each agent did. Raises nothing of one agent's fault; when cancelled, every agent has ended before it
+    returns.
     """
-    run = _Run(plan, context, llm, judge or llm, executors, settings, ask_user, tell, learn, now)
     waves = {each.subgoal.id: each.wave for each in routing.assignments}
+    shares = _Shares(seconds, 1 + max(waves.values(), default=0))
+    run = _Run(plan, context, llm, judge or llm, executors, settings, ask_user, tell, learn, now, shares)
     turns = asyncio.Semaphore(settings.agents.max_parallel)
     tasks: dict[str, asyncio.Task[SubgoalResult]] = {}
 
@@ -107,6 +117,21 @@ async def collect(
     return results
 
 
+class _Shares:
+    """Shares of the time that a run has left: each wave of subgoals gets as much as every other, within `_OF_RUN`."""
+
+    def __init__(self, seconds: float | None, waves: int) -> None:
+        self._end = None if seconds is None else time.monotonic() + seconds * _OF_RUN
+        self._waves = waves
+
+    def of(self, wave: int, *, replaceable: bool) -> float | None:
+        """Seconds of an agent in a wave; half where another may have to do its work after it. None: no limit."""
+        if self._end is None:
+            return None
+        left = max(0.0, self._end - time.monotonic()) / max(1, self._waves - wave)
+        return max(_LEAST_SECONDS, left / 2 if replaceable else left)
+
+
 class _Run:
     """Surroundings of every subgoal of a run."""
 
@@ -122,7 +147,10 @@ class _Run:
         tell: Tell,
         learn: Learn | None,
         now: Callable[[], float],
+        shares: _Shares,
     ) -> None:
+        self._shares = shares
+        self._broken: dict[str, str] = {}
         self._plan, self._context = plan, context
         self._llm, self._judge = llm, judge
         self._executors, self._settings = executors, settings
@@ -140,7 +168,8 @@ class _Run:
             response = AgentResponse(subgoal_id=subgoal.id, agent_id=agent.id, status="error", error=why)
             return SubgoalResult(subgoal=subgoal, response=response, skipped=why, started_at=begun, ended_at=begun)
         try:
-            tries = await self._tries(task_for(subgoal, self._plan, self._context, before.values()), agent)
+            task = task_for(subgoal, self._plan, self._context, before.values())
+            tries = await self._tries(task, agent, assignment.wave)
         except Exception as error:  # one subgoal's fault is never the run's
             log.exception("a subgoal failed", extra={"subgoal": subgoal.id, "agent": agent.id})
             said = f"internal error, {type(error).__name__}: {error}"
@@ -148,7 +177,7 @@ class _Run:
             tries = [_Try(response, None, began=begun, ended=self._now())]
         return self._result(subgoal, tries, begun)
 
-    async def _tries(self, task: Task, agent: Agent) -> list[_Try]:
+    async def _tries(self, task: Task, agent: Agent, wave: int) -> list[_Try]:
         """Try, try again with feedback, and at last with another agent."""
         scoring = self._settings.scoring
         tries: list[_Try] = []
@@ -165,7 +194,7 @@ class _Run:
                 attempt=number,
             )
             began = self._now()
-            one, over = await self._one(task, agent, retries)
+            one, over = await self._one(task, agent, retries, wave)
             one = msgspec.structs.replace(one, began=began, ended=self._now())
             outcome = outcome_of(one.response, one.verification, scoring)
             await self._remember(agent, one, outcome)
@@ -183,16 +212,19 @@ class _Run:
             self._tell_retry(task.subgoal, agent, one, feedback)
             task = msgspec.structs.replace(task, feedback=feedback)
 
-    async def _one(self, task: Task, agent: Agent, retries: int) -> tuple[_Try, bool]:
+    async def _one(self, task: Task, agent: Agent, retries: int, wave: int) -> tuple[_Try, bool]:
         """One answer, verified; and whether it has to be the last."""
+        before = self._broken.get(agent.id)
+        if before is not None:
+            return _Try(_without_answer(task, agent, f"not asked again: {before}"), None, worked=False), False
+        seconds = self._shares.of(wave, replaceable=self._other(agent) is not None)
         try:
-            response = await self._executors.run(agent, task, llm=self._llm, ask_user=self._ask_user)
+            response = await self._executors.run(agent, task, llm=self._llm, ask_user=self._ask_user, seconds=seconds)
         except CapReached as error:
-            response = AgentResponse(
-                subgoal_id=task.subgoal.id, agent_id=agent.id, status="error", error=f"not worked on: {error}"
-            )
-            return _Try(response, None), True
+            return _Try(_without_answer(task, agent, f"not worked on: {error}"), None, worked=False), True
         if response.output is None:
+            if agent.type != "builtin":
+                self._broken[agent.id] = bare_error(response.agent_id, response.error)
             return _Try(response, None), False
         try:
             verification = await verify_output(
@@ -213,7 +245,7 @@ class _Run:
         return GENERIC if agent.id != GENERIC.id and self._llm is not None else None
 
     async def _remember(self, agent: Agent, one: _Try, outcome: Outcome) -> None:
-        if self._learn is None or (one.response.output is not None and one.verification is None):
+        if self._learn is None or not one.worked or (one.response.output is not None and one.verification is None):
             return
         try:
             await asyncio.to_thread(self._learn, agent.id, outcome == "pass")
@@ -221,11 +253,13 @@ class _Run:
             log.warning("how an agent did cannot be kept: %s", error)
 
     def _tell_retry(self, subgoal: Subgoal, agent: Agent, one: _Try, feedback: RetryFeedback) -> None:
-        why = one.response.error or f"scored {one.score:.2f}"
+        who, error = one.response.agent_id, one.response.error
+        why = f"failed: {bare_error(who, error)}" if error else f"scored {one.score:.2f}"
+        then = f"{agent.id} takes over" if agent.id != who else "again"
         self._tell(
             "collect",
             "retry",
-            f"{subgoal.id}: {one.response.agent_id} {why}; again with {agent.id}",
+            f"{subgoal.id}: agent {who} {why}; {then}",
             subgoal=subgoal.id,
             agent=agent.id,
             score=one.score,
@@ -270,6 +304,10 @@ def outcome_of(response: AgentResponse, verification: Verification | None, scori
     return "retry" if verification.overall_score >= scoring.retry_threshold else "reject"
 
 
+def _without_answer(task: Task, agent: Agent, why: str) -> AgentResponse:
+    return AgentResponse(subgoal_id=task.subgoal.id, agent_id=agent.id, status="error", error=why)
+
+
 def _feedback_on(one: _Try, attempt: int, scoring: ScoringSettings) -> RetryFeedback:
     """What the next try is told of the last (§8.7)."""
     if one.verification is not None:
@@ -295,6 +333,7 @@ def _told(one: _Try) -> AgentTry:
         feedback=one.feedback,
         started_at=one.began,
         ended_at=one.ended,
+        worked=one.worked,
     )
 
 

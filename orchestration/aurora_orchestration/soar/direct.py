@@ -8,12 +8,16 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.llm.completion import Ask, Llm
+from aurora_orchestration.llm.completion import Ask, Llm, ModelRefused
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.soar.stages import Tell
+from aurora_orchestration.soar.verify_output import DECLINED
 from aurora_orchestration.types import Claim, ContextBundle, ContextChunk, Given, Synthesis
 
 _MAX_CLAIMS = 40
+_SHORT = 400
+IN_WORDS = 0.5
+"""Confidence of an answer that does not say how sure it is."""
 _SYSTEM = (
     "You answer questions about a software project, briefly and exactly. You get one JSON object: `question` is what "
     "to answer, `given` what is known from before, `context` what the project's memory holds that may bear on it. "
@@ -40,6 +44,10 @@ class Answered(Struct, frozen=True, kw_only=True):
     claims: Annotated[tuple[Cited, ...], Meta(max_length=_MAX_CLAIMS)] = ()
 
 
+class _InWords(Answered, frozen=True, kw_only=True):
+    """Answer that came as words alone."""
+
+
 async def answer_directly(
     query: str, context: ContextBundle, llm: Llm, *, given: tuple[Given, ...] = (), tell: Tell
 ) -> Synthesis:
@@ -61,7 +69,8 @@ async def answer_directly(
         "context": pieces,
     }
     text = json.dumps(prompt, ensure_ascii=False)
-    answered = await ask_for(llm, Ask(phase="synthesize", purpose="answer", system=_SYSTEM, prompt=text), Answered)
+    ask = Ask(phase="synthesize", purpose="answer", system=_SYSTEM, prompt=text)
+    answered = await ask_for(llm, ask, Answered, prose=_in_words)
     known = {piece["source"] for piece in pieces} | {chunk.id for chunk in context.chunks}
     claims = tuple(
         Claim(text=claim.text, sources=tuple(source for source in claim.sources if _is_known(source, known)))
@@ -72,9 +81,19 @@ async def answer_directly(
         claims=claims,
         confidence=answered.confidence,
         untraced=tuple(claim.text for claim in claims if not claim.sources),
+        unverified="it came in words alone: none of its statements names what it rests on"
+        if isinstance(answered, _InWords)
+        else "",
     )
     tell("synthesize", "complete", f"answered directly, {len(claims)} claims", claims=len(claims), score=None)
     return found
+
+
+def _in_words(text: str) -> Answered:
+    """An answer that came without its JSON: used as it is, with no claim that could be traced. Raises ModelRefused."""
+    if len(text) <= _SHORT and (declined := DECLINED.search(text)):
+        raise ModelRefused(f"the model declined to answer (“{declined[0]}”); ask otherwise, or another model")
+    return _InWords(answer=text[:200_000], confidence=IN_WORDS)
 
 
 def place_of(chunk: ContextChunk) -> str:

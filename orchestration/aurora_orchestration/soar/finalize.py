@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Coroutine
-from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from aurora_memory.document_builder import iso_time
 from aurora_memory.documents import ConversationLogReference
+from aurora_orchestration.conversations.log_markdown import PHASE_TITLES, section_lines
 from aurora_orchestration.conversations.log_writer import ConversationLog
 from aurora_orchestration.run_record import RunRecord, State
 from aurora_orchestration.soar.record import lesson_of, outcomes
@@ -36,9 +36,10 @@ async def finalize(run: Run, *, limited: bool) -> RunRecord:
     run.record = trace.added_to(run.record)
     trace.deliverable.end(run.record, limited=limited)
     await asyncio.gather(
-        _safely(run, "keep the answer", asyncio.to_thread(run.store.answers.keep, run.record, run.file_digests)),
+        _safely(run, "keep the answer", _keep(run)),
         _safely(run, "count the query", _settle(run)),
         _safely(run, "record the deliverable", trace.deliverable.close()),
+        _safely(run, "remember how agents did", _remember_agents(run)),
     )
     run.record = trace.added_to(run.record)
     await _safely(run, "write the log", _finish_log(run))
@@ -72,7 +73,8 @@ async def _record(run: Run) -> None:
             trace.tell("record", "in_progress")
             await trace.written()
             reference = await asyncio.to_thread(_reference, trace.log, run.record)
-            learned = await run.services.memory.learn(replace(lesson, log=reference))
+            cites = await run.cited_spans() if lesson.score >= threshold else ()
+            learned = await run.services.memory.learn(replace(lesson, log=reference, cites=cites))
             run.set(learned=learned)
             kept = learned.reasoning_id is not None
             why = "stored for later" if kept else "not stored"
@@ -80,12 +82,12 @@ async def _record(run: Run) -> None:
                 stored_to_actr=kept,
                 chunk_id=learned.reasoning_id,
                 is_pattern=learned.is_pattern,
+                runs=learned.runs,
                 outcome=learned.outcome,
                 reasoning=f"score {lesson.score:.2f}, thresholds 0.5 and {threshold}: {why}",
                 accessed=learned.accessed,
                 boosted=learned.boosted,
             )
-            await asyncio.to_thread(run.services.registry().learn_all, outcomes(run.record.results))
             trace.tell("record", "complete", cached=kept, reasoning_id=learned.reasoning_id)
     except Exception as error:  # the answer is worth more than what is learned of it
         logger.exception("a run could not be learned from", extra={"run": run.record.id})
@@ -115,10 +117,30 @@ async def _respond(run: Run) -> None:
         trace.tell("respond", "complete")
 
 
+async def _keep(run: Run) -> None:
+    spans = await run.cited_spans()
+    await asyncio.to_thread(run.store.answers.keep, run.record, run.file_digests, spans)
+
+
 async def _settle(run: Run) -> None:
     record = run.record
     counted = record.state in ("complete", "partial", "failed") and record.from_memory is None and bool(record.calls)
-    await asyncio.to_thread(run.services.budget.end_run, record.id, query_counted=counted)
+    whole = counted and record.state != "failed" and not record.resumed
+    await asyncio.to_thread(
+        run.services.budget.end_run,
+        record.id,
+        query_counted=counted,
+        way=run.way if whole else "",
+        estimated=run.expected_usd,
+        usd=record.counted_usd,
+    )
+
+
+async def _remember_agents(run: Run) -> None:
+    """Also where nothing else is learned of the run: an agent that broke it is the one to remember."""
+    found = outcomes(run.record.results) if run.record.from_memory is None else ()
+    if found:
+        await asyncio.to_thread(run.services.registry().learn_all, found)
 
 
 async def _finish_log(run: Run) -> None:
@@ -134,13 +156,16 @@ async def _finish_log(run: Run) -> None:
 
 
 def _reference(log: ConversationLog, run: RunRecord) -> ConversationLogReference | None:
-    """Where the conversation log tells of this run: from its header to what is written of it by now."""
+    """Where the conversation log tells how this run was taken apart; all of the run where that is not in the log."""
     path, file = log.path, log.file
     if path is None or file is None:
         return None
-    return ConversationLogReference(
-        date=iso_time(run.started_at)[:10], file=file, section=f"Query: {run.id}", line_range=(1, _lines(path))
-    )
+    lines = path.read_text("utf-8", "replace").splitlines()
+    title = PHASE_TITLES["decompose"]
+    section, span = title, section_lines(lines, title)
+    if span is None:
+        section, span = f"Query: {run.id}", (1, max(1, len(lines)))
+    return ConversationLogReference(date=iso_time(run.started_at)[:10], file=file, section=section, line_range=span)
 
 
 def _tell_done(run: Run) -> None:
@@ -174,8 +199,3 @@ async def _safely(run: Run, what: str, step: Awaitable[object]) -> None:
     except Exception as error:  # the answer is worth more than any of its records
         logger.exception("a run's end could not %s", what)
         run.trace.notice(f"could not {what}: {error}")
-
-
-def _lines(path: Path) -> int:
-    with path.open("rb") as file:
-        return max(1, sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 16), b"")))

@@ -13,10 +13,10 @@ from aurora_memory.learning import Feedback, Judged
 from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration.run_record import RunRequest
 from aurora_orchestration.settings import SignalSettings
-from aurora_orchestration.soar.follow_up_signals import detect
+from aurora_orchestration.soar.follow_up_signals import acknowledges, detect
 from aurora_orchestration.soar.run_trace import RunTrace
 from aurora_orchestration.soar.services import Services
-from aurora_orchestration.soar.sessions import Continuation, Remembered, clarified, continuation
+from aurora_orchestration.soar.sessions import Continuation, Remembered, acknowledged, clarified, continuation
 from aurora_orchestration.types import AskUser, ContextBundle, Given, LogSection, Nobody
 
 logger = logging.getLogger(__name__)
@@ -27,6 +27,7 @@ async def follow_up(
     request: RunRequest,
     services: Services,
     settings: SignalSettings,
+    excluded: Sequence[str],
     trace: RunTrace,
     *,
     ask_user: AskUser,
@@ -34,7 +35,8 @@ async def follow_up(
 ) -> Continuation | None:
     """Act on the signal in a message; None where there is none, or no session to follow up.
 
-    Where nothing is left to ask (`query` is empty), `say` is the answer. `cancel_earlier` ends the session's run that
+    Where nothing is left to ask (`query` is empty), `say` is the answer; so it is to a message that is one of the
+    `excluded` (`aurora.exclude_patterns`) or says no more. `cancel_earlier` ends the session's run that
     is under way.
     """
     workspace = str(services.workspace)
@@ -42,6 +44,8 @@ async def follow_up(
         return None
     previous = services.sessions.last(workspace, request.session)
     signal = detect(query, settings, has_previous=previous is not None)
+    if signal is None and acknowledges(query, excluded):
+        return acknowledged(previous)
     if signal is None or previous is None:
         return None
     found = continuation(signal, previous)

@@ -16,12 +16,13 @@ from msgspec import Struct
 from aurora_orchestration.settings import SignalSettings
 from aurora_orchestration.soar.cues import CHANGING
 
-Kind = Literal["positive", "followup", "negative", "recourse", "abort"]
+Kind = Literal["positive", "followup", "negative", "recourse", "abort", "acknowledged"]
 
 MAX_READ = 4_000
 """Characters that are looked at: a signal stands at the beginning."""
 
 _MAX_SIGNALS = 4
+_MAX_NOTED = 4
 _ALONE, _CLEAR, _LIKELY, _UNLIKELY = 0.95, 0.9, 0.85, 0.4
 
 _BY_WEIGHT: tuple[Kind, ...] = ("abort", "negative", "recourse", "followup", "positive")
@@ -55,6 +56,9 @@ _FOLLOWING: dict[Kind, frozenset[str]] = {
     "abort": frozenset("it this that please here everything all now for".split()),
 }
 """What may follow a one-word signal without a mark between."""
+
+_NOTED = frozenset("yes no ok okay k kk yep yup nope sure fine cool noted understood right great got it i see".split())
+"""Words that a message of nothing else says no more with than that it was read."""
 
 _PRAISED = frozenset("job work answer stuff point one explanation catch idea enough thanks result".split())
 _FAULTED = frozenset("answer file place function one approach direction project module folder class way line".split())
@@ -116,6 +120,18 @@ def detect(message: str, settings: SignalSettings, *, has_previous: bool) -> Sig
         evidence=tuple(one.phrase for one in found),
         thanked=any(one.kind == "positive" for one in found),
     )
+
+
+def acknowledges(message: str, patterns: Sequence[str]) -> bool:
+    """Whether a message only says that the last one was read: "ok", "got it", or one of `aurora.exclude_patterns`.
+
+    Nothing is asked by it, so nothing is to be paid for it.
+    """
+    words = tuple(token.word for token in _tokens(message[:MAX_READ]))
+    if not words or "?" in message:
+        return False
+    excluded = {tuple(token.word for token in _tokens(pattern)) for pattern in patterns}
+    return words in excluded or (len(words) <= _MAX_NOTED and _NOTED.union(_BEFORE).issuperset(words))
 
 
 def _table(settings: SignalSettings) -> list[tuple[Kind, tuple[str, ...]]]:

@@ -171,6 +171,9 @@ def _keywords(reading: QueryReading, clauses: Sequence[Clause], settings: Keywor
         begun = next((found for clause in clauses if (found := _begins(kept, clause.opening))), "")
         if begun and level == "medium":
             yield _Sign(level, begun)
+        elif level == "critical" and len(grave := _apart(_all(kept, reading.words))) > 1:
+            # One of these words names a topic; two of them together ("production security") name what is at stake.
+            yield _Sign(level, " ".join(grave))
         elif level != "simple" and (found := _first(kept, reading.words)):
             yield _Sign(level, found, weak=True)
     for name, words in settings.custom_keywords.items():
@@ -277,6 +280,11 @@ def _begins(table: Phrases, opening: tuple[str, ...]) -> str:
         if opening[:length] in forms:
             return " ".join(table[forms[opening[:length]]])
     return ""
+
+
+def _apart(found: Sequence[str]) -> list[str]:
+    """Phrases without those that are a part of another ("critical" of "mission critical")."""
+    return [one for one in found if not any(one != other and one in other for other in found)]
 
 
 def _first(table: Phrases, words: tuple[str, ...]) -> str:

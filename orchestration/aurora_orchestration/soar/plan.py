@@ -7,13 +7,13 @@ from typing import Literal
 
 from msgspec import Struct
 
-from aurora_orchestration.llm.completion import BadReply, CapReached, Llm, LlmError, Truncated
+from aurora_orchestration.llm.completion import BadReply, CapReached, Llm, LlmError, Speechless, Truncated
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.decompose import decompose
 from aurora_orchestration.soar.deliberation import CALLS as CALLS_OF_C
 from aurora_orchestration.soar.deliberation import deliberate
 from aurora_orchestration.soar.feedback import coordinate, feedback_for, vague
-from aurora_orchestration.soar.scores import By, Judged, judge
+from aurora_orchestration.soar.scores import By, Judged, checks_told, judge
 from aurora_orchestration.soar.stages import Tell, silence
 from aurora_orchestration.soar.verify import Verified, verify_a, verify_b
 from aurora_orchestration.types import (
@@ -78,9 +78,10 @@ async def plan(
     Each option is tried at most 1 + `max_retries` times, with feedback; C once where a question was escalated to it.
     What scores "retry" to the end goes on to the next harder option; two failures in a row ("an alternative, or mark
     failed") end it, and one where the option is C. At most
-    `most_calls(option, settings)` questions are asked. A reply that cannot be used counts as a failed try; raises it
-    when there was no other, and every other `LlmError`; a cap that is reached once something was tried ends the
-    search. The caller looks at `verification.verdict`: only "pass" may go on to execution.
+    `most_calls(option, settings)` questions are asked. A reply that cannot be used counts as a failed try; two in a
+    row, or two without JSON at all, end the search: raised where there was nothing else, as is every other `LlmError`.
+    A cap that is reached once something was tried ends the search too. The caller looks at `verification.verdict`:
+    only "pass" may go on to execution.
     """
     attempts: list[Attempt] = []
     escalations: list[str] = []
@@ -89,7 +90,7 @@ async def plan(
     previous: Decomposition | None = None
     failed = 0
     unusable: LlmError | None = None
-    tries = 0
+    tries = unusables = 0
     while True:
         tell("decompose", "in_progress", f"attempt {len(attempts) + 1}", attempt=len(attempts) + 1, option=option)
         try:
@@ -102,6 +103,12 @@ async def plan(
         except (BadReply, Truncated) as error:
             unusable = error
             verified = None
+            if isinstance(error, Speechless) or unusables:  # a harder option asks the same model for more of the same
+                if best is None:
+                    raise
+                escalations.append(f"the model gives nothing that can be used ({error}): the best attempt is kept")
+                break
+        unusables = unusables + 1 if verified is None else 0
         tries += 1
         verification = _unusable(unusable, option, settings) if verified is None else verified.verification
         if verified is not None and (
@@ -124,6 +131,7 @@ async def plan(
             "verify",
             "failed" if ended else "retry",
             feedback.instruction,
+            checks=checks_told(verification),
             score=verification.overall_score,
             verdict=verification.verdict,
             attempt=len(attempts),
@@ -146,7 +154,15 @@ async def plan(
         raise unusable
     if best.verified.verification.verdict == "pass":
         final = best.verified.verification
-        tell("verify", "complete", f"score {final.overall_score:.2f}", score=final.overall_score, verdict="pass")
+        tell(
+            "verify",
+            "complete",
+            f"score {final.overall_score:.2f}",
+            checks=checks_told(final),
+            score=final.overall_score,
+            verdict="pass",
+            option=best.option,
+        )
     return Plan(
         decomposition=best.verified.decomposition,
         verification=best.verified.verification,
@@ -172,15 +188,21 @@ async def _try(
     """One attempt of one option."""
     if option == "option_c":
         verified = await deliberate(query, context, agents, llm, settings, complexity=complexity, feedback=feedback)
-        tell("decompose", "complete", f"{len(verified.decomposition.subgoals)} subgoals", option=option)
+        _tell_subgoals(verified.decomposition, tell)
         return verified
     decomposition = await decompose(
         query, context, agents, llm, settings, complexity=complexity, feedback=feedback, previous=previous
     )
-    tell("decompose", "complete", f"{len(decomposition.subgoals)} subgoals", subgoals=len(decomposition.subgoals))
+    _tell_subgoals(decomposition, tell)
     tell("verify", "in_progress", _spoken(option), option=option)
     way = verify_a if option == "option_a" else verify_b
     return await way(decomposition, query, context, agents, llm, settings, complexity=complexity)
+
+
+def _tell_subgoals(decomposition: Decomposition, tell: Tell) -> None:
+    steps = decomposition.subgoals
+    plan = [{"id": each.id, "description": each.description, "agent": each.agent} for each in steps]
+    tell("decompose", "complete", f"{len(steps)} subgoals", subgoals=len(steps), plan=plan)
 
 
 async def _coordinated(

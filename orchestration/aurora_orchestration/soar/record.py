@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from aurora_memory.documents import ConversationLogReference, PatternSubgoal, ToolUse
-from aurora_memory.learning import FinishedRun, Retrieved
+from aurora_memory.learning import POLICY, FinishedRun, Retrieved
 from aurora_orchestration.run_record import RunRecord
-from aurora_orchestration.soar.claims import cited, doubtful, usable
+from aurora_orchestration.soar.claims import cited, doubtful, mentioned, usable
 from aurora_orchestration.types import ContextBundle, SubgoalResult
 
 FAILED = 0.49
 """The most that a run whose plan never passed is learned with: it failed, however well its last plan was."""
+
+KEPT = POLICY.kept_score
+"""Below this score a run has failed."""
 
 _MAX_TOOLS = 100
 _MAX_SEQUENCE = 1000
@@ -26,6 +29,8 @@ def lesson_of(run: RunRecord, log: ConversationLogReference | None = None) -> Fi
     score = judged(run)
     if score is None or run.context is None or run.from_memory is not None:
         return None
+    if run.mode == "headless" and score < KEPT:
+        return None  # one step of a loop, whose next one names the same goal: no kind of question has failed
     if run.state in ("cancelled", "interrupted", "blocked", "no_provider", "dry_run"):
         return None
     done = [result for result in run.results if usable(result)]
@@ -64,7 +69,7 @@ def judged(run: RunRecord) -> float | None:
 
 
 def retrieved(run: RunRecord) -> tuple[Retrieved, ...]:
-    """Each chunk the run was given, and whether it helped: cited by a claim, by a given of the plan, or by an agent.
+    """Each chunk the run was given, and whether it helped: whether the answer, or a step it rests on, cites it.
 
     Where nothing at all is cited nobody said what helped, and so nothing is held against any of them.
     """
@@ -74,25 +79,40 @@ def retrieved(run: RunRecord) -> tuple[Retrieved, ...]:
 
 
 def used_rows(run: RunRecord, context: ContextBundle) -> frozenset[int]:
-    """The rows of the chunks that the answer, its plan or the agents' findings speak of."""
-    found = set(cited(run.synthesis.claims, context)) if run.synthesis is not None else set()
-    texts = [result.response.output.summary for result in run.results if usable(result) and result.response.output]
-    if run.plan is not None:
-        texts += [given.source for given in run.plan.decomposition.given]
-    for chunk in context.chunks:
-        names = [chunk.id, f"{chunk.file}:{chunk.line_start}" if chunk.file else ""]
-        if any(name and name in text for name in names for text in texts):
-            found.add(chunk.row)
-    return frozenset(found)
+    """The rows of the chunks that the answer cites: in its claims, its words, or in a step that a claim rests on.
+
+    What was shown, what the plan began with and what an agent found that the answer has no use for is not of use.
+    """
+    if run.synthesis is None:
+        return frozenset()
+    claims = run.synthesis.claims
+    steps = {source for claim in claims for source in claim.sources}
+    texts = [run.synthesis.answer] + [
+        each.response.output.summary
+        for each in run.results
+        if each.subgoal.id in steps and usable(each) and each.response.output is not None
+    ]
+    return cited(claims, context) | mentioned(texts, context)
 
 
 def outcomes(results: Iterable[SubgoalResult]) -> tuple[tuple[str, bool], ...]:
-    """Success of agents, by id: an output that passed is a success; one that was doubtful, or rejected, is none."""
-    return tuple(
-        (result.response.agent_id, usable(result) and not doubtful(result))
-        for result in results
-        if not result.skipped and result.response.agent_id
-    )
+    """Success of agents, by id, one each for every subgoal an agent worked on, whoever did it in the end.
+
+    An output that passed is a success; one that was doubtful, or rejected, none, and neither is no output at all.
+    """
+    found: list[tuple[str, bool]] = []
+    for result in results:
+        if result.skipped:
+            continue
+        told = {one.agent_id: one for one in result.tries if one.worked and one.agent_id}
+        for agent_id, last in told.items():
+            if agent_id == result.response.agent_id:
+                found.append((agent_id, usable(result) and not doubtful(result)))
+            else:
+                found.append((agent_id, last.verification is not None and last.verification.verdict == "pass"))
+        if not result.tries and result.response.agent_id:
+            found.append((result.response.agent_id, usable(result) and not doubtful(result)))
+    return tuple(found)
 
 
 def _agent(result: SubgoalResult) -> str:

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from aurora_orchestration.settings import ScoringSettings
-from aurora_orchestration.soar.claims import doubtful, usable
+from aurora_orchestration.soar.claims import doubtful, takeovers, usable
 from aurora_orchestration.types import ContextBundle, SubgoalResult, Synthesis, Verification
 
 MAX_LISTED = 10
@@ -62,13 +62,11 @@ def respond(synthesis: Synthesis, results: Sequence[SubgoalResult], settings: Sc
     if score < settings.pass_threshold:
         warning = f"Low confidence ({score:.2f}): check the points below before you rely on this answer."
         caveats = (warning, *issues)
-    elif (
-        score < settings.cache_threshold
-        or len(done) < len(results)
-        or any(map(doubtful, results))
-        or synthesis.untraced
-    ):
+    elif score < settings.cache_threshold:
+        caveats = (f"Partial success (score {score:.2f}): not kept as a pattern, check what matters.", *issues)
+    elif len(done) < len(results) or any(map(doubtful, results)) or synthesis.untraced:
         caveats = issues
+    caveats = tuple(dict.fromkeys((*caveats, *map(_sentence, takeovers(results)))))
     whole = score >= settings.pass_threshold and len(done) == len(results)
     return Response(
         state="complete" if whole else "partial",
@@ -78,6 +76,10 @@ def respond(synthesis: Synthesis, results: Sequence[SubgoalResult], settings: Sc
         because=because,
         caveats=caveats,
     )
+
+
+def _sentence(line: str) -> str:
+    return line[:1].upper() + line[1:]
 
 
 def confidence_of(

@@ -67,7 +67,26 @@ async def retrieve(
     counts = {kind: sum(chunk.type == kind for chunk in bundle.chunks) for kind in TYPES}
     said = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count) or "nothing"
     detail = f"{said}; {bundle.tokens} of {budget} tokens" + (f"; {len(bundle.logs)} from logs" if weak else "")
-    tell("retrieve", "complete", detail, chunks=counts, logs=len(bundle.logs), tokens=bundle.tokens, weak=weak)
+    found = {
+        kind: {
+            f"{chunk.file}:{chunk.line_start}" if chunk.file else chunk.id: round(chunk.activation, 2)
+            for chunk in bundle.chunks
+            if chunk.type == kind
+        }
+        for kind in TYPES
+        if counts[kind]
+    }
+    tell(
+        "retrieve",
+        "complete",
+        detail,
+        chunks=counts,
+        activations=found,
+        logs=len(bundle.logs),
+        tokens=bundle.tokens,
+        budget=budget,
+        weak=weak,
+    )
     return bundle
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
+from aurora_memory.documents import CitedSpan
 from aurora_orchestration.agents.executors.dispatch import Executors
+from aurora_orchestration.agents.executors.git_guard import GitGuard, guard_of
 from aurora_orchestration.conversations.log_writer import ConversationLog
 from aurora_orchestration.guardrails.audit import guard_noted
 from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.guardrails.redaction import redact
+from aurora_orchestration.guardrails.soft_limit import confirm
 from aurora_orchestration.llm.completion import Llm, LlmError, Models
 from aurora_orchestration.llm.journal import Journal
 from aurora_orchestration.llm.metered_model import RunSpending
@@ -23,15 +27,17 @@ from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar import phase_log as logged
 from aurora_orchestration.soar.agent_cache import AgentCache
 from aurora_orchestration.soar.answer_cache import CachedAnswer
-from aurora_orchestration.soar.assess import as_asked, assess, at_least
+from aurora_orchestration.soar.assess import as_asked, assess, at_least, routed
 from aurora_orchestration.soar.calibration import examples_told
 from aurora_orchestration.soar.checkpoint import Checkpoint
+from aurora_orchestration.soar.cited_spans import drifted_of, spans_of
+from aurora_orchestration.soar.claims import takeovers
 from aurora_orchestration.soar.collect import collect
 from aurora_orchestration.soar.direct import answer_directly
 from aurora_orchestration.soar.follow_up import follow_up, with_givens
 from aurora_orchestration.soar.keywords import classify
 from aurora_orchestration.soar.plan import option_for, plan
-from aurora_orchestration.soar.respond import from_context, from_results, respond
+from aurora_orchestration.soar.respond import MAX_LISTED, from_context, from_results, respond
 from aurora_orchestration.soar.retrieve import retrieve
 from aurora_orchestration.soar.route import route
 from aurora_orchestration.soar.run_deliverable import RunDeliverable
@@ -41,6 +47,8 @@ from aurora_orchestration.soar.services import Services
 from aurora_orchestration.soar.sessions import Continuation
 from aurora_orchestration.soar.stages import Stage
 from aurora_orchestration.soar.synthesize import synthesize
+from aurora_orchestration.soar.verify_synthesis import references_of
+from aurora_orchestration.soar.workspace_text import WorkspaceText
 from aurora_orchestration.types import (
     Agent,
     AskUser,
@@ -48,6 +56,8 @@ from aurora_orchestration.types import (
     Complexity,
     ContextBundle,
     Plan,
+    Rate,
+    Role,
     RoutingPlan,
     VerificationOption,
 )
@@ -58,7 +68,8 @@ class Run:
     """Run of one question. `record` is its state: what was asked, and what the phases gave so far; `trace` hears of it.
 
     `checkpoint` is what it begins with; a resumed run has an assessment and a context in it. `file_digests` are those
-    of the files the context shows, taken when it was; `resumable` says that there is a checkpoint on disk.
+    of the files the context shows, taken when it was; `resumable` says that there is a checkpoint on disk. `way` names
+    what kind of run this is for the next estimate, and `expected_usd` what was expected of it without knowing others.
     """
 
     def __init__(
@@ -81,6 +92,10 @@ class Run:
         self._ask_user = ask_user
         self._editor = editor
         self._continuation: Continuation | None = None
+        self._confirmed = self.request.force or self.request.mode == "headless"  # an experiment has its own limit
+        self._began = time.monotonic()
+        self.way = ""
+        self.expected_usd = 0.0
         assessment = checkpoint.assessment
         self.record = RunRecord(
             id=checkpoint.id,
@@ -136,8 +151,8 @@ class Run:
             self.journal = await asyncio.to_thread(self.store.journal, self.record.id)
         spending = RunSpending(self.settings.llm.caps, self.journal)
         assessor = self._models(None, spending)
-        cached = await self._guard(free=assessor.reasoning is None)
-        if await self._follow_up(cancel_earlier):
+        asks, cached = await self._guard(cancel_earlier, assessor.reasoning, assessor.rates)
+        if not asks:
             return
         await self._save()
         assessment = await self._assess(assessor.reasoning)
@@ -146,13 +161,13 @@ class Run:
             return
         models = self._models(assessment.complexity, spending)
         if self.request.dry_run:
-            self._dry_run(assessment, context, models)
+            await self._dry_run(assessment, context, models)
             return
         if models.reasoning is None or models.solving is None:
             await self._without_models(context, models.why)
             return
-        if cached is not None:  # it was to be free, and is not
-            await self._check_budget(assessment.complexity)
+        self.set(estimated_usd=await self._expected(assessment, context, models))
+        await self._check_budget(self.record.estimated_usd)
         await self._save()
         self.file_digests = await asyncio.to_thread(self.store.answers.digests, context)
         await self.trace.begin_deliverable(self.record.query, assessment.complexity, models.reasoning.model)
@@ -193,8 +208,13 @@ class Run:
         await self.trace.written()  # the log has its name from its first phase on
         await asyncio.to_thread(self.store.save, self.checkpoint())
 
-    async def _guard(self, *, free: bool) -> CachedAnswer | None:
-        """Phase 0. An answer from the cache, and a run without a model, cost nothing and need no budget."""
+    async def _guard(
+        self, cancel_earlier: Callable[[], bool], assessor: Llm | None, rates: Mapping[Role, Rate]
+    ) -> tuple[bool, CachedAnswer | None]:
+        """Phase 0; whether there is a question left to work on, and its answer from the cache.
+
+        What asks nothing, what the cache answers and what no model works on costs nothing, and needs no budget.
+        """
         services, settings, request = self.services, self.settings, self.request
         async with self.trace.phase("guard", length=len(request.query), mode=request.mode) as found:
             self.trace.tell("guard", "in_progress")
@@ -205,22 +225,51 @@ class Run:
             self.trace.notice(*notices)
             found["query"] = guarded.query
             found["redactions"] = [{"kind": each.kind, "count": each.count} for each in guarded.redactions]
-            cached = None
-            if request.verification is None and not request.dry_run and not request.flags:
-                cached = await asyncio.to_thread(self.store.answers.find, guarded.query, services.now())
-            if cached is None and not free:
-                level = classify(guarded.query, settings.complexity.keyword_classifier).complexity
-                found["estimated_cost_usd"] = await self._check_budget(level)
+            cached, said = None, ""
+            # An unattended run is there to do something: what another one did is no work.
+            again = request.mode != "headless" and not request.dry_run
+            if again and request.verification is None and not request.flags:
+                cached, said = await asyncio.to_thread(self.store.answers.find, guarded.query, services.now())
+            self.trace.notice(*([said] if said else []))
+            asks = not await self._follow_up(cancel_earlier)
+            if asks and cached is None and assessor is not None and not request.dry_run:
+                found["estimated_cost_usd"] = await self._precheck(rates)
             self.trace.tell("guard", "complete")
-        return cached
+        return asks, cached
 
-    async def _check_budget(self, level: Complexity) -> float:
-        """The dollars that a question of this complexity is estimated at. Raises OverBudget."""
-        usd = estimate(tokens_of(self.record.query), level, self.settings.complexity)
+    async def _precheck(self, rates: Mapping[Role, Rate]) -> float:
+        """The dollars that the words alone let expect. Raises OverBudget."""
+        complexity = self.settings.complexity
+        level = classify(self.record.query, complexity.keyword_classifier).complexity
+        usd = estimate(tokens_of(self.record.query), 0, level, routed(level, complexity), rates, complexity)
+        await self._check_budget(usd)
+        return round(usd, 6)
+
+    async def _check_budget(self, usd: float) -> None:
+        """Look whether about so many dollars may be spent, and ask where that is beyond the soft limit.
+
+        Asked once in a run. Raises OverBudget.
+        """
         warning = await asyncio.to_thread(self.services.budget.check, usd, force=self.request.force)
-        if warning:
-            self.trace.notice(warning)
-        return usd
+        if warning is None or usd <= 0:  # what is free is no matter of money
+            return
+        if not self._confirmed:
+            await confirm(warning, self._ask_user)
+            self._confirmed = True
+        self.trace.notice(warning)
+
+    async def _expected(self, assessment: Assessment, context: ContextBundle, models: Models) -> float:
+        """Dollars that this run is expected to cost, now that its way, context and models are known."""
+        option = assessment.verification
+        if option != "none" and self.request.verification is None:
+            option = option_for(option, assessment.complexity)
+        asked = tokens_of(self.record.query), context.tokens, assessment.complexity, option, models.rates
+        self.way = " ".join(
+            (assessment.complexity, option, *(each.model for each in (models.reasoning, models.solving) if each))
+        )
+        self.expected_usd = estimate(*asked, self.settings.complexity)
+        past = await asyncio.to_thread(self.services.budget.past, self.way)
+        return estimate(*asked, self.settings.complexity, past)
 
     async def _follow_up(self, cancel_earlier: Callable[[], bool]) -> bool:
         """Follow-up of the session's last answer (App. E); True where that is all there was to it."""
@@ -229,6 +278,7 @@ class Run:
             self.request,
             self.services,
             self.settings.signals,
+            self.settings.aurora.exclude_patterns,
             self.trace,
             ask_user=self._ask_user,
             cancel_earlier=cancel_earlier,
@@ -270,6 +320,11 @@ class Run:
             return as_asked(assessment, self.request.verification)
         session = self._continuation
         wanted = [session.option] if session is not None and session.option is not None else []
+        if self.request.mode == "headless":
+            # What it is to do takes agents, whatever its words are like. An iteration that failed is no kind of
+            # question: it would make all that follow, which name the same goal, as expensive as can be.
+            level = at_least(assessment, [*wanted, "option_a"])
+            return level if level.verification != "none" else replace(level, verification="option_a")
         if assessment.verification != "none" and await self.services.memory.difficult(self.record.query):
             self.trace.notice("questions like this one failed before: it is verified at the highest level")
             wanted.append("option_c")
@@ -286,12 +341,37 @@ class Run:
             else:
                 memory, settings = self.services.memory, self.settings.retrieval
                 context = await retrieve(query, memory, assessment, settings, tell=self.trace.tell)
+                context = await self._told_of_drift(context)
                 if self._continuation is not None:
                     context = with_givens(context, self._continuation.given)
             self.set(context=context)
             found.update(logged.retrieved(context))
             found["context_budget"] = context.budget
         return context
+
+    async def _told_of_drift(self, context: ContextBundle) -> ContextBundle:
+        """The context, with what it says of patterns whose cited lines have changed since."""
+        rows = [chunk.row for chunk in context.chunks if chunk.type == "reas"]
+        cites = await self.services.memory.cites(rows) if rows else {}
+        workspace = WorkspaceText(self.services.workspace)
+        chunks = list(context.chunks)
+        for number, chunk in enumerate(chunks):
+            places = await asyncio.to_thread(drifted_of, cites.get(chunk.row, ()), workspace)
+            if places:
+                told = f"drifted: {', '.join(places[:3])} changed since this was learned"
+                chunks[number] = replace(chunk, content=f"({told})\n{chunk.content}")
+                self.trace.notice(f"{chunk.id} has {told}")
+        return replace(context, chunks=tuple(chunks))
+
+    async def cited_spans(self) -> tuple[CitedSpan, ...]:
+        """The lines that the answer rests on, as they were when it was worked out; none where that is not known."""
+        context, files = self.record.context, self.file_digests
+        if context is None or files is None or not self.record.answer:
+            return ()
+        workspace = WorkspaceText(self.services.workspace)
+        found = await asyncio.to_thread(spans_of, [self.record.answer], context, workspace)
+        # What was saved while agents were at work is not what they saw.
+        return (found or ()) if await asyncio.to_thread(self.store.answers.digests, context) == files else ()
 
     async def _from_memory(self, cached: CachedAnswer) -> bool:
         """Give a cached answer, if the session does not ask for another and memory still has its pattern."""
@@ -315,9 +395,11 @@ class Run:
         )
         return True
 
-    def _dry_run(self, assessment: Assessment, context: ContextBundle, models: Models) -> None:
+    async def _dry_run(self, assessment: Assessment, context: ContextBundle, models: Models) -> None:
         """The answer of a dry run: the way, the models, the estimate."""
-        usd = estimate(tokens_of(self.record.query), assessment.complexity, self.settings.complexity)
+        usd = await self._expected(assessment, context, models) if models.reasoning and models.solving else 0.0
+        past = len(await asyncio.to_thread(self.services.budget.past, self.way))
+        known = f" ({past} past runs of its kind known)" if past else ""
         way = (
             "one direct answer, not verified"
             if assessment.verification == "none"
@@ -326,7 +408,7 @@ class Run:
         asked = models.reasoning.model if models.reasoning is not None else f"no model ({models.why})"
         answer = (
             f"{assessment.complexity.upper()}: {way}.\nReasoning model: {asked}.\n"
-            f"Context: {len(context.chunks)} chunks, {context.tokens} tokens.\nEstimated cost: ${usd:.4f}."
+            f"Context: {len(context.chunks)} chunks, {context.tokens} tokens.\nEstimated cost: ${usd:.4f}{known}."
         )
         self.set(state="dry_run", answer=answer)
 
@@ -349,11 +431,18 @@ class Run:
         """A simple question: one call with what memory gave, no verification (§3.2)."""
         async with self.trace.phase("synthesize", route="direct") as found:
             synthesis = await answer_directly(self.record.query, context, llm, tell=self.trace.tell)
+            looked_up = await asyncio.to_thread(
+                references_of, self.record.query, synthesis.answer, (), context, WorkspaceText(self.services.workspace)
+            )
             self.set(
                 state="complete",
                 answer=synthesis.answer,
                 synthesis=synthesis,
                 because="answered directly: simple questions are not verified",
+                caveats=(
+                    *(f"Not so: {fault.issue}" for fault in looked_up.faults[:MAX_LISTED]),
+                    *((synthesis.unverified[:1].upper() + synthesis.unverified[1:],) if synthesis.unverified else ()),
+                ),
             )
             found.update(logged.synthesized(synthesis, ()))
 
@@ -406,7 +495,11 @@ class Run:
             self.set(routing=routing)
             trace.notice(*routing.notices)
             found.update(logged.routed(routing))
-            trace.tell("route", "complete", f"{steps} subgoals", subgoals=steps)
+            given = [
+                {"subgoal_id": each.subgoal.id, "agent_id": each.agent.id, "why": each.why, "wave": each.wave}
+                for each in routing.assignments
+            ]
+            trace.tell("route", "complete", f"{steps} subgoals", subgoals=steps, routing=given)
         trace.deliverable.steps(steps, self.services.now())
         return routing
 
@@ -414,6 +507,26 @@ class Run:
         self, planned: Plan, routing: RoutingPlan, context: ContextBundle, solving: Llm, judge: Llm
     ) -> None:
         """Phase 6."""
+        guard = None
+        if self.request.mode == "headless":
+            folder = Path(self.services.home, "headless", self.record.id)
+            settings, trusted = self.settings.headless, self.services.trusted
+            guard = await guard_of(self.services.workspace, folder, settings, trusted=trusted)
+        try:
+            await self._agents_work(planned, routing, context, solving, judge, guard)
+        finally:
+            if guard is not None:
+                await asyncio.shield(asyncio.to_thread(guard.remove))
+
+    async def _agents_work(
+        self,
+        planned: Plan,
+        routing: RoutingPlan,
+        context: ContextBundle,
+        solving: Llm,
+        judge: Llm,
+        guard: GitGuard | None,
+    ) -> None:
         services, trace = self.services, self.trace
         executors = AgentCache(
             Executors(
@@ -423,6 +536,7 @@ class Run:
                 services.environ,
                 services.now,
                 trusted=services.trusted,
+                guard=guard,
             ),
             self.store.agent_answers(self.record.id),
         )
@@ -439,8 +553,11 @@ class Run:
                 tell=trace.tell,
                 judge=judge,
                 now=services.now,
+                seconds=self.settings.llm.caps.run_seconds - (time.monotonic() - self._began),
             )
             self.set(results=results)
+            trace.results = results
+            trace.notice(*takeovers(results))
             found.update(logged.collected(results))
         trace.deliverable.collected(results)
 
@@ -457,6 +574,7 @@ class Run:
                     scoring,
                     complexity=planned.complexity,
                     tell=trace.tell,
+                    workspace=WorkspaceText(self.services.workspace),
                 )
                 found.update(logged.synthesized(synthesis, results))
         except LlmError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,7 +15,7 @@ from aurora_orchestration.run_record import PhaseRecord, RunRecord
 from aurora_orchestration.soar.phase_log import plain
 from aurora_orchestration.soar.run_deliverable import RunDeliverable
 from aurora_orchestration.soar.stages import Stage, StageName, Status
-from aurora_orchestration.types import Complexity, ModelCall
+from aurora_orchestration.types import Complexity, ModelCall, SubgoalResult
 
 logger = logging.getLogger(__name__)
 
@@ -39,8 +39,9 @@ class RunTrace:
     """Trace of one run: its phases, calls and notices so far.
 
     Four hear of what goes on: the client by `client` (a stage each), the conversation log, the deliverable, and the
-    record of the run by `added_to`. `begun` is the record as it was at the beginning: the log's header. `log_file` is
-    the log that a resumed run goes on with. `now` in Unix seconds.
+    record of the run by `added_to`. `results` are what the agents gave: the log has them with their phase. `begun` is
+    the record as it was at the beginning: the log's header. `log_file` is the log that a resumed run goes on with.
+    `now` in Unix seconds.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class RunTrace:
         self.phases: list[PhaseRecord] = []
         self.calls: list[ModelCall] = []
         self.notices: list[str] = []
+        self.results: Sequence[SubgoalResult] = ()
         self._begun = begun
         self._log_file = log_file
         self._log_begun = False
@@ -72,7 +74,12 @@ class RunTrace:
         self._first: dict[str, float] = {}
 
     def tell(self, stage: StageName, status: Status, detail: str = "", **data: Any) -> None:
-        """Tell the client of a stage (`stages.Tell`). `done` and `total` in `data` move the progress within it."""
+        """Tell the client of a stage (`stages.Tell`). `done` and `total` in `data` move the progress within it.
+
+        With `notice` in `data`, what is said is a notice of the run too: something went wrong that it goes on without.
+        """
+        if data.pop("notice", False):
+            self.notice(detail)
         self._switch(stage, status)
         if status == "in_progress" and stage in ("synthesize", "verify"):
             # Within a phase these take turns; sent back from one to the other, an answer is mended.
@@ -186,7 +193,7 @@ class RunTrace:
             run, file = self._begun, self._log_file
             if file is None or not self.log.resume(file, run.query, run.started_at, record.at):
                 self.log.begin(run.id, run.query, run.started_at)
-        self.log.phase(record)
+        self.log.phase(record, self.results if record.phase == "collect" else ())
 
     def _switch(self, stage: str | None, status: Status) -> None:
         """The time since the last event belongs to the stage that was under way then."""

@@ -145,3 +145,8 @@ def stricter(found: Verification, judged: Verification, weights: Weights, settin
         critical_issues=critical,
         suggestions=tuple(dict.fromkeys((*found.suggestions, *judged.suggestions))),
     )
+
+
+def checks_told(verification: Verification) -> dict[str, float]:
+    """Each check's score, as the stages tell it."""
+    return {name: round(check.score, 3) for name, check in verification.checks.items()}

@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from aurora_deliverables.projection import Tracking
+from aurora_memory.documents import CitedSpan
 from aurora_memory.learning import Feedback, FinishedRun, Learned
 from aurora_orchestration.agents.registry import Registry
 from aurora_orchestration.guardrails.budget import Budget
@@ -37,6 +38,9 @@ class Memory(Protocol):
 
     async def difficult(self, query: str) -> bool:
         """Whether questions like this one failed and did not succeed since (App. D)."""
+
+    async def cites(self, rows: Sequence[int]) -> Mapping[int, Sequence[CitedSpan]]:
+        """The lines that the answers of those patterns rest on, as they were then, by row."""
 
     async def index_log(self, file: str, text: str, query_id: str, topic: str) -> None:
         """Make a conversation log findable. `file` is its path below the folder of logs."""

@@ -55,7 +55,7 @@ class Continuation(Struct, frozen=True, kw_only=True):
     """
 
     signal: Signal
-    previous: Remembered
+    previous: Remembered | None
     query: str = ""
     given: tuple[Given, ...] = ()
     assessment: Assessment | None = None
@@ -170,6 +170,12 @@ def continuation(signal: Signal, previous: Remembered) -> Continuation:
         )
     boosted = signal.thanked and signal.kind == "followup" and not previous.failed
     return msgspec.structs.replace(found, boost=BOOST) if boosted else found
+
+
+def acknowledged(previous: Remembered | None) -> Continuation:
+    """Where a message that asks nothing leads: nowhere, at no cost. It is no praise either."""
+    said = "Noted. Ask the next question when you like." if previous else "There was no question yet. Ask one."
+    return Continuation(signal=Signal(kind="acknowledged", confidence=1.0), previous=previous, say=said)
 
 
 def clarified(found: Continuation, answer: str) -> Continuation:

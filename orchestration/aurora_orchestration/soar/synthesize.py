@@ -15,8 +15,10 @@ from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.claims import MAX_CLAIMS, Sources, doubtful, traced, usable
 from aurora_orchestration.soar.feedback import feedback_for
+from aurora_orchestration.soar.scores import checks_told
 from aurora_orchestration.soar.stages import Tell
 from aurora_orchestration.soar.verify_synthesis import verify_synthesis
+from aurora_orchestration.soar.workspace_text import WorkspaceText
 from aurora_orchestration.types import (
     Attempt,
     Claim,
@@ -76,11 +78,13 @@ async def synthesize(
     *,
     complexity: Complexity,
     tell: Tell,
+    workspace: WorkspaceText | None = None,
 ) -> Synthesis:
     """One answer from the agents' summaries, judged and mended up to `max_retries` times; the best attempt is given.
 
-    Where no step gave anything, the answer says so and no model is asked. Raises LlmError where no draft could be had;
-    a draft that could not be judged is given with `unverified` saying why.
+    Its places and names are looked up in `workspace`. Where no step gave anything, the answer says so and no model is
+    asked. Raises LlmError where no draft could be had; a draft that could not be judged is given with `unverified`
+    saying why.
     """
     given = [result for result in results if usable(result)]
     missing = missing_of(results)
@@ -116,12 +120,23 @@ async def synthesize(
                 complexity=complexity,
                 context=context,
                 confidence=now.confidence,
+                untraced=now.untraced,
+                workspace=workspace,
             )
         except LlmError as error:
             tell("synthesize", "failed", f"nobody could judge the answer: {error}")
             return best or replace(now, unverified=str(error))
         judged = _held(judged, now, settings)
-        tell("verify", "complete", f"score {judged.overall_score:.2f}", of="synthesis", score=judged.overall_score)
+        tell(
+            "verify",
+            "complete",
+            f"score {judged.overall_score:.2f}",
+            of="synthesis",
+            checks=checks_told(judged),
+            score=judged.overall_score,
+            verdict=judged.verdict,
+            by=judged.by,
+        )
         now = replace(now, verification=judged)
         if best is None or judged.overall_score > _score(best):
             best = now

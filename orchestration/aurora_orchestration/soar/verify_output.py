@@ -26,7 +26,7 @@ CHECKS = {
     "completeness": "Is everything there that the subgoal expects, and does the data support the summary?",
     "groundedness": "Are the statements specific enough to be checked, and is there evidence for them?",
 }
-_DECLINED = re.compile(
+DECLINED = re.compile(
     r"\b(?:i (?:cannot|can't|could not|couldn't|am unable|am not able|don't have access|do not have access)|"
     r"unable to (?:complete|access|help)|as an ai|no information (?:is )?available|to be done|todo|tbd|lorem ipsum)\b",
     re.IGNORECASE,
@@ -123,7 +123,7 @@ def _faults(subgoal: Subgoal, response: AgentResponse) -> Iterator[tuple[str, fl
         yield "relevance", 0.4, "the summary only repeats the subgoal", empty
     if len(words) < FEW_WORDS and empty:
         yield "completeness", 0.3, f"a summary of {len(words)} words and no data", True
-    declined = _DECLINED.search(output.summary)
+    declined = DECLINED.search(output.summary)
     if declined and len(words) < 60:
         yield "completeness", 0.3, f"the agent did not do it (“{declined[0]}”)", True
     if empty and not _SPECIFIC.search(output.summary):

@@ -5,11 +5,14 @@ Rules on sources and figures, then a model.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.structured import ask_for
@@ -17,9 +20,13 @@ from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
 from aurora_orchestration.soar.concepts import PROCESS, telling
 from aurora_orchestration.soar.contradictions import opposed
+from aurora_orchestration.soar.missing_parts import missing_parts
 from aurora_orchestration.soar.prompt_format import question
+from aurora_orchestration.soar.references import LookedUp, look_up
 from aurora_orchestration.soar.replies import SynthesisVerdict, judged, verdict_schema
-from aurora_orchestration.soar.scores import By, Judged, judge, stricter
+from aurora_orchestration.soar.scores import By, Judged, judge, stricter, verdict
+from aurora_orchestration.soar.self_contradictions import self_contradictions
+from aurora_orchestration.soar.workspace_text import WorkspaceText
 from aurora_orchestration.types import Claim, Complexity, ContextBundle, SubgoalResult, Verification
 
 CHECKS = {
@@ -31,13 +38,14 @@ CHECKS = {
 SURER = 0.15
 """How much surer than its sources an answer may be."""
 
+MAX_CONTRADICTIONS = 10
 MOST_CLAIMS = 60
 """Claims that are compared with each other; the rest is not."""
 
 _PATH = re.compile(
     r"(?<![\w/])(?:[\w.-]+/)+[\w.-]+\.\w{1,6}(?::\d+(?:-\d+)?)?|\b[\w-]+\.(?:py|ts|tsx|js|go|rs|java|sql|json|ya?ml|toml|md|c|h|cpp|rb|php)\b(?::\d+(?:-\d+)?)?"
 )
-_NAME = re.compile(r"`([^`\n]{2,80})`|\b([a-z]\w*_\w+|[a-z]+[A-Z]\w+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)\b")
+_NAME = re.compile(r"`([^`\n]{2,200})`|\b([a-z]\w*_\w+|[a-z]+[A-Z]\w+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)\b")
 _NUMBER = re.compile(r"(?<![\w.:-])\d+(?:[.,]\d+)*(?![\w-])")
 _CERTAIN = re.compile(
     r"\b(?:certainly|definitely|undoubtedly|without (?:any )?doubt|guaranteed|always works|proven|clearly|obviously)\b",
@@ -58,12 +66,28 @@ async def verify_synthesis(
     complexity: Complexity,
     context: ContextBundle | None = None,
     confidence: float | None = None,
+    untraced: Sequence[str] = (),
+    workspace: WorkspaceText | None = None,
 ) -> Verification:
     """Judge the answer; one call, or none without a model, for simple questions and where the answer is empty.
 
-    `context` is what sources may also name, `confidence` what the answer says of itself.
+    `context` is what sources may also name, `confidence` what the answer says of itself, `untraced` the claims that
+    were taken out of it since they have no source. Its places and names are looked up in `workspace`.
     """
-    found = precheck(query, results, answer, claims, settings, context=context, confidence=confidence)
+    looked_up = None
+    if workspace is not None:
+        looked_up = await asyncio.to_thread(references_of, query, answer, results, context, workspace)
+    found = precheck(
+        query,
+        results,
+        answer,
+        claims,
+        settings,
+        context=context,
+        confidence=confidence,
+        untraced=untraced,
+        looked_up=looked_up,
+    )
     if llm is None or complexity == "simple" or not answer.strip():
         return found
     ask = question(
@@ -92,7 +116,27 @@ async def verify_synthesis(
     reply = await ask_for(llm, ask, SynthesisVerdict)
     weights = settings.weighted_scoring.synthesis
     by: By = "option_a" if complexity == "medium" else "option_b" if complexity == "complex" else "option_c"
-    return stricter(found, judge(judged(reply.verification), weights, settings, by=by), weights, settings)
+    both = stricter(found, judge(judged(reply.verification), weights, settings, by=by), weights, settings)
+    return _no_pattern(both, settings) if found.overall_score < settings.cache_threshold else both
+
+
+def references_of(
+    query: str, answer: str, results: Sequence[SubgoalResult], context: ContextBundle | None, workspace: WorkspaceText
+) -> LookedUp:
+    """The answer's places and names, looked up. Blocks.
+
+    What agents of the user observed elsewhere counts as known; what a model without tools says is no observation.
+    """
+    observed = [result for result in results if result.response.agent_id != "llm-executor"]
+    logs = context.logs if context is not None else ()
+    known = "\n".join((query, *_outputs(observed), *(log.content for log in logs)))
+    return look_up(answer, workspace, known, outside=frozenset(log.file for log in logs))
+
+
+def _no_pattern(verification: Verification, settings: ScoringSettings) -> Verification:
+    """A verification held below what becomes a pattern, and is given again."""
+    score = min(verification.overall_score, max(0.0, settings.cache_threshold - 0.01))
+    return replace(verification, overall_score=score, verdict=verdict(score, settings))
 
 
 def summaries(results: Sequence[SubgoalResult]) -> list[dict[str, Any]]:
@@ -117,8 +161,14 @@ def precheck(
     *,
     context: ContextBundle | None = None,
     confidence: float | None = None,
+    untraced: Sequence[str] = (),
+    looked_up: LookedUp | None = None,
 ) -> Verification:
-    """Verification of an answer by rules alone. Claims without a source are for the caller to take out."""
+    """Verification of an answer by rules alone. Claims without a source are for the caller to take out.
+
+    Whatever does not hold of it (a reference, a claim's source, a sentence another one denies, a part of the question
+    left out) costs score, and keeps the answer from becoming a pattern; much of it, or a contradiction, from passing.
+    """
     context = context or ContextBundle()
     scores = dict.fromkeys(CHECKS, 1.0)
     issues: dict[str, list[str]] = {name: [] for name in CHECKS}
@@ -135,7 +185,10 @@ def precheck(
     said = telling(f"{answer} {' '.join(claim.text for claim in claims)}")
     if asked and not any(said.has(stem) for stem in asked):
         hold("addresses_query", 0.4, "the answer speaks of nothing that the query names")
-    lost = list(untraced(claims, results, context))
+    missing, parts = missing_parts(query, answer)
+    if missing:
+        hold("addresses_query", max(0.4, 1 - len(missing) / parts), f"says nothing of {', '.join(missing[:5])}")
+    lost = list(sourceless(claims, results, context))
     if lost:
         hold(
             "traceable", 1 - len(lost) / len(claims), f"{len(lost)} of {len(claims)} claims have no source that exists"
@@ -144,7 +197,20 @@ def precheck(
     strange = list(invented(query, answer, results, context))
     if strange:
         hold("traceable", max(0.2, 0.8 - 0.15 * len(strange)), f"in no source: {', '.join(strange[:8])}")
-    for one, other, why in _denying(claims):
+    if untraced:
+        every = len(claims) + len(untraced)
+        hold("traceable", 1 - len(untraced) / every, f"{len(untraced)} of {every} claims have no source that was given")
+        if 2 * len(untraced) >= every:
+            critical.append(issues["traceable"][-1])
+    faults = looked_up.faults if looked_up is not None else ()
+    if looked_up is not None and faults:
+        hold(
+            "traceable", max(0.2, 0.7 - 0.15 * len(faults)), f"{len(faults)} of {looked_up.count} references are not so"
+        )
+        issues["traceable"].extend(fault.issue for fault in faults[:8])
+        if 4 * len(faults) >= looked_up.count:
+            critical.append("; ".join(fault.issue for fault in faults[:3]))
+    for one, other, why in (*_denying(claims), *islice(self_contradictions([answer]), MAX_CONTRADICTIONS)):
         hold("consistent", 0.3, f"“{one[:80]}” and “{other[:80]}” contradict each other: {why}")
         critical.append(issues["consistent"][-1])
     sources = [one["confidence"] for one in summaries(results)]
@@ -158,7 +224,7 @@ def precheck(
     certain = _CERTAIN.search(answer)
     if certain and mean < _WORDS_OF_DOUBT:
         hold("calibrated", 0.5, f"“{certain[0]}” on sources of {mean:.2f}")
-    return judge(
+    found = judge(
         Judged(
             scores={name: round(score, 6) for name, score in scores.items()},
             issues={name: tuple(listed) for name, listed in issues.items()},
@@ -171,9 +237,10 @@ def precheck(
         settings,
         by="deterministic",
     )
+    return _no_pattern(found, settings) if faults or untraced or missing or lost or critical else found
 
 
-def untraced(claims: Sequence[Claim], results: Sequence[SubgoalResult], context: ContextBundle) -> Iterator[Claim]:
+def sourceless(claims: Sequence[Claim], results: Sequence[SubgoalResult], context: ContextBundle) -> Iterator[Claim]:
     """The claims none of whose sources exists: subgoals with an output, chunks, or places that were seen."""
     for claim in claims:
         if not any(exists(source, results, context) for source in claim.sources):

@@ -21,6 +21,7 @@ from aurora_manifest.findings import Edit
 from aurora_manifest.json.document import Array, JsonDocument, Object
 from aurora_manifest.json.value_text import sendable
 from aurora_manifest.model import Manifest, members
+from aurora_manifest.rules.keywords import FOR_TYPES
 from aurora_manifest.schema import manifest_schema
 from aurora_manifest.shape import SchemaShape
 from aurora_manifest.templates import is_variable
@@ -99,8 +100,18 @@ def _names(where: Where, schema: SchemaCheck) -> Iterator[CompletionOffer]:
     for name, inner in shape.members.items() if shape else ():
         needed = shape is not None and name in shape.needed
         tree = member_tree(where.manifest, path, name, inner, where.capability, where.resource)
-        rank = 2 if needed else 4 if inner.kinds else 9
+        rank = 2 if needed else _rank_of_keyword(where, name, 4 if inner.kinds else 9)
         yield CompletionOffer(name, tree, "member", rank, "required" if needed else "optional", inner.description)
+
+
+def _rank_of_keyword(where: Where, name: str, otherwise: int) -> int:
+    """In a schema, keywords that say something of its `type` come first, and those that say nothing of it last."""
+    container = where.cursor.container
+    kind = container.value.get("type") if isinstance(container, Object) else None
+    if where.capability is None or where.cursor.path[2:3] != ("parameters",) or not isinstance(kind, str):
+        return otherwise
+    fitting = FOR_TYPES.get(name, frozenset({"string"}) if name == "format" else frozenset())
+    return otherwise if not fitting else 3 if kind in fitting else 10
 
 
 def _values(where: Where, schema: SchemaCheck) -> Iterator[CompletionOffer]:

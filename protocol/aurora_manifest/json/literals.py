@@ -40,6 +40,13 @@ _CONTROL_NAMES = {"\t": r"a tab must be written \t", "\b": r"a backspace must be
 _CONTROL_NAMES |= {"\f": r"a form feed must be written \f"}
 _UNICODE = re.compile(r"\\u([0-9a-fA-F]{4})").match
 _UNICODE_PART = re.compile(r"\\u[0-9a-fA-F]{0,3}").match
+_WORDS_ON = r"[^\s\"{}\[\],:/#][^\"\\\x00-\x1f]*+"
+_GOES_ON = re.compile(
+    rf"(?:\r\n|[\n\r])[ \t]*+(?=(?:{_WORDS_ON}(?:\r\n|[\n\r])[ \t]*+){{0,5}}+{_WORDS_ON}\"[ \t]*+(?:[,}}\]\n\r]|\Z))"
+).match
+"""A line break after which text follows, up to a quote that a string may end with, on one of the next six lines."""
+
+_TYPOGRAPHIC = re.compile(r'[“”„‟]([^“”„‟"\\\x00-\x1f]*+)[“”‟"]').match
 _LINE = re.compile(r"[^\n\r]*+").match
 
 
@@ -154,8 +161,23 @@ def read_string(text: str, start: int, quote: str = '"') -> ReadString:
             problems.append(Problem("json-syntax", message, pos, match.end(), instead, True))
             pieces.append(match[0])
             pos = match.end()
+        elif quote == '"' and (match := _GOES_ON(text, pos)):
+            message = r"a string ends on its line: a line break in it is written \n"
+            problems.append(Problem("json-syntax", message, pos, match.end(), r"\n"))
+            pieces.append("\n")
+            pos = match.end()
         else:
             return _unclosed(text, start, pos, pieces, problems)
+
+
+def typographic(text: str, start: int) -> ReadString | None:
+    """Read a string in the quotes of printed text at `start`, as word processors write them, as an error."""
+    match = _TYPOGRAPHIC(text, start)
+    if match is None:
+        return None
+    instead = json.dumps(match[1], ensure_ascii=False)
+    message = 'JSON strings need straight double quotes: "…"'
+    return ReadString(match[1], match.end(), [Problem("json-syntax", message, start, match.end(), instead)])
 
 
 def _escape(text: str, pos: int, quote: str, pieces: list[str], problems: list[Problem]) -> int:
@@ -187,7 +209,8 @@ def _unclosed(text: str, start: int, end: int, pieces: list[str], problems: list
         shown = shown[:-1].rstrip()
     value = _joined(pieces)[: max(0, len(shown) - 1)]
     inside = [problem for problem in problems if problem.end <= start + len(shown)]
-    unclosed = Problem("json-syntax", "this string is never closed", start, start + len(shown))
+    instead = json.dumps(value, ensure_ascii=False) if not inside and value.isprintable() else None
+    unclosed = Problem("json-syntax", "this string is never closed", start, start + len(shown), instead)
     return ReadString(value, start + len(shown), [unclosed, *inside])
 
 

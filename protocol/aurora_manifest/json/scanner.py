@@ -14,7 +14,7 @@ from msgspec.structs import force_setattr
 
 from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Problem, Scalar
 from aurora_manifest.json.indentation import rebalanced
-from aurora_manifest.json.literals import read_number, read_string, read_word
+from aurora_manifest.json.literals import read_number, read_string, read_word, typographic
 from aurora_manifest.json.scan_state import MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_SYNTAX_ERRORS, ScanState
 from aurora_manifest.json.value_text import excerpt, quoted
 from aurora_manifest.json.well_formed import read_well_formed
@@ -27,7 +27,9 @@ _NAME_AND_COLON = re.compile(rf'(?:"[^"\\\n\r]*+"|[\w$.+-]++){_WS}:').match
 _TOKEN = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[\w$.+-]{1,200}+|.', re.DOTALL).match
 """Of what is no text only so much: of `-0-0-0…` each step would look at all the rest."""
 _JUNK = re.compile(r"[^\s\"',:;{}\[\]]++|.", re.DOTALL).match
-_NEXT_BRACKET = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[{}\[\]]').search
+_BRACKET = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[{}\[\]]')
+_NEXT_BRACKET = _BRACKET.search
+_NEXT_BRACKETS = _BRACKET.finditer
 _BREAK = re.compile(r"[\n\r]").search
 
 
@@ -149,7 +151,7 @@ class Scan(ScanState):
         start = self.pos
         if self.ends(char):
             return
-        if char and char in "\"'":
+        if char and (char in "\"'" or typographic(self.text, start)):
             name = self.string(char)
         elif _NAME_AND_COLON(self.text, start) and (bare := _BARE_NAME(self.text, start)):
             name, self.pos = bare[0], bare.end()
@@ -232,13 +234,14 @@ class Scan(ScanState):
         char = text[start]
         if char in "{[":
             self.open(char)
-        elif char in "\"'":
+        elif char in "\"'" or typographic(text, start):
             content = self.string(char)
             self.attach(Scalar(start, self.pos, content))
         elif number := read_number(text, start):
             self.pos = number.end
             self.lexical(number.problems)
-            self.attach(Scalar(start, number.end, number.value))
+            known = number.value if not number.problems or number.problems[0].instead else None
+            self.attach(Broken(start, number.end) if known is None else Scalar(start, number.end, known))
         elif word := read_word(text, start):
             self.pos = word.end
             for problem in word.problems:
@@ -251,7 +254,7 @@ class Scan(ScanState):
     # Pieces
 
     def string(self, quote: str) -> str:
-        string = read_string(self.text, self.pos, quote)
+        string = typographic(self.text, self.pos) or read_string(self.text, self.pos, quote)
         if not self.is_consequence(self.pos):
             self.lexical(string.problems)
         self.pos = string.end
@@ -276,6 +279,12 @@ class Scan(ScanState):
         if char == _closer(top):
             self.pos += 1
             self.panic = False
+        elif self.stands_for_other(char, top):
+            opener, wanted = self.text[top.start], _closer(top)
+            message = f'"{char}" cannot close the "{opener}" that is open here: write "{wanted}"'
+            self.structural(message, self.pos, self.pos + 1, wanted)
+            self.pos += 1
+            self.panic = False
         elif any(char == _closer(node) for node in self.stack):
             opener = self.text[top.start]
             self.tear(top.start)
@@ -291,6 +300,27 @@ class Scan(ScanState):
         self.stack.pop()
         self.comma = -1
         self.expects_comma = True
+
+    def stands_for_other(self, char: str, top: Object | Array) -> bool:
+        """Whether a bracket of the other kind was written for the one that closes `top`.
+
+        So it is where `top` is opened on the same line, nothing on that line would close it otherwise, and what the
+        bracket closes is opened on none or an earlier one. Of a text that is all on one line nothing is told.
+        """
+        text, at = self.text, self.pos
+        line = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at))
+        here = [node for node in reversed(self.stack) if node.start > line]
+        if top.start <= line or len(here) == len(self.stack) or any(_closer(node) == char for node in here):
+            return False
+        ends = _BREAK(text, at)
+        depth = closed = 0
+        for bracket in _NEXT_BRACKETS(text, at + 1, ends.start() if ends else len(text)):
+            if bracket[0] in ("{", "["):
+                depth += 1
+            elif bracket[0] in ("}", "]"):
+                closed += depth == 0
+                depth = max(0, depth - 1)
+        return closed < len(here)
 
     def unclosed(self) -> None:
         top = self.stack[-1]

@@ -11,7 +11,7 @@ from aurora_manifest.json.document import Array, JsonDocument, Scalar
 from aurora_manifest.json.pointers import PointerError, from_pointer, to_pointer
 from aurora_manifest.json.value_text import described, quoted
 from aurora_manifest.misspellings import Guesses
-from aurora_manifest.model import Capability, members, value, within
+from aurora_manifest.model import Capability, Mapped, members, value, within
 from aurora_manifest.rules.places import GUESSES, IGNORE, first_steps, mistaken, reach
 from aurora_manifest.rules.registry import Path, RuleMatch, at, at_name, capability_rule
 from aurora_manifest.templates import is_variable, placed
@@ -100,29 +100,34 @@ def pointer_unresolvable(capability: Capability, document: JsonDocument) -> Iter
     Bad: {"action": {"parameterMapping": {"text": "/texts"}}}
     Good: {"action": {"parameterMapping": {"text": "/text"}}}
     """
+    for each, wrong, meant in _astray(capability):
+        advice = f"; did you mean {quoted(meant)}?" if meant else ""
+        fix = None
+        if meant and each.steps is not None:
+            fix = writing(each.member.value, to_pointer((*each.steps[:wrong], meant, *each.steps[wrong + 1 :])))
+        message = f"{quoted(each.pointer)} leads to no parameter{advice}"
+        yield at(each.member.value, message, (*capability.path, "action", "parameterMapping", each.member.name), fix)
+
+
+def _astray(capability: Capability) -> Iterator[tuple[Mapped, int, str | None]]:
+    """Pointers that lead to no parameter, each with the step that fails and the name that was probably meant."""
     guesses, used = Guesses(GUESSES), set[str]()
     free: dict[tuple[str, ...], list[str]] = {}
     for each in capability.mapped.values():
         if each.steps is None or each.member.name == IGNORE:
             continue
-        member, pointer, steps, reached = each.member, each.pointer, each.steps, reach(capability, each.steps)
+        steps, reached = each.steps, reach(capability, each.steps)
         if not reached.known or reached.schema is not None or reached.in_array:
             continue
-        wrong = steps[reached.step]
         used = used or first_steps(capability)
         place = steps[: reached.step]
         if place not in free:
             free[place] = [name for name in reached.choices if name not in used]
+        wrong = steps[reached.step]
         meant = guesses.closest(wrong, free[place], place, 0.6) or guesses.closest(
             wrong, reached.choices, ("all", place)
         )
-        advice = f"; did you mean {quoted(meant)}?" if meant else ""
-        node = member.value
-        fix = None
-        if meant:
-            fix = writing(node, to_pointer((*steps[: reached.step], meant, *steps[reached.step + 1 :])))
-        message = f"{quoted(pointer)} leads to no parameter{advice}"
-        yield at(node, message, (*capability.path, "action", "parameterMapping", member.name), fix)
+        yield each, reached.step, meant
 
 
 @capability_rule("mapping-array-index", "warning")
@@ -233,7 +238,13 @@ def _unmapped(capability: Capability) -> list[str]:
     used = first_steps(capability)
     if "" in used or any(each.steps is None for each in capability.mapped.values()):
         return []
-    return [name for name in capability.properties if name not in used and name != IGNORE]
+    unused = [name for name in capability.properties if name not in used and name != IGNORE]
+    if not unused:
+        return []
+    # Told where the pointer is, or the variable that is to be mapped.
+    told = {meant for _, wrong, meant in _astray(capability) if wrong == 0}
+    told |= placed(capability.template).keys() - mapping.value.keys()
+    return [name for name in unused if name not in told]
 
 
 def _mapping_fix(capability: Capability, document: JsonDocument, name: str) -> Fix | None:

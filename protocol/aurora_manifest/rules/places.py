@@ -11,6 +11,7 @@ from msgspec import Struct
 from aurora_manifest.json.document import Array, Object
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, obj, value
+from aurora_manifest.rules.keywords import TYPES
 from aurora_manifest.templates import placed
 
 IGNORE = "x-aurora-ignore"
@@ -85,7 +86,8 @@ def types_of_variable(capability: Capability, name: str) -> frozenset[str]:
     source = capability.mapped.get(name)
     schema = reach(capability, source.steps).schema if source is not None and source.steps is not None else None
     kind = schema.value.get("type") if schema else None
-    return frozenset({kind}) if isinstance(kind, str) else frozenset()
+    # Of a word that is no type (`list`) nobody knows yet what it will be.
+    return frozenset({kind}) if isinstance(kind, str) and kind in TYPES else frozenset()
 
 
 def first_steps(capability: Capability) -> set[str]:

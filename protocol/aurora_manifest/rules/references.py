@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from aurora_manifest.edits import renaming, writing
+from aurora_manifest.findings import Fix
 from aurora_manifest.json.document import JsonDocument, Object
 from aurora_manifest.json.value_text import alternatives, closest, quoted
 from aurora_manifest.model import Capability, Operation, Resource
 from aurora_manifest.rules.registry import RuleMatch, at, at_name, manifest_rule, resource_rule
 from aurora_manifest.rules.subject import Subject
+from aurora_manifest.rules.templates import COLON_STEP
 from aurora_manifest.templates import Template, parse_template
 
 METHODS = ("GET", "POST", "PUT", "DELETE")
@@ -58,6 +60,7 @@ def unreferenced_capability(subject: Subject) -> Iterator[RuleMatch]:
         return
     known = manifest.capabilities.keys()
     meant = {subject.guesses.closest(name, known, "capabilities") for name in manifest.uses if name not in known}
+    meant |= {other.name for _, _, other in _of_another_method(subject) if other is not None}
     for name, capability in manifest.capabilities.items():
         if name not in manifest.uses and name not in meant and isinstance(capability.node, Object):
             yield at_name(capability.member, f"no operation of a resource runs {quoted(name)}", capability.path)
@@ -72,17 +75,35 @@ def operation_method(subject: Subject) -> Iterator[RuleMatch]:
     Bad: {"resources": {"notes": {"operations": {"POST": {"capabilityId": "list_notes"}}}}}
     Good: {"resources": {"notes": {"operations": {"GET": {"capabilityId": "list_notes"}}}}}
     """
+    for operation, capability, other in _of_another_method(subject):
+        method = str(capability.request[0])
+        message = f"{quoted(capability.name)} is called with {method}, not {operation.method}"
+        member = operation.member
+        ways: list[Fix] = []
+        if all(each.method != method for each in operation.resource.operations):
+            ways.append(renaming(member.name_start, member.name_end, method))
+        if other is not None and (target := operation.capability_id) is not None:
+            message += f"; did you mean {quoted(other.name)}?"
+            ways.insert(0, writing(target, other.name))
+        first = ways[0] if ways else None
+        yield RuleMatch(message, operation.path, member.name_start, member.name_end, first, None, tuple(ways[1:]))
+
+
+def _of_another_method(subject: Subject) -> Iterator[tuple[Operation, Capability, Capability | None]]:
+    """Operations under another method than their capability's, with the only capability that nobody runs and fits."""
+    free: dict[tuple[str | None, str | None], list[Capability]] | None = None
     for operation, capability in _resolved(subject):
         method = capability.request[0]
         method = operation.method if method is None else method
         if method == operation.method or operation.method not in METHODS or method not in METHODS:
             continue
-        message = f"{quoted(capability.name)} is called with {method}, not {operation.method}"
-        member = operation.member
-        fix = None
-        if all(each.method != method for each in operation.resource.operations):
-            fix = renaming(member.name_start, member.name_end, method)
-        yield at_name(member, message, operation.path, fix)
+        if free is None:
+            free = {}
+            for each in subject.manifest.capabilities.values():
+                if each.name not in subject.manifest.uses:
+                    free.setdefault(each.request, []).append(each)
+        fitting = free.get((operation.method, capability.request[1]), [])
+        yield operation, capability, fitting[0] if len(fitting) == 1 else None
 
 
 @resource_rule("operation-unknown-method", "warning")
@@ -125,7 +146,7 @@ def uri_pattern(subject: Subject) -> Iterator[RuleMatch]:
                 continue
             if template == own or (path := _path_of(template)) is None:
                 fitting += template == own
-            elif path == _path_of(own):
+            elif path == _path_of(own) or _meant_path(path) == _path_of(own):
                 fitting += 1
             else:
                 other.append((operation, capability, path))
@@ -195,6 +216,12 @@ def _resolved(subject: Subject) -> Iterator[tuple[Operation, Capability]]:
 
 def _capability(subject: Subject, operation: Operation) -> Capability | None:
     return subject.manifest.capabilities.get(operation.target) if operation.target is not None else None
+
+
+def _meant_path(path: str) -> str:
+    """A path as it would be without what other rules find in a template: no `/` at its beginning, `:id`, `${id}`."""
+    rooted = path if path.startswith("/") else f"/{path}"
+    return COLON_STEP.sub(r"/{\1}", rooted.replace("${", "{"))
 
 
 @lru_cache(maxsize=4096)

@@ -24,7 +24,9 @@ def broken_json(subject: Subject) -> Iterator[RuleMatch]:
     """
     muddled = _muddled(subject.document)
     for problem in _of(subject, "json-syntax"):
-        yield _found(subject, problem, _put_right(problem, _line(subject.document, problem) not in muddled))
+        yield _found(
+            subject, problem, _put_right(subject.document, problem, _line(subject.document, problem) not in muddled)
+        )
 
 
 @text_rule("json-comment", "error")
@@ -143,9 +145,14 @@ def _line(document: JsonDocument, problem: Problem) -> int:
     return document.lines.line_of(problem.start)
 
 
-def _put_right(problem: Problem, clear: bool) -> Fix | None:
+def _put_right(document: JsonDocument, problem: Problem, clear: bool) -> Fix | None:
     if problem.instead is None:
         return None
+    token = document.text[problem.start : problem.end]
+    if problem.instead == f",{token}":  # it goes behind the value before, on its line
+        end = len(document.text[: problem.start].rstrip(" \t\n\r"))
+        if not any(each.end == end and each.rule == "json-comment" for each in document.problems):
+            return Fix("Write ,", (Edit(end, end, ","),), problem.certain and clear)
     title = f"Write {problem.instead}" if len(problem.instead) <= 40 else "Write it as JSON"
     return Fix(title, (Edit(problem.start, problem.end, problem.instead),), problem.certain and clear)
 

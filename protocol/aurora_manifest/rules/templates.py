@@ -73,6 +73,29 @@ def colon_variable(capability: Capability, document: JsonDocument) -> Iterator[R
             yield RuleMatch(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
 
 
+@capability_rule("url-template-dollar", "warning")
+def dollar_variable(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
+    """A parameter's expression in `urlTemplate` stands behind a dollar sign.
+
+    JavaScript and shells write `${id}`; in a URI template the `$` is text, and goes out as it stands.
+
+    Bad: {"action": {"urlTemplate": "/notes/${id}"}}
+    Good: {"action": {"urlTemplate": "/notes/{id}"}}
+    """
+    node, template = capability.url_template, capability.template
+    if node is None or template is None or "${" not in template.text:
+        return
+    for expression in template.expressions:
+        if expression.operator or not template.text.endswith("$", 0, expression.start):
+            continue
+        shown = template.text[expression.start : expression.end]
+        if all(variable.name in capability.properties for variable in expression.variables):
+            start, end = within(document, node, expression.start - 1, expression.end)
+            fix = Fix(f"Write {shown}", (Edit(start, start + 1, ""),))
+            message = f'the "$" is sent as it stands: a variable is written {shown}'
+            yield RuleMatch(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
+
+
 @capability_rule("url-template-repeats", "info")
 def repeated_variable(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A variable stands twice in the query of one `urlTemplate`.
@@ -148,10 +171,18 @@ def _modifiers(capability: Capability, document: JsonDocument) -> Iterator[tuple
 
 
 def _mistakes(document: JsonDocument, node: Scalar, template: Template, path: Path) -> Iterator[RuleMatch]:
+    text = template.text
     for mistake in template.mistakes:
-        start, end = within(document, node, mistake.start, mistake.end)
+        first, last, message = mistake.start, mistake.end, mistake.message
+        if angled := _ANGLED(text, first):
+            last, message = angled.end(), f"a variable is written {{{angled[1]}}}, not {angled[0]}"
+        elif text[first:last] == ">" and (other := text.rfind("<", 0, first)) >= 0:
+            angled = _ANGLED(text, other)
+            if angled is not None and angled.end() == last:  # told with its beginning
+                continue
+        start, end = within(document, node, first, last)
         yield RuleMatch(
-            f"{mistake.message}, in {quoted(template.text)}",
+            f"{message}, in {quoted(text)}",
             path,
             start,
             end,

@@ -61,8 +61,9 @@ def goes_nowhere(capability: Capability, document: JsonDocument) -> Iterator[Rul
         if member.name not in variables and member.name not in located and member.name != IGNORE:
             # One that a variable was to name has its place, as soon as both are called the same.
             lookalikes = lookalikes if lookalikes is not None else {*mistaken(capability).values()}
-            settled = routed or member.name in lookalikes
-            fix = None if settled else adding_member(document, action, "encoding", "query")
+            if member.name in lookalikes:  # told at the variable
+                continue
+            fix = None if routed else adding_member(document, action, "encoding", "query")
             message = f'{quoted(member.name)} is never sent: it is not in the URL template and there is no "encoding"'
             yield at_name(member, message, (*capability.path, "action", "parameterMapping", member.name), fix)
 

@@ -36,10 +36,11 @@ class SettingsError(AuroraError):
 
 
 class ConfigFile(Struct, frozen=True):
-    """A file of configuration and what it holds; nothing where there is no file."""
+    """A file of configuration and what it holds; nothing where there is no file. `named`: its user named it."""
 
     path: Path
     content: dict[str, Any] = {}
+    named: bool = False
 
 
 def users_path(environ: Mapping[str, str], config_file: Path | None = None) -> tuple[Path, bool]:
@@ -57,7 +58,7 @@ def workspaces_path(root: Path) -> Path:
 def users_document(environ: Mapping[str, str], config_file: Path | None = None) -> ConfigFile:
     """Read the user's file. Raises SettingsError, also where a file that was named is missing."""
     path, named = users_path(environ, config_file)
-    return ConfigFile(path, read_document(path, required=named))
+    return ConfigFile(path, read_document(path, required=named), named)
 
 
 def workspaces_document(root: Path) -> ConfigFile:

@@ -87,6 +87,7 @@ def settings_for(
 ) -> tuple[SoarSettings, list[Notice]]:
     """The settings of a run in the workspace at `root`: defaults < user < workspace < variables < flags.
 
+    A file that the user names (`--config`, AURORA_CONFIG) is a flag too: it counts more than the workspace's (App. C).
     `flags` may have `llm_provider` and `llm_model`. Reads files. Raises SettingsError for what is wrong in the user's
     file, a variable or a flag; what is wrong in the workspace's is a notice, and what it would have changed holds.
     """
@@ -94,7 +95,11 @@ def settings_for(
 
 
 def layered(
-    user: ConfigFile, root: Path, trusted: bool, environ: Mapping[str, str], flags: Mapping[str, str] | None = None
+    user: ConfigFile,
+    root: Path,
+    trusted: bool,
+    environ: Mapping[str, str],
+    flags: Mapping[str, str] | None = None,
 ) -> tuple[SoarSettings, list[Notice]]:
     """As `settings_for`, with the user's file read already."""
     said = {field: given_in(user, name) for field, (name, _) in SECTIONS.items()}
@@ -111,7 +116,7 @@ def layered(
         try:
             below = converted(name, kind, said[field], str(user.path)) if said[field] else kind()
             mine = _strict(name, given_in(kept, name), below, path, notices)
-            above = laid_over(name, said[field], mine)
+            above = laid_over(name, mine, said[field]) if user.named else laid_over(name, said[field], mine)
             converted(name, kind, above, str(path))
         except SettingsError as error:
             notices.append(_unusable((name,), str(error)))

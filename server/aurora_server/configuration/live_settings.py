@@ -119,7 +119,7 @@ class SettingsSource:
         self._stamp = stamp
 
     def _read(self) -> tuple[ConfigFile, Settings]:
-        document = ConfigFile(self._path, read_document(self._path, required=self._named))
+        document = ConfigFile(self._path, read_document(self._path, required=self._named), self._named)
         return document, settings_of(document, self._environ)
 
     @staticmethod

@@ -24,7 +24,7 @@ from aurora_indexer import IndexerError
 from aurora_memory import StoreError
 from aurora_protocol import ProtocolError
 from aurora_protocol.address import in_home
-from aurora_protocol.strict_modes import OWN_FILE
+from aurora_protocol.strict_modes import open_own
 from aurora_server.configuration.settings import LoggingSettings, RotationSettings, SettingsError
 
 MAX_WAITING = 10_000
@@ -104,7 +104,7 @@ class _OwnFile(RotatingFileHandler):
     """Rotated log file that is opened by its own name alone: a link in its place is refused, not written through."""
 
     def _open(self) -> TextIOWrapper:
-        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND | OWN_FILE, 0o600)
+        descriptor = open_own(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         return os.fdopen(descriptor, "a", encoding=self.encoding, errors=self.errors)
 
 

@@ -11,11 +11,11 @@ import os
 import socket
 import sys
 import time
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from aurora_protocol.connection import peer_user
 from aurora_protocol.frames import encode
-from aurora_server.daemon.endpoint import Endpoint
+from aurora_server.daemon.endpoint import BACKLOG, Endpoint
 from aurora_server.session.core import Core
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_SESSIONS = 256
+TELL_EVERY = 60.0
+"""Seconds between two complaints that there are no descriptors for who connects."""
 TOKEN_WITHIN = 5.0
 """Seconds within which a Windows client says the secret."""
 
@@ -53,10 +55,13 @@ class Listener:
     async def start(self) -> None:
         """Begin to accept."""
         listener = self._endpoint.listener
+        asyncio.get_running_loop().set_exception_handler(_Complaints())
+        # As often as `backlog` says asyncio tries, tells and makes a timer each second that there are no descriptors.
         if sys.platform == "win32":
-            self._server = await asyncio.start_server(self._connected, sock=listener)
+            self._server = await asyncio.start_server(self._connected, sock=listener, backlog=1)
         else:
-            self._server = await asyncio.start_unix_server(self._connected, sock=listener)
+            self._server = await asyncio.start_unix_server(self._connected, sock=listener, backlog=1)
+        listener.listen(BACKLOG)
         self._session_class = asyncio.create_task(asyncio.to_thread(_load_sessions), name="load sessions")
 
     async def stop(self, reason: str, within: float) -> None:
@@ -106,6 +111,20 @@ class Listener:
             logger.warning("session refused", extra={"session": number, "reason": f"belongs to user {user}"})
             return False
         return True
+
+
+class _Complaints:
+    """Tells what goes wrong beside any request; of connections that cannot be accepted, once a minute."""
+
+    def __init__(self) -> None:
+        self._told = -TELL_EVERY
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if "out of system resource" not in context.get("message", ""):
+            loop.default_exception_handler(context)
+        elif loop.time() - self._told >= TELL_EVERY:
+            self._told = loop.time()
+            logger.error("nobody can connect", extra={"error": str(context.get("exception"))})
 
 
 async def _knows_token(reader: asyncio.StreamReader, token: str) -> bool:

@@ -24,12 +24,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aurora_server.dashboard.hub import Hub
 from aurora_server.dashboard.page import Page
+from aurora_server.dashboard.view import View, view_of
 
 MOST_VIEWERS = 16
 HEARTBEAT = 15.0
 """Seconds of silence after which a line is sent all the same, so that a viewer who left is noticed."""
 
-MAX_CHANGE = 200
 _POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -38,7 +38,7 @@ _POLICY = "; ".join(
         "img-src 'self'",
         "connect-src 'self'",
         "base-uri 'none'",
-        "form-action 'none'",
+        "form-action 'self'",
         "frame-ancestors 'none'",
     )
 )
@@ -69,7 +69,7 @@ def application(hub: Hub, page: Page, token: str, port: int) -> Starlette:
             return answer
         if not admitted(request):
             return PlainTextResponse("This page opens with the address that `aurora dashboard` prints.\n", 403)
-        picture, problem = await hub.picture(_change_of(request))
+        picture, problem = await hub.picture(view_of(request.query_params))
         html = await asyncio.to_thread(page.whole, picture, problem)
         return HTMLResponse(html)
 
@@ -78,15 +78,15 @@ def application(hub: Hub, page: Page, token: str, port: int) -> Starlette:
             return PlainTextResponse("Forbidden\n", 403)
         if viewers.locked():
             return PlainTextResponse("too many open pages; close one\n", 503)
-        return StreamingResponse(_stream(_change_of(request)), media_type="text/event-stream")
+        return StreamingResponse(_stream(view_of(request.query_params)), media_type="text/event-stream")
 
-    async def _stream(change_id: str | None) -> AsyncIterator[str]:
+    async def _stream(view: View) -> AsyncIterator[str]:
         async with viewers:
             shown: dict[str, str] = {}
             last_problem: str | None = ""
             quiet = 0.0
             while not hub.ending.is_set():
-                picture, problem = await hub.picture(change_id)
+                picture, problem = await hub.picture(view)
                 told: dict[str, str | None] = {}
                 if picture is not None:
                     fresh = await asyncio.to_thread(page.sections, picture)
@@ -129,7 +129,3 @@ class SafeHeaders:
             await send(message)
 
         await self._app(scope, receive, with_headers if scope["type"] == "http" else send)
-
-
-def _change_of(request: Request) -> str | None:
-    return request.query_params.get("change", "")[:MAX_CHANGE] or None

@@ -1,4 +1,4 @@
-"""Charts: where lines and bars go: numbers in, coordinates out. The templates draw them as SVG, and say the same in
+"""Charts: where phases and bars go: numbers in, coordinates out. The templates draw them as SVG, and say the same in
 words.
 """
 
@@ -11,21 +11,11 @@ from msgspec import Struct
 from aurora_deliverables.deliverable import Deliverable
 from aurora_protocol.human_text import lasting
 
-WIDE, HIGH = 160.0, 36.0
-"""A sparkline's viewBox."""
-
 SPAN = 1000.0
 """The width of a timeline's viewBox."""
 
 LEAST = 3.0
 """Width that the shortest phase is still drawn with."""
-
-
-class Sparkline(Struct, frozen=True):
-    """Line segments (`x,y x,y …`), one for each stretch without a gap, and a dot for each value that is known."""
-
-    lines: tuple[str, ...]
-    dots: tuple[tuple[float, float], ...]
 
 
 class Stretch(Struct, frozen=True):
@@ -55,39 +45,6 @@ class Bar(Struct, frozen=True):
     name: str
     count: int
     width: float
-
-
-def sparkline(values: Sequence[float | None]) -> Sparkline | None:
-    """A line through the known values, from the first one on, spread over the whole height.
-
-    None where there is no second one.
-    """
-    while values and values[0] is None:
-        values = values[1:]
-    known = [value for value in values if value is not None]
-    if len(known) < 2:
-        return None
-    least, most = min(known), max(known)
-    step = WIDE - 8
-    places = [
-        None
-        if value is None
-        else (
-            round(4 + step * n / (len(values) - 1), 1),
-            round(HIGH / 2 if most == least else 4 + (HIGH - 8) * (most - value) / (most - least), 1),
-        )
-        for n, value in enumerate(values)
-    ]
-    lines: list[str] = []
-    stretch: list[str] = []
-    for place in [*places, None]:
-        if place is not None:
-            stretch.append(f"{place[0]},{place[1]}")
-        else:
-            if len(stretch) > 1:
-                lines.append(" ".join(stretch))
-            stretch = []
-    return Sparkline(tuple(lines), tuple(place for place in places if place is not None))
 
 
 def timeline(deliverable: Deliverable, now: float) -> tuple[list[Stretch], list[Tick]]:

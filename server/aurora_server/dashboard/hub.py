@@ -9,6 +9,7 @@ from typing import Protocol
 
 from aurora_protocol import DaemonUnreachable, RequestFailed
 from aurora_server.dashboard.picture import Picture
+from aurora_server.dashboard.view import View
 
 EVERY = 2.0
 """Seconds between two looks, more where a look takes long."""
@@ -23,21 +24,21 @@ SELDOM = 10.0
 class Looking(Protocol):
     """Where pictures come from. Blocks; one thread at a time."""
 
-    def picture(self, change_id: str | None) -> Picture:
-        """How things stand, with the phases of one deliverable."""
+    def picture(self, view: View) -> Picture:
+        """How things stand, with the deliverables of a view."""
 
     def close(self) -> None:
         """End the session until the next picture."""
 
 
 class Hub:
-    """Takes pictures when asked, at most one for each `interval` and deliverable; keeps the last if none can be had."""
+    """Takes pictures when asked, at most one for each `interval` and view; keeps the last if none can be had."""
 
     def __init__(self, source: Looking, every: float = EVERY) -> None:
         self._source = source
         self._every = every
         self._turn = asyncio.Lock()
-        self._kept: dict[str | None, tuple[float, Picture]] = {}
+        self._kept: dict[View, tuple[float, Picture]] = {}
         self._problem: str | None = None
         self._took = 0.0
         self.ending = asyncio.Event()
@@ -54,15 +55,15 @@ class Hub:
             async with asyncio.timeout(self.interval):
                 await self.ending.wait()
 
-    async def picture(self, change_id: str | None) -> tuple[Picture | None, str | None]:
+    async def picture(self, view: View) -> tuple[Picture | None, str | None]:
         """The newest picture there is, and what keeps us from a newer one."""
         async with self._turn:
-            kept = self._kept.get(change_id)
+            kept = self._kept.get(view)
             begun = time.monotonic()
             if kept is not None and begun - kept[0] < self._every / 2 and self._problem is None:
                 return kept[1], None
             try:
-                fresh = await asyncio.to_thread(self._source.picture, change_id)
+                fresh = await asyncio.to_thread(self._source.picture, view)
             except (DaemonUnreachable, RequestFailed) as error:
                 self._problem = str(error)
                 return (kept[1] if kept is not None else None), self._problem
@@ -70,7 +71,7 @@ class Hub:
             self._took = time.monotonic() - begun
             if len(self._kept) > 100:
                 self._kept.clear()
-            self._kept[change_id] = (time.monotonic(), fresh)
+            self._kept[view] = (time.monotonic(), fresh)
             return fresh, None
 
     async def close(self) -> None:

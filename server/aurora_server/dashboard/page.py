@@ -6,12 +6,15 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 import jinja2
+from msgspec import Struct
 
 from aurora_protocol.human_text import ago, count, lasting, size
-from aurora_server.dashboard.charts import bars, sparkline, timeline
+from aurora_server.dashboard.charts import bars, timeline
 from aurora_server.dashboard.picture import ChangeView, Picture
+from aurora_server.dashboard.tier_chart import tier_chart
+from aurora_server.dashboard.view import PAGE
 
-SECTIONS = ("health", "metrics", "changes", "phases", "failures", "spent")
+SECTIONS = ("health", "metrics", "groups", "filters", "changes", "phases", "failures", "spent")
 """The parts of the page that are sent anew when they changed, in their order."""
 
 
@@ -33,6 +36,8 @@ class Page:
             number=_number,
             dollars=_dollars,
             quoted=lambda text: quote(text, ""),
+            moment=_moment,
+            iso=_iso,
         )
 
     def whole(self, picture: Picture | None, problem: str | None) -> str:
@@ -52,14 +57,42 @@ class Page:
         told = {
             "picture": picture,
             "since": since,
-            "sparkline": sparkline,
+            "chart": tier_chart,
+            "view": picture.view,
+            "pages": Pages.of(picture),
             "stretches": stretches,
             "ticks": ticks,
             "failures": bars(picture.failure_types),
             "tools": bars(picture.tool_calls),
+            "named": lambda names: [(name, name) for name in names],
             "costly": [each for each in picture.changes if _spent(each)][:10],
         }
         return {name: self._templates.get_template(f"{name}.html").render(told) for name in SECTIONS}
+
+
+class Pages(Struct, frozen=True):
+    """Which part of the deliverables is shown, counted from 1: `first` to `last` of all, page `number` of `count`."""
+
+    first: int
+    last: int
+    number: int
+    count: int
+
+    @classmethod
+    def of(cls, picture: Picture) -> Pages:
+        """The pages of what a picture's view asks for."""
+        first = (picture.view.page - 1) * PAGE + 1
+        return cls(first, first + len(picture.changes) - 1, picture.view.page, max(1, -(-picture.total // PAGE)))
+
+
+def _moment(moment: float) -> str:
+    """`23 Nov 2026, 14:05`, of this machine's clock."""
+    at = datetime.fromtimestamp(moment).astimezone()
+    return f"{at.day} {at:%b %Y, %H:%M}"
+
+
+def _iso(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
 
 
 def _spent(change: ChangeView) -> bool:

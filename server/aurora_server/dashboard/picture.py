@@ -7,6 +7,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from aurora_deliverables.deliverable import Deliverable
+from aurora_server.dashboard.view import View
 
 
 class WorkspaceView(Struct, frozen=True):
@@ -23,8 +24,19 @@ class WorkspaceView(Struct, frozen=True):
     last_error: str | None
 
 
+class WeekView(Struct, frozen=True):
+    """A metric's value in one week."""
+
+    start: float
+    end: float
+    deliverables: int
+    value: float | None
+    words: str
+    tier: str | None
+
+
 class MetricView(Struct, frozen=True):
-    """One of the five metrics. `history` has windows, the oldest first; `better` is about the window before."""
+    """One of the five metrics; `weeks` has the oldest first, `better` is about the window before."""
 
     key: str
     title: str
@@ -34,8 +46,16 @@ class MetricView(Struct, frozen=True):
     previous_words: str | None
     better: bool | None
     changed: bool
-    history: tuple[float | None, ...]
-    history_words: tuple[str, ...]
+    hint: str | None
+    weeks: tuple[WeekView, ...]
+
+
+class GroupView(Struct, frozen=True):
+    """What the deliverables of one agent, or of one model, amount to: words and tier of each metric."""
+
+    name: str
+    deliverables: int
+    values: tuple[tuple[str, str | None], ...]
 
 
 class ChangeView(Struct, frozen=True):
@@ -70,7 +90,10 @@ class TokensSpent(Struct, frozen=True):
 
 
 class Picture(Struct, frozen=True):
-    """Everything on the page. `chosen` is the deliverable whose phases are drawn."""
+    """Everything on the page: `changes` are one page of the `total` that the `view` asks for.
+
+    `chosen` is the deliverable whose phases are drawn; `agents` and `models` are of the window, the names of all time.
+    """
 
     taken_at: float
     root: str
@@ -80,10 +103,18 @@ class Picture(Struct, frozen=True):
     connections: int
     workspaces: tuple[WorkspaceView, ...]
     window: str
+    days: float
     ended: int
     in_progress: int
     metrics: tuple[MetricView, ...]
+    agents: tuple[GroupView, ...]
+    models: tuple[GroupView, ...]
+    questions: int
+    view: View
     changes: tuple[ChangeView, ...]
+    total: int
+    agent_names: tuple[str, ...]
+    model_names: tuple[str, ...]
     chosen: Deliverable | None
     spent: TokensSpent
     failure_types: tuple[tuple[str, int], ...]

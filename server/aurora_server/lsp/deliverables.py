@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aurora_deliverables import InvalidRequest
 from aurora_deliverables.event_request import (
+    CriteriaRequest,
     DeliverableRequest,
     EventRequest,
     EventsRequest,
@@ -21,6 +22,7 @@ from aurora_deliverables.event_request import (
 from aurora_protocol import deliverable_methods as methods
 from aurora_server.lsp.documents import path_of
 from aurora_server.session.errors import REQUEST_FAILED, RequestError
+from aurora_server.workspace.deliverable_criteria import criteria_reply
 from aurora_server.workspace.deliverable_ingest import ingest
 from aurora_server.workspace.repository_changes import each_once
 
@@ -47,8 +49,7 @@ async def deliverable(ls: AuroraServer, value: object) -> Any:
         case EventRequest():
             return _state(await _record(workspaces, request, ls.source))
         case ListRequest():
-            listed = await _listed(workspaces, request)
-            return await asyncio.to_thread(lambda: {"deliverables": [_state(each) for each in listed]})
+            return await _listed(workspaces, request)
         case IngestRequest():
             return await ingest(_only(workspaces), request)
         case EventsRequest():
@@ -56,6 +57,9 @@ async def deliverable(ls: AuroraServer, value: object) -> Any:
         case ExportRequest():
             _, found = await _known(workspaces, request)
             return _final(found)
+        case CriteriaRequest():
+            _, found = await _known(workspaces, request)
+            return criteria_reply(found)
         case _:
             _, found = await _known(workspaces, request)
             return _state(found)
@@ -68,6 +72,8 @@ async def _record(workspaces: Sequence[Workspace], request: EventRequest, source
     else:
         workspace, known = await _known(workspaces, request)
         change_id = known.change_id
+    if request.action == "complete":  # what its spec shows by then belongs to it
+        await workspace.deliverables.record(await workspace.detecting.check_spec(change_id))
     now = await workspace.deliverables.moment(change_id)
     event = event_of(request, change_id, new_id=uuid.uuid4().hex, now=now, source=source)
     recorded = await workspace.deliverables.record([event])
@@ -131,14 +137,23 @@ async def _others(workspaces: Sequence[Workspace]) -> str:
     return f"there are {', '.join(names[:NAMED])}{more}; begin a new one with `start`"
 
 
-async def _listed(workspaces: Sequence[Workspace], request: ListRequest) -> list[Deliverable]:
-    found = [each for _, each in await each_once(workspaces) if each.kind == (request.kind or "change")]
-    if request.status == "open":
-        found = [each for each in found if each.status not in ENDED]
-    elif request.status is not None:
-        found = [each for each in found if each.status == request.status]
-    found.sort(key=lambda each: -each.updated_at)
-    return found[: request.limit]
+async def _listed(workspaces: Sequence[Workspace], request: ListRequest) -> dict[str, Any]:
+    from aurora_deliverables.selection import doers, select
+
+    every = [each for _, each in await each_once(workspaces)]
+
+    def told() -> dict[str, Any]:
+        found = select(every, request)
+        agents, models = doers(every)
+        shown = found[request.offset : request.offset + request.limit]
+        return {
+            "deliverables": [_state(each) for each in shown],
+            "total": len(found),
+            "agents": agents,
+            "models": models,
+        }
+
+    return await asyncio.to_thread(told)
 
 
 async def _events(workspace: Workspace, found: Deliverable, request: EventsRequest) -> dict[str, Any]:

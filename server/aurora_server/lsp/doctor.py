@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_protocol import methods, plugins
 from aurora_protocol.methods import DoctorFinding, DoctorResult
 from aurora_server.workspace.doctor import unopened
+from aurora_server.workspace.telemetry import choice_of
+from aurora_server.workspace.telemetry_status import telemetry_findings
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
@@ -58,7 +61,11 @@ async def _configured(ls: AuroraServer, result: DoctorResult, workspaces: Sequen
         roots = {workspace.root: ls.core.trust.is_trusted(workspace.root) for workspace in workspaces}
         return [*ls.core.source.findings(roots), *_plugins()]
 
-    return msgspec.structs.replace(result, findings=[*result.findings, *await asyncio.to_thread(look)])
+    exported = [each for workspace in workspaces if (each := await workspace.telemetry()) is not None]
+    problems = choice_of(ls.core.settings.telemetry, os.environ).problems
+    sender = exported[0][0] if exported else None
+    told = telemetry_findings(sender, sum(waiting for _, waiting in exported), problems)
+    return msgspec.structs.replace(result, findings=[*result.findings, *told, *await asyncio.to_thread(look)])
 
 
 def _plugins() -> list[DoctorFinding]:

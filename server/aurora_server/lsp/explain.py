@@ -1,4 +1,4 @@
-"""`aurora/explain`: one chunk, by its id or by a position in a document, with its activation, history and relations."""
+"""`aurora/explain`: one chunk, by its id, its name, or a place, with its activation, history and relations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def register(server: AuroraServer) -> None:
 
 
 async def explain(ls: AuroraServer, value: object) -> ExplainResult | None:
-    """One chunk by its id, or the one at a position (None where there is none)."""
+    """One chunk by its id, name or place; or what a position means, else the innermost definition around it."""
     params = params_as(ExplainParams, value)
     if params.id is not None:
         return await _explain_id(ls, params.id)
@@ -32,7 +32,9 @@ async def explain(ls: AuroraServer, value: object) -> ExplainResult | None:
         return None
     position = await in_code_points(ls, params.uri, params.position)
     place.workspace.uses.looked_at(place.workspace.relative(place.path), position.line + 1)
-    return await place.workspace.buffers.explain_at(place.path, position.line, position.character, place.text)
+    here = (place.path, position.line, position.character, place.text)
+    buffers = place.workspace.buffers
+    return await buffers.explain_at(*here) or await buffers.explain_around(*here)
 
 
 async def _explain_id(ls: AuroraServer, chunk_id: str) -> ExplainResult:

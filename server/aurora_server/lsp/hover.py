@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from aurora_indexer import documents
 from aurora_protocol.methods import ExplainResult, PatternUse, RelatedChunk
 from aurora_server.lsp import deliverable_lens
 from aurora_server.lsp.location import in_code_points, place_of
@@ -58,20 +59,37 @@ async def hover(ls: AuroraServer, params: types.HoverParams) -> types.Hover | No
         return of_deliverable
     position = await in_code_points(ls, uri, params.position)
     place.workspace.uses.looked_at(place.workspace.relative(place.path), position.line + 1)
-    explained = await place.workspace.buffers.explain_at(place.path, position.line, position.character, place.text)
+    here = (place.path, position.line, position.character, place.text)
+    explained = await place.workspace.buffers.explain_at(*here)
+    is_around = explained is None
+    if explained is None:
+        explained = await place.workspace.buffers.explain_around(*here, on_names=True)
     if explained is None:
         return None
+    title = _title(explained, place.path, is_around=is_around)
     root, now, behind = place.workspace.root, datetime.now(UTC), place.workspace.behind
     if as_markdown:
-        text = markdown(explained, root, now, behind=behind)
+        text = markdown(explained, root, now, title=title, behind=behind)
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
-    return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, plain(explained, now, behind=behind)))
+    return types.Hover(
+        types.MarkupContent(types.MarkupKind.PlainText, plain(explained, now, title=title, behind=behind))
+    )
 
 
-def markdown(explained: ExplainResult, root: Path, now: datetime, *, behind: bool = False) -> str:
-    """The hover's text, every name a link. `behind`: changes of files may be pending."""
-    chunk = explained.chunk
-    lines = [fenced(chunk.signature or chunk.name, chunk.language), f"*{escaped(why(explained, now))}*"]
+def _title(explained: ExplainResult, path: Path, *, is_around: bool) -> str:
+    """What is said of which chunk this is: its name where the cursor is elsewhere in it, its signature in documents.
+
+    In code nothing, its name stands before what is known: the language's own server tells the signature.
+    """
+    if is_around:
+        return explained.chunk.name
+    return explained.chunk.signature or explained.chunk.name if documents.for_path(path.name) is not None else ""
+
+
+def markdown(explained: ExplainResult, root: Path, now: datetime, *, title: str = "", behind: bool = False) -> str:
+    """The hover's text, every name a link, below its `title`. `behind`: changes of files may be pending."""
+    known = f"*{escaped(why(explained, now))}*"
+    lines = [fenced(title, explained.chunk.language), known] if title else [f"`{explained.chunk.name}` — {known}"]
     related = _related(explained, lambda link: f"[{escaped(link.name)}]({file_uri(root / link.file, link.line)})")
     if related:
         lines.append(related)
@@ -81,14 +99,15 @@ def markdown(explained: ExplainResult, root: Path, now: datetime, *, behind: boo
     return "\n\n".join(lines)
 
 
-def plain(explained: ExplainResult, now: datetime, *, behind: bool = False) -> str:
+def plain(explained: ExplainResult, now: datetime, *, title: str = "", behind: bool = False) -> str:
     """The hover's text for clients that show no Markdown."""
-    chunk = explained.chunk
     related = _related(explained, lambda link: f"{link.name} ({link.file}:{link.line})")
     patterns = [
         f"pattern: {' '.join(_quoted(each).split())} {_success(each)}" for each in explained.patterns[:PATTERNS]
     ]
-    lines = (chunk.signature or chunk.name, why(explained, now), related, *patterns, BEHIND if behind else "")
+    known = why(explained, now)
+    first = (title, known) if title else (f"{explained.chunk.name} — {known}",)
+    lines = (*first, related, *patterns, BEHIND if behind else "")
     return "\n".join(line for line in lines if line)
 
 

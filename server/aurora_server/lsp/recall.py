@@ -70,7 +70,12 @@ def checked(params: RecallParams) -> RecallParams:
 
 
 def merged(params: RecallParams, answers: list[tuple[Workspace, RecallResult]], took_ms: float) -> RecallResult:
-    """One answer of several: best first, none twice, within the limit and the token budget."""
+    """One answer of several: best first, none twice, within the limit and the token budget.
+
+    Where some answer a question about relations, which they say in their hints, only they do.
+    """
+    told = [(workspace, answer) for workspace, answer in answers if answer.results and answer.hint]
+    answers = told or answers
     found = own_results([(workspace, answer.results) for workspace, answer in answers])
     found.sort(key=lambda one: -one.score)
     if params.budget_tokens is None:
@@ -81,7 +86,8 @@ def merged(params: RecallParams, answers: list[tuple[Workspace, RecallResult]], 
             [KnapsackItem(one.score, one.tokens) for one in found], params.budget_tokens, params.limit
         )
         results = [found[place] for place in sorted(plan)]
-    hint = None if results else next((answer.hint for _, answer in answers if answer.hint), None)
+    hints = dict.fromkeys(answer.hint for _, answer in answers if answer.hint)
+    hint = " ".join(hints) if told else None if results else next(iter(hints), None)
     return RecallResult(
         query=params.query,
         took_ms=took_ms,
@@ -117,6 +123,7 @@ def freshness(parts: list[Freshness]) -> Freshness:
         files=sum(part.files for part in parts),
         chunks=sum(part.chunks for part in parts),
         state=max((part.state for part in parts), key=_STATES.index),
+        heard=all(part.heard for part in parts),
         history_percent=min(reading, default=None),
     )
 

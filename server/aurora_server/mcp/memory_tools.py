@@ -50,17 +50,23 @@ def places_reply(result: dict[str, Any], tokens: int) -> ToolReply:
         lines.append(within(result.get("hint") or "Memory knows nothing like that.", left))
     elif omitted:
         lines.append(f"({omitted} more did not fit; ask for more with `max_tokens`)")
+    if result["results"] and result.get("hint"):
+        lines.append(shorten(result["hint"], _LONGEST_LINE))
     return ToolReply("\n".join([*lines, *_behind(result["freshness"])]))
 
 
 def _line(number: int, found: dict[str, Any]) -> str:
     if not found["file"]:
         return shorten(f"{number}. {found['id']} {plain(found.get('signature') or '')}", _LONGEST_LINE)
-    place = f"{number}. {found['name']} {found['file']}:{found['line_start']}-{found['line_end']}"
+    place = f"{number}. {_maybe(found)}{found['name']} {found['file']}:{found['line_start']}-{found['line_end']}"
     also = ", ".join(f"{each['name']} :{each['line_start']}" for each in found.get("also") or ())
     told = [f"also {also}" if also else "", plain(found.get("summary") or "")]
     said = next((each for each in told if each and len(place) + 3 + len(each) <= _LONGEST_LINE), "")
     return f"{place} — {said}" if said else place
+
+
+def _maybe(found: dict[str, Any]) -> str:
+    return "maybe " if found.get("likely") else ""
 
 
 def _behind(freshness: dict[str, Any]) -> list[str]:
@@ -94,11 +100,13 @@ def hits_reply(result: dict[str, Any], tokens: int) -> ToolReply:
         lines.append(within(result.get("hint") or "Memory knows nothing like that.", left))
     elif omitted:
         lines.append(f"({omitted} more did not fit; links lead to them, or ask for more tokens)")
+    if result["results"] and result.get("hint"):
+        lines.append(shorten(result["hint"], _LONGEST_LINE))
     return ToolReply("\n".join([*lines, *_behind(result["freshness"])]), tuple(links))
 
 
 def _block(number: int, found: dict[str, Any], place: str) -> str:
-    block = [f"{number}. {found['name']} ({found['kind']}, score {found['score']:.2f}) {place}"]
+    block = [f"{number}. {_maybe(found)}{found['name']} ({found['kind']}, score {found['score']:.2f}) {place}"]
     if found.get("signature"):
         block.append(f"   {found['signature']}")
     if found.get("summary"):
@@ -143,7 +151,10 @@ class RetrieveContext(Arguments, frozen=True, kw_only=True):
 
 
 class Explain(Arguments, frozen=True, kw_only=True):
-    id: Annotated[Id, Meta(description="A chunk's id as recall gives it; `code:path:name` without lines will do.")]
+    id: Annotated[
+        Id,
+        Meta(description="An id as recall gives it (`code:path:name` will do), a name, or a place (`src/auth.py:45`)."),
+    ]
     max_tokens: Tokens = DEFAULT_TOKENS
 
 
@@ -239,8 +250,8 @@ MEMORY_TOOLS = (
     Tool(
         name="aurora_explain",
         title="Explain a chunk",
-        description="All that memory knows of one chunk by its id: signature, who calls it and what it calls, what is "
-        "changed together with it, when it changed and was used. Ask it before you change a function.",
+        description="All that memory knows of one chunk by its id, name or place: signature, who calls it and what it "
+        "calls, what is changed together with it, when it changed and was used. Ask it before you change a function.",
         takes=Explain,
         handler=_explain,
     ),

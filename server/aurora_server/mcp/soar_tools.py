@@ -87,7 +87,8 @@ async def _ask(link: DaemonLink, given: AskArguments, heard: Heard) -> ToolReply
     if given.verification is not None:
         params["verification"] = given.verification
     found = await link.request(query_methods.QUERY, params, heard=heard)
-    how = [f"state {found['state']}", f"cost ${found['cost_usd']:.4f}"]
+    unknown = f" and {found['unpriced_calls']} calls of unknown price" if found["unpriced_calls"] else ""
+    how = [f"state {found['state']}", f"cost ${found['cost_usd']:.4f}{unknown}"]
     if found["score"] is not None:
         how.insert(1, f"score {found['score']:.2f}")
     last = [f"({', '.join(how)}; id {found['id']})"]

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from aurora_indexer import IndexerError, documents, languages
@@ -19,7 +20,7 @@ from aurora_memory.views import ChunkView, Usage
 from aurora_protocol.methods import ExplainResult
 from aurora_server.workspace import explanation
 from aurora_server.workspace.focus import LATELY, MAX_LATELY, EditorCursor, focus_of
-from aurora_server.workspace.symbol_at import chunk_at, innermost
+from aurora_server.workspace.symbol_at import chunk_around, chunk_at, innermost
 
 KEPT = 32
 PARSE_SECONDS = 0.5
@@ -39,6 +40,17 @@ class Buffers:
 
     async def explain_at(self, path: Path, line: int, column: int, text: str | None) -> ExplainResult | None:
         """Explanation of the name at a 0-based position (column in code points). `text` is the buffer, if any."""
+        return await self._explained(path, line, column, text, _explained_at)
+
+    async def explain_around(
+        self, path: Path, line: int, column: int, text: str | None, *, on_names: bool = False
+    ) -> ExplainResult | None:
+        """Explanation of the innermost definition around a position; `on_names`: only where a name of code stands."""
+        return await self._explained(path, line, column, text, partial(_explained_around, on_names))
+
+    async def _explained(
+        self, path: Path, line: int, column: int, text: str | None, explain: Callable[..., ExplainResult | None]
+    ) -> ExplainResult | None:
         relative = self._relative(path)
         source = text if text is not None else await asyncio.to_thread(_read, path)
         if source is None:
@@ -46,7 +58,7 @@ class Buffers:
         parsed = await self._parsed(relative, source)
         chunks: Sequence[CodeChunk] = parsed.chunks if parsed else ()
         imports: Sequence[Import] = parsed.imports if parsed else ()
-        return await self._read(_explained_at, self._root, relative, source, chunks, imports, line, column)
+        return await self._read(explain, self._root, relative, source, chunks, imports, line, column)
 
     async def outline(self, path: Path, text: str) -> list[CodeChunk]:
         """The definitions or sections of a buffer as it is now; empty for languages not known."""
@@ -115,6 +127,21 @@ def _explained_at(
     column: int,
 ) -> ExplainResult | None:
     found = chunk_at(reader, path, text, chunks, imports, line, column)
+    return explanation.explain_chunk(reader, root, found) if found else None
+
+
+def _explained_around(
+    on_names: bool,
+    reader: Reader,
+    root: Path,
+    path: str,
+    text: str,
+    chunks: Sequence[CodeChunk],
+    imports: Sequence[Import],
+    line: int,
+    column: int,
+) -> ExplainResult | None:
+    found = chunk_around(reader, chunks, line, text=text if on_names else None, column=column)
     return explanation.explain_chunk(reader, root, found) if found else None
 
 

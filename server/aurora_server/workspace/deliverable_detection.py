@@ -18,11 +18,22 @@ from msgspec.structs import replace
 
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.deliverables import Deliverables
-from aurora_deliverables.detection import change_history, commits, work_phase
+from aurora_deliverables.detection import change_history, commits, junit, work_phase
 from aurora_deliverables.detection.attribution import Attributed, Open, attribute
-from aurora_deliverables.detection.observation import Observation, news
-from aurora_deliverables.detection.recorded_state import RecordedState, told
-from aurora_deliverables.events import Ended, Event, Renamed, TasksCounted, TestsRan, ToolCalled
+from aurora_deliverables.detection.names_in_tests import TestTitle
+from aurora_deliverables.detection.observation import Observation, news, summed
+from aurora_deliverables.detection.recorded_state import RecordedState, passed, told
+from aurora_deliverables.detection.spec_check import check, told_by_tests
+from aurora_deliverables.events import (
+    MAX_CRITERIA,
+    Ended,
+    Event,
+    Renamed,
+    SpecChecked,
+    TasksCounted,
+    TestsRan,
+    ToolCalled,
+)
 from aurora_deliverables.evidence import event_id, shown
 from aurora_indexer.files.gitdir import Head, find_git_directory, read_head
 from aurora_indexer.git import commands
@@ -33,6 +44,7 @@ from aurora_memory.store import Store, file_reader
 from aurora_server.configuration.settings import DetectSettings
 from aurora_server.workspace.change_history import WorkspaceGit
 from aurora_server.workspace.spec_files import OPENSPEC, Specs
+from aurora_server.workspace.titles_of_tests import placed_titles, test_titles
 
 logger = logging.getLogger(__name__)
 
@@ -147,6 +159,50 @@ class DeliverableDetection:
             while len(self._told) > KEPT_TOLD:
                 self._told.popitem(last=False)
         return state
+
+    async def check_spec(
+        self, change_id: str, tests: Sequence[TestTitle] = (), seen: Observation | None = None
+    ) -> list[Event]:
+        """What of a deliverable's spec is met, by these tests or those that ran last: events to be recorded, if any."""
+        known = await self._deliverables.get(change_id)
+        spec = known.spec_source if known is not None else None
+        if known is None or (seen is None and (spec is None or spec.framework not in self._specs.sources)):
+            return []
+        if seen is None:
+            assert spec is not None and spec.framework is not None, "one of those that are looked for"
+            name = (known.change_id, *known.names)[-1]
+            key = self._specs.key_of(spec.framework, name, spec.spec_id)
+            seen = await asyncio.to_thread(self._specs.see, spec.framework, key)
+        checked = await self._checked(known.change_id, seen, tests) if seen is not None else None
+        state = await self.known(known.change_id)
+        if seen is None or checked is None or checked == state.checked:
+            return []
+        at = await self._deliverables.moment(known.change_id)
+        id_ = event_id(known.change_id, "spec_check", checked, state.count("spec_check"))
+        return [Event(id_, known.change_id, at, checked, source=seen.source, evidence=shown(summed(checked)))]
+
+    async def _checked(self, change_id: str, seen: Observation, tests: Sequence[TestTitle] = ()) -> SpecChecked | None:
+        """What a spec's criteria are found to be; None where it states none."""
+        many = len(seen.criteria.requirements) + len(seen.criteria.constraints)
+        if not seen.criteria.stated or many > MAX_CRITERIA:  # of a part of them nothing follows
+            return None
+        state = await self.known(change_id)
+        events = await self._deliverables.events(change_id)
+        runs = [event for event in events if isinstance(event.what, TestsRan)]
+        last = runs[-1] if runs else None
+        whole = last is not None and isinstance(last.what, TestsRan) and passed(last.what)
+        indexed = await self._store.read(file_reader.files)
+
+        def look() -> SpecChecked:
+            titles = test_titles(self._root, indexed)
+            # Who tells no names tells of all: where nothing failed, whatever is named there passed.
+            by_names = tests or (last is not None and last.source == junit.SOURCE)
+            placed = (
+                placed_titles(tests, titles) if by_names else [replace(each, passed=whole or None) for each in titles]
+            )
+            return check(seen.criteria, placed, told_by_tests(state.checked) if by_names else {})
+
+        return await asyncio.to_thread(look)
 
     def _touched(self, touched: Touched) -> None:
         """Sort what changed: by name alone, as this is asked of every save."""
@@ -273,6 +329,8 @@ class DeliverableDetection:
             seen = await self._dated_by_git(seen)
         seen = replace(seen, change_id=self._deliverables.named(seen.change_id))
         before = await self.known(seen.change_id)
+        if seen.ending is not None and before.started_at is not None and (not before.ended or before.abandoned):
+            seen = replace(seen, checked=await self._checked(seen.change_id, seen))
         events = news(seen, before, self._now())
         if not events:
             return
@@ -425,6 +483,8 @@ class DeliverableDetection:
             state = await self.known(run.change_id)
             if run.at >= state.phase_at:  # what is told afterwards of long ago is no phase that begins now
                 await self._record(work_phase.tested(run.what, state, run.at))
+            if run.source != junit.SOURCE:  # who tells the names of tests has them looked at with it
+                await self._record(await self.check_spec(run.change_id))
 
     async def _look_at_commits(self) -> None:
         """Commits that came since HEAD was looked at last, the oldest first."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from aurora_deliverables.metrics import Five, Metrics, Series, Window, history, measure, series
+from aurora_deliverables.delivery_costs import Cost
+from aurora_deliverables.metrics import Five, Group, Metrics, Series, Window, history, measure, series
 from aurora_deliverables.secondary_metrics import latency
 from aurora_server.workspace.wire import iso
 
@@ -29,15 +30,19 @@ def metrics_reply(
     together = [each for deliverables in known.values() for each in deliverables]
     found = measure(together, now, days, count)
     past = [five for _, five in history(together, now, HISTORY, days, count)]
-    groups = {name: [_group(each, five) for each, five in group.items()] for name, group in found.groups.items()}
-    groups["workspace"] = [
-        _group(root, measure(deliverables, now, days, count).metrics) for root, deliverables in known.items()
-    ]
+    groups = {
+        name: [_group(each, some, found.group_costs[name].get(each)) for each, some in group.items()]
+        for name, group in found.groups.items()
+    }
+    alone = {root: measure(deliverables, now, days, count) for root, deliverables in known.items()}
+    groups["workspace"] = [_group(root, _whole(each), each.cost) for root, each in alone.items()]
     return {
         "window": {**_window(found.window), "days": days, "count": count},
         "metrics": _with_trends(found, past),
         "previous": _window(found.previous),
         "supporting": msgspec.to_builtins(found.supporting),
+        "cost": msgspec.to_builtins(found.cost),
+        "costs": [{"agent": each.agent, "model": each.model, **msgspec.to_builtins(each.cost)} for each in found.costs],
         "weekly": [_series(each) for each in series(together, now, WEEKS)],
         "runs": msgspec.to_builtins(found.runs),
         "groups": groups if by is None else {by: groups[by]},
@@ -80,12 +85,22 @@ def _with_trends(found: Metrics, past: Sequence[Five]) -> dict[str, Any]:
     told: dict[str, Any] = {}
     for name, metric in msgspec.to_builtins(found.metrics).items():
         trend = msgspec.to_builtins(found.trends[name]) if name in found.trends else {}
-        told[name] = {**metric, **trend, "history": [getattr(five, name).value for five in past]}
+        measured = msgspec.to_builtins(found.measured[name])
+        told[name] = {**metric, **trend, **measured, "history": [getattr(five, name).value for five in past]}
     return told
 
 
-def _group(name: str, five: Five) -> dict[str, Any]:
-    return {"name": name, "metrics": msgspec.to_builtins(five)}
+def _group(name: str, group: Group, cost: Cost | None) -> dict[str, Any]:
+    return {
+        "name": name,
+        "deliverables": group.deliverables,
+        "metrics": msgspec.to_builtins(group.metrics),
+        "cost": msgspec.to_builtins(cost),
+    }
+
+
+def _whole(found: Metrics) -> Group:
+    return Group(found.window.deliverables, found.metrics)
 
 
 def _series(each: Series) -> dict[str, Any]:

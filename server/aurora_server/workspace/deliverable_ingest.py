@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from aurora_deliverables import InvalidRequest
+from aurora_deliverables.events import Event
+from aurora_deliverables.evidence import event_id, shown
 
 if TYPE_CHECKING:
     from aurora_deliverables.event_request import IngestRequest
-    from aurora_deliverables.events import Event
     from aurora_server.workspace.workspace import Workspace
 
 
@@ -39,8 +40,14 @@ async def ingest(workspace: Workspace, request: IngestRequest) -> dict[str, Any]
         events = await _of_hook(workspace, request.document)
         note = None if events else workspace.hooks.unattributed(request.document)
         brought = Brought(events, notes=[note] if note is not None else ())
+    elif request.format == "junit":
+        return await _of_reports(workspace, request)
     else:
         brought = await _of_document(workspace, request.document)
+    return await _recorded(workspace, brought)
+
+
+async def _recorded(workspace: Workspace, brought: Brought) -> dict[str, Any]:
     recorded = await workspace.deliverables.record(brought.events)
     illegal = [{"event_id": each.event_id, "reason": each.reason} for each in recorded.refused]
     return {
@@ -104,6 +111,56 @@ async def _of_issues(workspace: Workspace, document: object) -> Brought:
         return Brought(events, [{"issue": each.issue, "reason": each.reason} for each in issues.bad], notes)
 
     return await asyncio.to_thread(brought)
+
+
+async def _of_reports(workspace: Workspace, request: IngestRequest) -> dict[str, Any]:
+    """Take in a test run by its JUnit reports, then look which of the spec's criteria it shows.
+
+    Raises InvalidRequest.
+    """
+    from aurora_deliverables.detection.junit import SOURCE, UnreadableReport, read_reports
+    from aurora_deliverables.event_request import moment
+
+    given = request.document if isinstance(request.document, list) else [request.document]
+    if not given or not all(isinstance(each, str) for each in given):
+        raise InvalidRequest("a JUnit `document` is the text of an XML report, or a list of them")
+    change_id = await _meant(workspace, request.change_id)
+    try:
+        report = await asyncio.to_thread(read_reports, given)
+    except UnreadableReport as error:
+        raise InvalidRequest(str(error)) from error
+    if not report.passed and not report.failed:
+        return await _recorded(workspace, Brought(notes=["the report has no test that ran"]))
+    said = request.at
+    at = moment(said, "at") if said is not None else report.ended_at
+    now = await workspace.deliverables.moment(change_id)
+    digest = await asyncio.to_thread(lambda: event_id(change_id, "tests", *sorted(given)))
+    known = {each.id for each in await workspace.deliverables.events(change_id)}
+    run = Event(
+        digest, change_id, now if at is None else min(at, now), report.ran, source=SOURCE, evidence=shown(report.said)
+    )
+    reply = await _recorded(workspace, Brought([run]))
+    if digest not in known:
+        found = await workspace.detecting.check_spec(change_id, report.titles)
+        checked = await _recorded(workspace, Brought(found))
+        reply["accepted"] += checked["accepted"]
+        reply["refused"] += checked["refused"]
+    return reply
+
+
+async def _meant(workspace: Workspace, change_id: str | None) -> str:
+    """The deliverable that tests are of: the one that is named, else that of the branch, else the only open one."""
+    if change_id is not None:
+        known = await workspace.deliverables.get(change_id)
+        if known is None:
+            raise InvalidRequest(f"no deliverable {change_id} here; begin it with `start`")
+        return known.change_id
+    found = await workspace.detecting.at_work()
+    if found is None:
+        open_ = workspace.detecting.open_ids
+        why = f"{len(open_)} deliverables are open, and no branch names one" if open_ else "no deliverable is open"
+        raise InvalidRequest(f"`change_id` is missing: {why}; name the one that was tested")
+    return found.change_id
 
 
 async def _of_hook(workspace: Workspace, payload: object) -> list[Event]:

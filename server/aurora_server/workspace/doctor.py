@@ -15,7 +15,7 @@ from aurora_indexer.git.history import BROKEN
 from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_memory.store import Store, file_reader, lifespans
-from aurora_memory.store.integrity import Fault
+from aurora_memory.store.integrity import Fault, IntegrityReport
 from aurora_memory.store.lifespans import ChunkStatus
 from aurora_memory.store.memory_files import MemoryFile
 from aurora_protocol.methods import DoctorFinding, DoctorResult, Skipped
@@ -42,6 +42,10 @@ async def checkup(
 
     `older` is the memory that is offered to this workspace, if there is one.
     """
+    checked = await store.check()
+    memory = await _memory_file(store, checked)
+    if not checked.version:  # nothing else that it says can be relied on, or even read
+        return DoctorResult(findings=[*_index(root, indexer), *memory], skipped={}, examples=[])
     scan = indexer.last_scan
     looked_into = await store.read(file_reader.skips)
     unknown = Counter(PurePosixPath(path).suffix for path, (why, _, _) in looked_into.items() if why == UNKNOWN)
@@ -68,7 +72,7 @@ async def checkup(
         findings=[
             *_index(root, indexer),
             *await _history(root, store, indexer),
-            *await _memory_file(store),
+            *memory,
             *await _lifespans(store),
             *([_older(older)] if older else []),
             *map(_policy, policy_problems),
@@ -130,8 +134,7 @@ async def _history(root: Path, store: Store, indexer: Indexer) -> list[DoctorFin
     return findings
 
 
-async def _memory_file(store: Store) -> list[DoctorFinding]:
-    checked = await store.check()
+async def _memory_file(store: Store, checked: IntegrityReport) -> list[DoctorFinding]:
     findings = [_fault(store.path, fault) for fault in checked.faults]
     if not findings:
         findings.append(DoctorFinding(level="ok", what=f"{store.path} is sound (shape {checked.version})"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -9,34 +10,63 @@ from aurora_memory import UnknownChunk
 from aurora_memory.chunks import type_of
 from aurora_memory.document_builder import code_document
 from aurora_memory.documents import Document
-from aurora_memory.lifespans.policies import Policies
-from aurora_memory.recall import weigh
+from aurora_memory.lifespans.evaluate import judge
+from aurora_memory.lifespans.policies import BUILT_IN, Policies
+from aurora_memory.recall import parse_question, relation_questions, weigh
 from aurora_memory.recall.patterns import weigh_reasoning
+from aurora_memory.recall.places import below, is_test, meant
 from aurora_memory.recall.recall import STORED
-from aurora_memory.store import chunk_reader, commit_reader, learned_reader, relation_reader
+from aurora_memory.store import chunk_reader, commit_reader, file_reader, learned_reader, relation_reader
+from aurora_memory.store.lifespans import lifespan_facts
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView, Usage
+from aurora_protocol.human_text import shorten
 from aurora_protocol.methods import ExplainResult, RelatedChunk
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.evidence import evidence_of
+from aurora_server.workspace.symbol_at import innermost
 
 EDITED_WITH = 5
 """Chunks named as usually edited with another."""
 
 
 def explain_id(reader: Reader, root: Path, chunk_id: str, policies: Policies) -> ExplainResult:
-    """Explain the chunk of that id, with or without its lines. Raises UnknownChunk."""
+    """Explain the chunk of that id, with or without its lines, of that name or at that place. Raises UnknownChunk."""
     if chunk_id.startswith("reas:"):
         return _explain_reasoning(reader, root, chunk_id, policies)
+    if not chunk_id.startswith(tuple(f"{each}:" for each in STORED)):
+        return explain_chunk(reader, root, _meant(reader, root, chunk_id))
     kind, path, name, lines = _taken_apart(chunk_id)
     found = [chunk for chunk in chunk_reader.by_name(reader, path, name) if type_of(chunk.kind) == kind]
     exact = [chunk for chunk in found if f"{chunk.line_start}-{chunk.line_end}" == lines]
     if not found:
         raise UnknownChunk(f"no chunk {chunk_id} in {root}; 'aur mem {name}' finds what there is")
-    return explain_chunk(reader, root, (exact or found)[0])
+    return explain_chunk(reader, root, (exact or found)[0], policies)
 
 
-def explain_chunk(reader: Reader, root: Path, chunk: ChunkView) -> ExplainResult:
+def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
+    """The chunk that a name or place (`src/auth.py:45`) means, of several the most used. Raises UnknownChunk."""
+    question = parse_question(below(str(root), text))
+    if (missing := recall_documents.missing_place(reader, question, 0)) is not None:
+        raise UnknownChunk(missing)
+    for place in question.places:
+        for path in file_reader.files_like(reader, place.path, 1):
+            chunks = chunk_reader.of_file(reader, path)
+            if (at := place.line) is not None and place.name is None and (found := innermost(chunks, at - 1)):
+                return found
+            if found := next(iter(meant([place], chunks)), None):
+                return found
+    name = re.sub(r"::|->|#", ".", text.strip().removesuffix("()"))
+    named = [each for each in chunk_reader.named(reader, [name]) if f".{each.name}".endswith(f".{name}")]
+    if not named:
+        near = relation_questions.near_name(reader, name.rpartition(".")[2])
+        said = f"; did you mean {near!r}?" if near else f"; 'aur mem {name}' finds what there is"
+        raise UnknownChunk(f"nothing here is called {shorten(text, 200)!r}{said}")
+    usages = relation_reader.usages(reader, [each.id for each in named])
+    return min(named, key=lambda each: (-usages.get(each.id, Usage()).callers, is_test(each.path), each.path))
+
+
+def explain_chunk(reader: Reader, root: Path, chunk: ChunkView, policies: Policies = BUILT_IN) -> ExplainResult:
     """Explain a stored chunk of a file."""
     now = time.time()
     (hit,) = weigh(reader, [chunk], now)
@@ -61,7 +91,8 @@ def explain_chunk(reader: Reader, root: Path, chunk: ChunkView) -> ExplainResult
     found = recall_documents.recalled(hit, root, usage, evidence=evidence)
     related = [*recall_documents.links(edges), *_edited_with(reader, chunk)]
     patterns = recall_documents.patterns_of(reader, edges)
-    return recall_documents.explained(found, chunk, document, accesses, commits, related, patterns)
+    verdict = judge(lifespan_facts(reader, [chunk.id])[chunk.id], policies, now)
+    return recall_documents.explained(found, chunk, document, accesses, commits, related, patterns, verdict)
 
 
 def _explain_reasoning(reader: Reader, root: Path, chunk_id: str, policies: Policies) -> ExplainResult:
@@ -74,7 +105,9 @@ def _explain_reasoning(reader: Reader, root: Path, chunk_id: str, policies: Poli
     (evidence,) = evidence_of(reader, [hit], None, now)
     recalled = recall_documents.recalled(hit, root, Usage(), evidence=evidence)
     edges = relation_reader.edges(reader, row)
-    return recall_documents.explained(recalled, hit.chunk, document, hit.history, None, recall_documents.links(edges))
+    verdict = judge(lifespan_facts(reader, [row])[row], policies, now)
+    related = recall_documents.links(edges)
+    return recall_documents.explained(recalled, hit.chunk, document, hit.history, None, related, verdict=verdict)
 
 
 def _edited_with(reader: Reader, chunk: ChunkView) -> list[RelatedChunk]:

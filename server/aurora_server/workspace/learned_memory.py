@@ -44,6 +44,7 @@ class LearnedMemory:
     async def take_in(self, path: Path) -> MemoryImportResult:
         """Take in what another memory exported, once the files are known: its chunks are told by them."""
         await self._indexer.first_run()
+        await self._adoption.git_root()  # by which the import knows whether it is of this repository
         done = await self._store.import_learned(path)
         self._indexer.counts = await self._store.counts()
         return await self._taken_in(done)
@@ -80,5 +81,6 @@ class LearnedMemory:
             added=done.added,
             moved=done.moved,
             waiting=done.waiting,
+            left_out=done.left_out,
             same_repository=mine == theirs if mine and theirs else None,
         )

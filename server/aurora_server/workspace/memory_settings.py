@@ -9,6 +9,7 @@ from pathlib import Path
 from aurora_memory.activation import Weighing
 from aurora_memory.learning import LearningPolicy
 from aurora_memory.lifespans.policies import Layer, Merged, merged, section_of
+from aurora_memory.store.memory_files import memory_file
 from aurora_protocol.address import in_home
 from aurora_server.configuration.config_file import workspaces_document, workspaces_path
 from aurora_server.configuration.settings import Settings, SettingsError, read_document
@@ -75,11 +76,21 @@ def policy_of(settings: Settings) -> LearningPolicy:
 
 
 def database_path(root: Path, settings: Settings) -> Path:
-    """Where the memory of `root` is kept: `$AURORA_HOME/memory/<name>-<hash>.db`, or `memory.database_path`."""
+    """Where the memory of `root` is kept: `$AURORA_HOME/memory/<name>-<hash>.db`, or `memory.database_path`.
+
+    A path without `{workspace}`, as App. C has it, means one file each all the same: `memory.db` is
+    `memory-<name>-<hash>.db` then, unless there is a `memory.db` that is this workspace's already.
+    """
     digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
     name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in root.name)[:60]
     workspace = f"{name or 'root'}-{digest}"
     if settings.memory.database_path is None:
         return settings.home / "memory" / f"{workspace}.db"
-    path = in_home(settings.memory.database_path, settings.home)
-    return Path(path.replace("{workspace}", workspace)).expanduser().absolute()
+    said = in_home(settings.memory.database_path, settings.home)
+    path = Path(said.replace("{workspace}", workspace)).expanduser().absolute()
+    if "{workspace}" in said:
+        return path
+    known = memory_file(path) if path.is_file() else None
+    if known is not None and known.root == root:
+        return path
+    return path.with_name(f"{path.stem}-{workspace}{path.suffix}")

@@ -55,6 +55,8 @@ def result_of(record: RunRecord, notices: Sequence[str] = ()) -> QueryResult:
         notices=tuple(dict.fromkeys((*notices, *record.notices))),
         cost_usd=round(record.cost_usd, 6),
         unpriced_calls=sum(call.cost_usd is None for call in made),
+        counted_usd=round(record.counted_usd, 6),
+        estimated_usd=round(record.estimated_usd, 6),
         calls=len(made),
         tokens=TokenCounts(
             input=sum(call.usage.input_tokens for call in made),
@@ -70,6 +72,7 @@ def result_of(record: RunRecord, notices: Sequence[str] = ()) -> QueryResult:
         log=record.log,
         cached=learned is not None and learned.reasoning_id is not None,
         reasoning_id=learned.reasoning_id if learned is not None else record.from_memory,
+        runs=learned.runs if learned is not None else 0,
         trace=tuple(msgspec.to_builtins(each) for each in record.phases),
         error=record.error,
     )
@@ -135,6 +138,8 @@ def _step(result: SubgoalResult) -> QueryStep:
         agent=result.response.agent_id,
         done=usable(result),
         tries=len(result.tries),
+        error=result.skipped or result.response.error,
+        exit_code=result.response.metadata.exit_code,
     )
 
 

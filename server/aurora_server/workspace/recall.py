@@ -206,6 +206,7 @@ def find(
         [] if related is not None else recall_logs(reader, question, hits),
         _hint(reader, question, hits, related, freshness, params.types),
         question.is_id and related is None,
+        missing=related is not None and related.is_unknown,
     )
 
 

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -14,6 +15,7 @@ from aurora_memory import chunk_validation, document_builder, semantic_tags
 from aurora_memory.chunks import type_of
 from aurora_memory.conversation_logs import LogReference
 from aurora_memory.documents import Document, KnowledgeContent
+from aurora_memory.lifespans.evaluate import Verdict
 from aurora_memory.recall import Hit, Question
 from aurora_memory.recall.places import meant
 from aurora_memory.relations import SURE
@@ -97,6 +99,7 @@ def recalled(
             )
             for each in hit.also
         ],
+        likely=hit.is_likely,
         excerpt=text is not None and text.excerpt,
         content=UNSET if text is None else text.content,
         content_lines=UNSET if text is None or text.lines is None else text.lines,
@@ -112,6 +115,7 @@ def explained(
     commits: Commits | None,
     relations: Sequence[RelatedChunk],
     patterns: Sequence[PatternUse] = (),
+    verdict: Verdict | None = None,
 ) -> ExplainResult:
     """Everything on one chunk for the wire."""
     plain = chunk_validation.plain(document)
@@ -124,8 +128,22 @@ def explained(
         commits=[document_builder.iso_time(at) for at in commits.times] if commits and commits.last_hash else [],
         relations=list(relations),
         document=plain,
+        governance=plain["governance"] | _told(verdict),
         patterns=list(patterns),
     )
+
+
+def _told(verdict: Verdict | None) -> dict[str, Any]:
+    """What a chunk's policies come to now, for the wire."""
+    if verdict is None:
+        return {}
+    ends = verdict.expires_at
+    return {
+        "policy": verdict.policy,
+        "state": verdict.state,
+        "expires_at": None if ends is None else document_builder.iso_time(ends),
+        "reason": verdict.reason,
+    }
 
 
 def summary(chunk: ChunkView) -> str:

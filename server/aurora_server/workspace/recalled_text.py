@@ -1,4 +1,7 @@
-"""Text of what was recalled, read from the files as they stand now: whole, or as excerpts that fit a token budget."""
+"""Text of what was recalled, read from the files as they stand now: whole, or as excerpts that fit a token budget.
+
+Whatever is in a file, its secrets are not in the text.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from aurora_memory.recall.token_budget import KnapsackItem, fill_token_budget, w
 from aurora_memory.store import chunk_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView
+from aurora_protocol.secret_mask import masked
 
 MAX_CONTENT_FILE = 8 << 20
 """Bytes of a file that are read for its chunks' text."""
@@ -50,7 +54,7 @@ def texts(root: Path, hits: Sequence[Hit], around: Mapping[str, Sequence[ChunkVi
 def raw_text(root: Path, chunk: ChunkView) -> str:
     """A chunk's lines as they stand, with all it holds; empty where its file cannot be read. Blocks."""
     lines = file_text(root, chunk.path).split("\n")
-    return "\n".join(lines[chunk.line_start - 1 : chunk.line_end])
+    return masked("\n".join(lines[chunk.line_start - 1 : chunk.line_end]))
 
 
 def within_budget(
@@ -93,8 +97,16 @@ def _read(
             files[chunk.path] = text.split("\n") if text else []
         lines = files[chunk.path]
         header = header_line(chunk, lines) if lines else chunk.line_start
-        found.append((hit, (own_lines(chunk, lines, around.get(chunk.path, ())), header)))
+        found.append((hit, (_without_secrets(own_lines(chunk, lines, around.get(chunk.path, ()))), header)))
     return found
+
+
+def _without_secrets(lines: list[Line]) -> list[Line]:
+    text = joined(lines)
+    clean = masked(text)
+    if clean == text:
+        return lines
+    return [(number, line) for (number, _), line in zip(lines, clean.split("\n"), strict=True)]
 
 
 def _whole(hit: Hit, text: tuple[list[Line], int]) -> Text:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aurora_deliverables.projection import Tracking
     from aurora_orchestration.guardrails.budget import Budget
     from aurora_orchestration.llm.providers.editor import EditorModel
+    from aurora_orchestration.run_record import RunRecord
     from aurora_orchestration.settings import SoarSettings
     from aurora_orchestration.soar.services import Memory, Services
     from aurora_orchestration.soar.sessions import Sessions
@@ -46,7 +47,7 @@ MACHINERY = ("aurora_orchestration.soar.orchestrator", "aurora_server.workspace.
 
 
 class Soar:
-    """The nine phases for the workspace at `root`. Belongs to the event loop's thread.
+    """The nine phases for the workspace at `root`. Belongs to the event loop's thread. `ended` hears of every run.
 
     What the workspace itself configures counts as far as its user trusts it: by `aurora trust`, or as the editor that
     asks says.
@@ -60,7 +61,9 @@ class Soar:
         memory: Memory,
         tracking: Tracking,
         environ: Mapping[str, str],
+        ended: Callable[[RunRecord], None] = lambda _: None,
     ) -> None:
+        self._ended = ended
         self._root = root
         self._configured = configured
         self._memory = memory
@@ -113,6 +116,7 @@ class Soar:
         )
         services = self.services(trusted=trusted, choice=choice)
         record = await orchestrate(services, request, tell=tell, ask_user=ask_user, editor=editor)
+        self._ended(record)
         return result_of(record, [notice.line for notice in found])
 
     async def steps(self, editor: EditorModel | None, *, trusted: bool, choice: ModelChoice | None = None) -> Steps:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import time
 import zlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from aurora_memory.chunk_text import cost
 from aurora_memory.chunks import type_of
 from aurora_memory.conversation_logs import LogReference
+from aurora_memory.documents import CitedSpan
 from aurora_memory.learning import Feedback, FinishedRun, Learned
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.conversation_logs import recall_logs
@@ -84,7 +86,12 @@ class SoarMemory:
 
     async def difficult(self, query: str) -> bool:
         """Whether questions like this one failed and did not succeed since."""
-        return await self._store.read(learned_reader.difficult, query)
+        return await self._store.read(learned_reader.difficult, query, time.time())
+
+    async def cites(self, rows: Sequence[int]) -> Mapping[int, Sequence[CitedSpan]]:
+        """The lines that the answers of those patterns rest on, as they were then, by row."""
+        documents = await self._store.read(learned_reader.reasoning, rows)
+        return {row: document.content.cites for row, document in documents.items()}
 
     async def index_log(self, file: str, text: str, query_id: str, topic: str) -> None:
         """Make a conversation log findable."""

@@ -25,6 +25,7 @@ from aurora_orchestration.soar.services import Services
 from aurora_orchestration.soar.stages import Tell, silence
 from aurora_orchestration.soar.verify import verify
 from aurora_orchestration.soar.verify_synthesis import verify_synthesis
+from aurora_orchestration.soar.workspace_text import WorkspaceText
 from aurora_orchestration.types import (
     AgentMetadata,
     AgentResponse,
@@ -128,6 +129,7 @@ class Steps:
                 self._settings.scoring,
                 complexity=level,
                 context=context,
+                workspace=WorkspaceText(self._services.workspace),
             )
             return self._result(notices, verification=to_builtins(found))
         try:

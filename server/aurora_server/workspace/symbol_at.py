@@ -61,6 +61,18 @@ def chunk_at(
     return _best(reader, scope.resolve(source, [Reference("calls", name, qualifier)]))
 
 
+def chunk_around(
+    reader: Reader, chunks: Sequence[CodeChunk], line: int, *, text: str | None = None, column: int = 0
+) -> ChunkView | None:
+    """The stored chunk of the innermost definition around a 0-based line; with `text`, where a name of code stands."""
+    around = innermost(chunks, line)
+    if around is None or around.name == MODULE_NAME:
+        return None
+    if text is not None and (type_of(around.kind) == "know" or word_at(text, line, column) is None):
+        return None
+    return _stored(reader, around)
+
+
 def _meant(reader: Reader, source: ReferenceTarget, mention: Reference) -> ChunkView | None:
     """The stored chunk that a name in a document means."""
     scope = Scope(source.path, source.language, (), Catalogue(relation_reader.definitions(reader, mention.name)))

@@ -6,13 +6,18 @@ import asyncio
 import logging
 import time
 from collections.abc import Coroutine, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.events import Event
 from aurora_deliverables.projection import Tracking
-from aurora_deliverables.telemetry.export_settings import Wish, choose
+from aurora_deliverables.telemetry.export_settings import Choice, Wish, choose
+from aurora_deliverables.telemetry.repository import repository_of
+from aurora_indexer.files.gitdir import find_git_directory, read_head
+from aurora_indexer.git import commands
 from aurora_memory.store.deliverable_log import Outbox
+from aurora_protocol.address import home
 from aurora_protocol.version import __version__
 from aurora_server.configuration.settings import TelemetrySettings
 
@@ -21,12 +26,35 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+REMOTE = ["config", "--get", "remote.origin.url"]
+LIVE = 60.0
+"""Seconds within which the end of a deliverable is one of the branch that is checked out."""
+
 GRACE = 10.0
 """Seconds that a deliverable whose archive phase is over waits for somebody to say how it ended."""
 
 
-def sender_of(settings: TelemetrySettings, environ: Mapping[str, str]) -> Sender | None:
-    """The one sender of this process; None where nothing is to be exported. Imports nothing heavy."""
+def sender_of(settings: TelemetrySettings, environ: Mapping[str, str], *, kept: bool = True) -> Sender | None:
+    """The one sender of this process; None where nothing is to be exported. Imports nothing heavy.
+
+    `kept` has it take note in the user's home of what went out.
+    """
+    choice = choice_of(settings, environ)
+    for problem in choice.problems:
+        logger.warning("telemetry", extra={"problem": problem})
+    if not choice.exporters:
+        return None
+    for exporter in choice.exporters:
+        logger.info("telemetry", extra={"signal": exporter.signal, "to": exporter.name, "place": exporter.place})
+    from aurora_deliverables.telemetry.delivery_record import FILE
+    from aurora_deliverables.telemetry.sender import Sender
+
+    record = home(environ) / FILE if kept else None
+    return Sender(choice, __version__, record, environ)
+
+
+def choice_of(settings: TelemetrySettings, environ: Mapping[str, str]) -> Choice:
+    """What is exported by the user's settings and the variables, and what was said that cannot be followed."""
     wish = Wish(
         settings.enabled,
         settings.traces,
@@ -35,16 +63,7 @@ def sender_of(settings: TelemetrySettings, environ: Mapping[str, str]) -> Sender
         settings.endpoint,
         {name.lower(): value for name, value in settings.headers.items()},
     )
-    choice = choose(environ, wish)
-    for problem in choice.problems:
-        logger.warning("telemetry", extra={"problem": problem})
-    if not choice.exporters:
-        return None
-    for exporter in choice.exporters:
-        logger.info("telemetry", extra={"signal": exporter.signal, "to": exporter.name, "place": exporter.place})
-    from aurora_deliverables.telemetry.sender import Sender
-
-    return Sender(choice, __version__)
+    return choose(environ, wish)
 
 
 class TelemetryFollower:
@@ -63,8 +82,18 @@ class TelemetryFollower:
         self._later: dict[str, asyncio.TimerHandle] = {}
         self._under_way: set[str] = set()
         self._closed = False
+        self._remote: str | None = None
         self._stop_listening = tracking.listen(self._hear)
         self._begin(self._catch_up())
+
+    @property
+    def sender(self) -> Sender:
+        """Who sends."""
+        return self._sender
+
+    async def unsent(self) -> int:
+        """How many ended deliverables no collector has taken in whole."""
+        return len(await self._outbox.waiting())
 
     async def close(self) -> None:
         """Stop listening; what is under way in the outbox finishes first, what waits is sent at the next start."""
@@ -112,7 +141,30 @@ class TelemetryFollower:
             self._under_way.discard(change_id)
             return
         events = tuple(await self._tracking.events(change_id))
-        self._sender.send(Leaving(self._workspace, deliverable, events, lambda: self._sent(change_id)))
+        branch = await self._branch() if self._is_live(deliverable) else None
+        repository = repository_of(await self._remote_url(), Path(self._workspace).name, branch)
+        self._sender.send(Leaving(self._workspace, deliverable, events, lambda: self._sent(change_id), repository))
+
+    def _is_live(self, deliverable: Deliverable) -> bool:
+        """Whether it ended just now: of what ended long ago nobody knows the branch any more."""
+        return time.time() - (deliverable.completed_at or 0.0) < LIVE + self._grace
+
+    async def _branch(self) -> str | None:
+        """The branch that the work tree is on."""
+
+        def look() -> str | None:
+            repository = find_git_directory(Path(self._workspace))
+            head = read_head(repository) if repository is not None else None
+            return head.ref.removeprefix("refs/heads/") or None if head is not None else None
+
+        return await asyncio.to_thread(look)
+
+    async def _remote_url(self) -> str | None:
+        """The address of the repository's remote, as git's configuration has it."""
+        if self._remote is None:
+            said = await commands.answer(Path(self._workspace), REMOTE)
+            self._remote = (said or b"").decode("utf-8", "replace").strip()
+        return self._remote or None
 
     def _sent(self, change_id: str) -> None:
         """Called from the sender's thread."""

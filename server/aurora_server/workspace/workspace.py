@@ -35,6 +35,7 @@ from aurora_protocol.methods import (
     RecallResult,
     WorkspaceStatus,
 )
+from aurora_protocol.strict_modes import complaint
 from aurora_server.configuration.settings import DeliverableSettings, DetectSettings, Settings
 from aurora_server.workspace import explanation, recall_documents
 from aurora_server.workspace.buffers import Buffers
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from aurora_deliverables.telemetry.sender import Sender
     from aurora_indexer.embedding.embedder import Embedder
     from aurora_indexer.embedding.model_process import ModelProcess
+    from aurora_orchestration.run_record import RunRecord
     from aurora_server.configuration.live_settings import SettingsSource
 
 logger = logging.getLogger(__name__)
@@ -105,7 +107,8 @@ class Workspace:
         )
         self._recall = MemoryRecall(root, store.read, lifespans.policies, embedder, self.uses)
         memory = SoarMemory(self._recall, store, lambda: self.soar.logs_folder(), indexer.first_run)
-        self.soar = Soar(root, home, configured, memory, self.deliverables, environ)
+        ended = _counting(sender) if sender is not None else _count_nothing
+        self.soar = Soar(root, home, configured, memory, self.deliverables, environ, ended)
         self._preloading = asyncio.create_task(self._preload(), name=f"preload {root}")
 
     @classmethod
@@ -129,6 +132,8 @@ class Workspace:
             partial(source.soar_for, root) if source else lambda *, trusted, flags=None: (settings.soar, [])
         )
         path = database_path(root, settings)
+        if problem := await asyncio.to_thread(_others_file, path):
+            raise StoreError(problem)
         sibling = await asyncio.to_thread(start_from_sibling, root, path)
         store = await Store.open(path, weighing_of(settings), policy_of(settings))
         try:
@@ -168,7 +173,12 @@ class Workspace:
             root,
             store,
             pool,
-            IndexerSettings(limits, debounce=settings.indexing.debounce_seconds, sweep=settings.indexing.sweep_seconds),
+            IndexerSettings(
+                limits,
+                debounce=settings.indexing.debounce_seconds,
+                sweep=settings.indexing.sweep_seconds,
+                cookies=settings.home / "watch",
+            ),
         )
         lifespans = await asyncio.to_thread(policies_of, root, settings)
         for problem in lifespans.problems:
@@ -237,7 +247,8 @@ class Workspace:
         What relates to the `cursor` and to what was edited lately comes first; without one, nothing is primed.
         """
         began = time.perf_counter()
-        freshness = self._freshness()  # before: an index that is done meanwhile came too late for this answer
+        pending = await self._indexer.heard()
+        freshness = self._freshness(pending)  # before: an index that is done meanwhile came too late for this answer
         focus = await self.buffers.focus(cursor, time.time()) if cursor is not None else None
         return await self._recall.answer(params, focus, freshness, began)
 
@@ -282,6 +293,10 @@ class Workspace:
         """Checkup of this workspace: what is wrong and how to mend it, and every file that is left out."""
         older = await self.adoption.offer()
         return await checkup(self.root, self._store, self._indexer, self._policy_problems, older, self._embedder)
+
+    async def telemetry(self) -> tuple[Sender, int] | None:
+        """Who sends deliverables on, and how many wait to be taken; None where nothing is exported."""
+        return None if self._follower is None else (self._follower.sender, await self._follower.unsent())
 
     async def repair(self) -> DoctorResult:
         """Mend the memory file and index everything anew; what was done, then what doctor says."""
@@ -329,12 +344,13 @@ class Workspace:
         await asyncio.to_thread(get_ready, self._counts().languages)
         await asyncio.to_thread(importlib.import_module, "aurora_protocol.secrets")  # looked for in what is recorded
 
-    def _freshness(self) -> Freshness:
-        """How far behind memory is now; when it was indexed, memory itself says."""
+    def _freshness(self, pending: int | None) -> Freshness:
+        """How far behind memory is now; when it was indexed, memory itself says. `pending` as of `Indexer.heard`."""
         counts = self._counts()
         return Freshness(
             indexed_at=None,
-            pending_files=self._indexer.pending,
+            pending_files=self._indexer.pending if pending is None else pending,
+            heard=pending is not None,
             skipped_files=self._skipped_files(),
             files=counts.files,
             chunks=counts.chunks,
@@ -370,3 +386,26 @@ def _size(path: Path) -> int:
 
 def _slashed(path: Path) -> str:
     return "" if path == Path() else path.as_posix()
+
+
+def _others_file(path: Path) -> str | None:
+    """Why a memory file is not opened that another user made, or may write; None where it is ours or none is there."""
+    try:
+        return complaint(path, path.stat())
+    except OSError:
+        return None
+
+
+def _counting(sender: Sender) -> Callable[[RunRecord], None]:
+    """Tells telemetry of each run that ended."""
+
+    def count(run: RunRecord) -> None:
+        from aurora_server.workspace.query_telemetry import run_measurements  # there by now: a run has ended
+
+        sender.count(run_measurements(run))
+
+    return count
+
+
+def _count_nothing(_: object) -> None:
+    """What is done of a run where nothing is exported."""

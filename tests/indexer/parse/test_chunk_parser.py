@@ -196,7 +196,9 @@ def test_of_too_many_references_no_base_is_left_out() -> None:
     calls = "".join(f"    a_{n} = f_{n}()\n" for n in range(300))
     (first, *rest) = chunks(f"class Cart(Base):\n{calls}")["Cart"].references
     assert (first.kind, first.name) == ("inherits", "Base")
-    assert [each.name for each in rest] == [f"f_{n}" for n in range(199)], "then in the order of use"
+    assert [each.name for each in rest if each.kind == "calls"] == [f"f_{n}" for n in range(199)], (
+        "then in the order of use"
+    )
 
 
 def test_a_long_signature_is_cut() -> None:

@@ -46,3 +46,82 @@ class A {
 """
     expected = {"Query().run", "Cache().get", "Database().read", "Client().send", "Log().add", "this.own", "Query"}
     assert called("a.ts", source, "A.f") == expected
+
+
+def test_what_is_imported_is_no_instance() -> None:
+    assert called("a.js", "const web = require('./web');\nfunction f() { web.get(); }\n", "f") == {"web.get"}
+
+
+GO = """package a
+
+type Cursor struct {
+\t*Base
+\tbucket *Bucket // what it is in
+\tleft, right node `json:"-"`
+\tmany   []node
+}
+
+func (c *Cursor) Walk(db *store.DB, n int) (b *Bucket, err error) {
+\tc.bucket.Get(n)
+\tdb.Begin()
+\ttx, err := db.Begin(true)
+\ttx.Commit()
+\tother := &Cursor{}
+\tother.Walk(nil, 1)
+\tdb.Update(func(inner *store.Tx) error { return inner.Rollback() })
+\tdb.From("(").Where("x").Find()
+\tb = open()
+\tb.Close()
+\tunknown.Do()
+\treturn b, nil
+}
+"""
+
+
+def noted(path: str, source: str) -> dict[str, set[str]]:
+    """What is noted of each definition, `name: value`."""
+    return {
+        each.name: {f"{ref.name}: {ref.qualifier}" for ref in each.references if ref.kind in ("returns", "holds")}
+        for each in parse_file(path, source.encode()).chunks
+    }
+
+
+def test_go() -> None:
+    assert called("a.go", GO, "Cursor.Walk") == {
+        *("Cursor().bucket.Get", "store.DB().Begin", "store.DB().Begin().Commit", "Cursor", "Cursor().Walk"),
+        *("store.DB().Update", "store.Tx().Rollback", "store.DB().From", "store.DB().From().Where"),
+        *("store.DB().From().Where().Find", "open", "Bucket().Close", "unknown.Do"),
+    }
+    assert noted("a.go", GO)["Cursor"] == {"bucket: Bucket()", "left: node()", "right: node()"}
+    assert noted("a.go", GO)["Cursor.Walk"] == {": Bucket()"}
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "name", "expected"),
+    [
+        ("a.py", "def f() -> Client:\n    return g()\n", "f", ": Client()"),
+        ("a.py", "def f() -> 'Client | None':\n    pass\n", "f", ": Client()"),
+        ("a.py", "def f(env: Env):\n    return env.make(a(1))\n", "f", ": Env().make()"),
+        ("a.py", "app = make(1)\n\n\ndef f():\n    pass\n", "<module>", "app: make()"),
+        ("a.py", "class A:\n    def __init__(self, env: 'Env'):\n        self.env = env\n", "A", "env: Env()"),
+        ("a.ts", "export function f(): Promise<Client> { return g(); }\n", "f", ": Client()"),
+        ("a.ts", "export function f() { return new Client(1); }\n", "f", ": Client()"),
+        ("a.ts", "class A { constructor(private web: Client) {} }\n", "A", "web: Client()"),
+    ],
+)
+def test_what_functions_return_and_fields_hold(path: str, source: str, name: str, expected: str) -> None:
+    assert noted(path, source)[name] == {expected}
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("def f(a):\n    if a:\n        return Client()\n    return Other()\n", "f"),
+        ("def f():\n    return Client().name\n", "f"),
+        ("def f():\n    return Client() or None\n", "f"),
+        ("class A:\n    def __init__(self, env):\n        self.env = env\n", "A"),
+        ("app = make(1) if ready else None\n\n\ndef f():\n    pass\n", "<module>"),
+    ],
+)
+def test_what_is_not_plain_is_not_noted(source: str, name: str) -> None:
+    assert noted("a.py", source)[name] == set()

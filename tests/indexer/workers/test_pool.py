@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from aurora_indexer import WorkerLost
+from aurora_indexer.workers import worker_process
 from aurora_indexer.workers.messages import FileSkipped, Parsed, ParseFailed, Reply, Unchanged, WorkItem, content_hash
 from aurora_indexer.workers.pool import PoolClosed, WorkerPool, _Work
 from tests.patience import HANG
@@ -107,6 +108,19 @@ async def gone(pids: Sequence[int], seconds: float = HANG) -> bool:
             return True
         await asyncio.sleep(0.02)
     return False
+
+
+async def test_a_worker_that_was_stopped_is_replaced_in_seconds(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_process, "LOOK_EVERY", 0.1)
+    pool = setting.pool(file_seconds=HANG)
+    await collect(pool, setting.root, setting.many(1))
+    (pid,) = pool.pids
+    os.kill(pid, signal.SIGSTOP)
+    replies = await collect(pool, setting.root, setting.many(5, "def other(): pass\n"))
+    assert all(isinstance(reply, Parsed) for reply in replies.values())
+    assert pool.pids != [pid] and await gone([pid])
 
 
 async def test_the_real_worker_parses_and_tells_stat_and_hash(tmp_path: Path) -> None:

@@ -41,8 +41,9 @@ def test_a_full_envelope_is_taken_as_it_is() -> None:
         ('log line\n{"summary": "s", "confidence": 0.8}', "s", 0.8),
         ('Here:\n```json\n{"summary": "s", "confidence": 0.8}\n```\nDone.', "s", 0.8),
         ("just words", "just words", 0.5),
-        ('{"places": 3}', '{"places": 3}', 0.5),
-        ("[1, 2]", "[1, 2]", 0.5),
+        ('{"answer": "s", "confidence": 0.8}', "s", 0.8),
+        ('{"message": "s"}', "s", 0.5),
+        ('See:\n```json\n{"retries": 3}\n```', 'See:\n```json\n{"retries": 3}\n```', 0.5),
     ],
 )
 def test_simpler_answers_are_understood(answer: str, summary: str, confidence: float) -> None:
@@ -71,6 +72,10 @@ def test_errors_and_nothing_are_errors_with_a_reason() -> None:
         ('{"status": "error"}', "failed without saying why"),
         ('{"status": "success", "output": {}}', "answered without a summary"),
         ("x" * (MAX_REPLY + 1), "at most"),
+        ("[1,2,3]", "without a summary"),
+        ('{"foo":1}', "without a summary"),
+        ('{"answer": 42}', "without a summary"),
+        ("```json\n{}\n```", "without a summary"),
     ):
         response = response_of(answer, TOLD)
         assert response.status == "error" and response.output is None

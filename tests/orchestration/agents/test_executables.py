@@ -147,7 +147,7 @@ async def test_a_program_that_floods_is_ended(tmp_path: Path) -> None:
 async def test_a_program_that_fails_says_why_in_one_printable_line(tmp_path: Path) -> None:
     response = await run(program(tmp_path, FAILS), tmp_path)
     assert response.status == "error"
-    assert response.error is not None and response.error.startswith("ended with code 3: no such model")
+    assert response.error is not None and response.error.startswith("exit code 3 (no such model")
     assert response.error.isprintable()
 
 

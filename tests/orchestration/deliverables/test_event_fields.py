@@ -17,6 +17,7 @@ from aurora_deliverables.event_request import SPELLED
 from aurora_deliverables.events import (
     AgentIdentity,
     Conformed,
+    Criterion,
     Ended,
     Event,
     EventBody,
@@ -28,6 +29,7 @@ from aurora_deliverables.events import (
     Renamed,
     Revived,
     SessionJoined,
+    SpecChecked,
     SpecSource,
     Started,
     TasksCounted,
@@ -62,6 +64,7 @@ SAMPLES: list[EventBody] = [
     Conformed(functional=0.75, constraints=0.75),
     TestsRan(3, 1, None, "pytest"),
     TestsRan(succeeded=True),
+    SpecChecked((Criterion("requirement", "Full-text search", True, "test", "specs/a.md:3"),)),
     Ended("failed", "incomplete", "given up"),
     Ended("completed", deliverable_failed=False),
     Revived(),

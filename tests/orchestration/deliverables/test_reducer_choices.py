@@ -366,7 +366,7 @@ async def test_a_snapshot_is_used_where_it_is_of_the_same(kept: Kept, tmp_path: 
     store = await Store.open(tmp_path / "memory.db")
     events = [deliverable_log.LoggedEvent(f"e{n}", "one", 1.0, 1.0, "cli", "{}") for n in range(2)]
     await store.log_deliverable_events(events)
-    await store.keep_deliverable_folds(kept.mark, [FoldedDeliverable("one", kept.number, "kept")])
+    await store.keep_deliverable_folds(kept.mark, [FoldedDeliverable("one", kept.number, '"kept"')])
     (found,) = await store.read(deliverable_log.folds, "now")
     await store.close()
-    assert found == FoldedDeliverable("one", 2, "kept" if kept.used else "")
+    assert found == FoldedDeliverable("one", 2, '"kept"' if kept.used else "")

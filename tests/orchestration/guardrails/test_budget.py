@@ -10,7 +10,7 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -19,7 +19,8 @@ from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.guardrails.budget_periods import period_at
 from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.guardrails.ledger import LedgerEvent, begin, since
-from aurora_orchestration.settings import BudgetSettings, ComplexitySettings
+from aurora_orchestration.settings import BudgetSettings, ComplexitySettings, Route, Routes
+from aurora_orchestration.types import Complexity, Rate, Role, VerificationOption
 from tests.patience import HANG
 
 NOON = datetime(2025, 12, 20, 14, 30, tzinfo=UTC).timestamp()
@@ -370,13 +371,45 @@ def test_a_large_history_is_put_aside_between_periods(
     assert budget.history().total_usd == 1.75 and budget.history("2025-12").total_usd == 1.0
 
 
-def test_estimates_follow_the_formula() -> None:
+SONNET: dict[Role, Rate] = {"reasoning": Rate(3.0, 15.0), "solving": Rate(3.0, 15.0)}
+
+
+def test_an_estimate_counts_question_context_answer_and_price() -> None:
     settings = ComplexitySettings()
-    assert estimate(1000, "simple", settings) == pytest.approx(0.001)
-    assert estimate(500, "medium", settings) == pytest.approx(0.05 * 3 * 0.5)
-    assert estimate(2000, "complex", settings) == pytest.approx(0.5 * 5 * 2)
-    assert estimate(1000, "critical", settings) == pytest.approx(0.5 * 8)
+    bare = estimate(10, 0, "simple", "none", SONNET, settings)
+    assert bare == pytest.approx((260 * 3 + 250 * 15) / 1e6)
+    assert estimate(1010, 0, "simple", "none", SONNET, settings) - bare == pytest.approx(1000 * 3 / 1e6)
+    assert estimate(10, 2000, "simple", "none", SONNET, settings) - bare == pytest.approx(2000 * 3 / 1e6)
+    dear: dict[Role, Rate] = {role: Rate(rate.input * 5, rate.output * 5) for role, rate in SONNET.items()}
+    assert estimate(10, 0, "simple", "none", dear, settings) == pytest.approx(5 * bare)
+    ways: tuple[tuple[Complexity, Literal["none"] | VerificationOption], ...] = (
+        ("simple", "none"), ("medium", "option_a"), ("complex", "option_b"), ("critical", "option_c")
+    )  # fmt: skip
+    told = [estimate(10, 2000, level, way, SONNET, settings) for level, way in ways]
+    assert told == sorted(told) and told[0] < told[1] / 3
+    free: dict[Role, Rate] = {"reasoning": Rate(0.0, 0.0), "solving": Rate(0.0, 0.0)}
+    assert estimate(10, 2000, "critical", "option_c", free, settings) == 0.0
     assert (tokens_of(""), tokens_of("abcde")) == (1, 2)
+
+
+def test_a_multiplier_that_was_raised_counts_by_how_far() -> None:
+    settings = ComplexitySettings(routing=Routes(simple=Route(verification="none", cost_multiplier=2.0)))
+    usual = estimate(10, 0, "simple", "none", SONNET, ComplexitySettings())
+    assert estimate(10, 0, "simple", "none", SONNET, settings) == pytest.approx(2 * usual)
+
+
+def test_past_runs_of_a_kind_correct_its_estimate_and_survive_the_process(file: Path, clock: Clock) -> None:
+    budget = budget_of(file, clock)
+    for run, usd in enumerate((0.2, 0.3, 0.9)):
+        budget.end_run(f"r{run}", way="medium option_a m m", estimated=0.1, usd=usd)
+    budget.end_run("r3", way="simple none m m", estimated=0.1, usd=0.1)
+    budget.end_run("r4", query_counted=False, way="medium option_a m m", estimated=0.1, usd=9.0)
+    again = budget_of(file, clock)
+    assert again.past("medium option_a m m") == pytest.approx((2.0, 3.0, 9.0))
+    assert again.past("nothing") == () and again.history().total_usd == 0.0, "what a run cost is in its calls"
+    usual = estimate(10, 0, "medium", "option_a", SONNET, ComplexitySettings())
+    known = estimate(10, 0, "medium", "option_a", SONNET, ComplexitySettings(), again.past("medium option_a m m"))
+    assert known == pytest.approx(2.5 * usual), "the median of theirs and of 1"
 
 
 @pytest.mark.parametrize(

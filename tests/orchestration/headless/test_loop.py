@@ -26,12 +26,12 @@ from aurora_orchestration.headless.loop import (
     pursue,
     query_of,
 )
-from aurora_orchestration.headless.scratchpad import BadScratchpad, Scratchpad, progress_of, signalled
+from aurora_orchestration.headless.scratchpad import BadScratchpad, Scratchpad, progress_of, signals
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.run_record import Mode, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
-from aurora_orchestration.types import ModelCall, Usage
+from aurora_orchestration.types import AgentMetadata, AgentResponse, ModelCall, Subgoal, SubgoalResult, Usage
 from tests.orchestration.llm.loopback import LoopbackProvider
 
 NOON = datetime(2026, 1, 2, 12, 0, 0)
@@ -88,6 +88,13 @@ def answered(answer: str, cost: float = 0.1, **changes: Any) -> RunRecord:
         calls=(call,),
     )
     return msgspec.structs.replace(record, **changes)
+
+
+def worked(answer: str, cost: float = 0.1, **agent: Any) -> RunRecord:
+    """A run in which one agent worked; `agent` are fields of its response."""
+    response = AgentResponse(**{"subgoal_id": "SG1", "agent_id": "coder", "status": "success", **agent})
+    step = SubgoalResult(subgoal=Subgoal(id="SG1", description="Run the tests", agent="coder"), response=response)
+    return answered(answer, cost, results=(step,))
 
 
 class Runs:
@@ -196,13 +203,15 @@ async def test_the_loop_ends_after_its_iterations_and_notes_each(root: Path) -> 
         ---
 
         ## Iteration 1 (12:00:00)
-        **Action:** Answered directly
+        **Action:** None: a model answered, no agent was started
         **Observation:** Ran the tests. Next step: fix test_a (score 0.80)
+        **Changes:** none: no commit, no changed file
         **Next Step:** fix test_a
 
         ## Iteration 2 (12:00:00)
-        **Action:** Answered directly
+        **Action:** None: a model answered, no agent was started
         **Observation:** Fixed test_a.
+        **Changes:** none: no commit, no changed file
 
         ---
 
@@ -216,15 +225,32 @@ async def test_the_loop_ends_after_its_iterations_and_notes_each(root: Path) -> 
     assert "fix test_a" in runs.asked[1]
 
 
-async def test_an_agent_that_writes_the_signal_ends_it(root: Path) -> None:
+async def test_an_agent_that_writes_the_signal_ends_it_when_it_is_judged_to_hold(
+    root: Path, provider: LoopbackProvider
+) -> None:
     pad = root / "headless" / "scratchpad.md"
 
     def write() -> None:
         pad.write_text(pad.read_text() + "GOAL_ACHIEVED: 12 of 12 tests pass\n")
 
-    outcome = await pursue(headless(root), Runs(answered("done"), then=write), None)
-    assert (outcome.ending, outcome.exit_code, outcome.reason) == ("goal", 0, "12 of 12 tests pass")
-    assert "**STATUS:** GOAL_ACHIEVED\n**Reason:** 12 of 12 tests pass\n" in text_of(root)
+    provider.script(
+        {"achieved": False, "reason": "The tests were not run."}, {"achieved": True, "reason": "They were."}
+    )
+    outcome = await pursue(headless(root), Runs(worked("done"), then=write), judge_of(provider))
+    assert (outcome.ending, outcome.exit_code, outcome.reason) == ("goal", 0, "They were.")
+    assert "Claimed, not confirmed: 12 of 12 tests pass\n" in text_of(root)
+    assert "**STATUS:** GOAL_ACHIEVED\n**Reason:** They were.\n" in text_of(root)
+
+
+async def test_a_claim_that_does_not_hold_is_not_found_by_a_script_that_looks_for_the_signal(root: Path) -> None:
+    pad = root / "headless" / "scratchpad.md"
+
+    def write() -> None:
+        pad.write_text(pad.read_text() + "GOAL_ACHIEVED: trust me\n")
+
+    runs = Runs(worked("GOAL_ACHIEVED: surely"), then=write)
+    assert (await pursue(headless(root, max_iterations=1), runs, None)).ending == "iterations"
+    assert "GOAL_ACHIEVED" not in text_of(root)
 
 
 async def test_a_claim_holds_when_it_is_judged_to_and_judging_is_paid_for(
@@ -234,7 +260,7 @@ async def test_a_claim_holds_when_it_is_judged_to_and_judging_is_paid_for(
         {"achieved": False, "reason": "No test was run.", "next_step": "Run the tests."},
         {"achieved": True, "reason": "All 12 tests were seen to pass."},
     )
-    runs = Runs(answered("GOAL_ACHIEVED: surely", 0.0), answered("12 passed.\nGOAL_ACHIEVED: all tests pass", 0.0))
+    runs = Runs(worked("GOAL_ACHIEVED: surely", 0.0), worked("12 passed.\nGOAL_ACHIEVED: all tests pass", 0.0))
     outcome = await pursue(headless(root), runs, judge_of(provider))
     assert (outcome.ending, outcome.exit_code, outcome.iterations) == ("goal", 0, 2)
     assert outcome.cost_usd > 0
@@ -245,10 +271,10 @@ async def test_a_claim_holds_when_it_is_judged_to_and_judging_is_paid_for(
 
 async def test_a_claim_that_cannot_be_judged_does_not_hold(root: Path, provider: LoopbackProvider) -> None:
     provider.script("no JSON", "no JSON either")
-    outcome = await pursue(headless(root, max_iterations=1), Runs(answered("GOAL_ACHIEVED: yes")), judge_of(provider))
+    outcome = await pursue(headless(root, max_iterations=1), Runs(worked("GOAL_ACHIEVED: yes")), judge_of(provider))
     assert outcome.ending == "iterations"
     assert "it could not be judged" in text_of(root)
-    outcome = await pursue(headless(root, max_iterations=1), Runs(answered("GOAL_ACHIEVED: yes")), None)
+    outcome = await pursue(headless(root, max_iterations=1), Runs(worked("GOAL_ACHIEVED: yes")), None)
     assert (outcome.ending, outcome.iterations) == ("iterations", 2)
 
 
@@ -267,13 +293,28 @@ async def test_the_budget_ends_it_and_is_one_over_several_invocations(root: Path
     assert (await pursue(headless(root), runs, None)).iterations == 4
 
 
-async def test_a_goal_that_was_met_is_not_pursued_again(root: Path) -> None:
+async def test_a_goal_that_was_met_is_pursued_again_once_something_has_changed(
+    root: Path, provider: LoopbackProvider
+) -> None:
+    provider.script({"achieved": True, "reason": "12 of 12 pass."})
+    first = await pursue(headless(root), Runs(worked("GOAL_ACHIEVED: yes")), judge_of(provider))
+    assert first.ending == "goal"
+    runs = Runs(worked("Looked again."))
+    second = await pursue(headless(root), runs, None)
+    assert (second.exit_code, runs.asked) == (0, [])
+    assert "nothing was run now" in second.reason
+    (root / "broken.py").write_text("assert False\n")
+    third = await pursue(headless(root, max_iterations=2), runs, None)
+    assert (third.ending, len(runs.asked)) == ("iterations", 1)
+
+
+async def test_an_older_scratchpad_s_word_that_the_goal_is_met_is_not_taken(root: Path) -> None:
     pad = Scratchpad(root / "headless" / "scratchpad.md")
     pad.begin("t", 10, 5.0, NOON)
     pad.end("GOAL_ACHIEVED", "met", 0, 0.0)
     runs = Runs(answered("x"))
-    outcome = await pursue(headless(root), runs, None)
-    assert (outcome.exit_code, runs.asked) == (0, [])
+    assert (await pursue(headless(root, max_iterations=1), runs, None)).exit_code == 1
+    assert len(runs.asked) == 1
 
 
 @pytest.mark.parametrize(
@@ -290,7 +331,121 @@ async def test_a_failed_run_is_noted_and_gone_on_from(root: Path) -> None:
     runs = Runs(answered("", state="failed", error="no plan passed"), answered("ok"))
     outcome = await pursue(headless(root, max_iterations=2), runs, None)
     assert outcome.iterations == 2
-    assert "**Observation:** no plan passed" in text_of(root)
+    assert "**Action:** None: the run ended as failed before an agent was started" in text_of(root)
+    assert "**Observation:** The run failed: no plan passed" in text_of(root)
+
+
+async def test_an_agent_that_failed_is_noted_with_how(root: Path) -> None:
+    run = worked("Done.", status="error", error="ended with code 3: oops", metadata=AgentMetadata(exit_code=3))
+    await pursue(headless(root, max_iterations=1), Runs(run), None)
+    assert "**Action:** Run the tests (failed: ended with code 3: oops)" in text_of(root)
+
+
+# What agents did, whatever they say
+
+
+async def test_leaving_the_branch_ends_it_with_one_line_and_no_goal_is_met(
+    root: Path, provider: LoopbackProvider
+) -> None:
+    def leave() -> None:
+        git(root, "checkout", "-b", "elsewhere")
+        git(root, "commit", "--allow-empty", "-m", "work")
+
+    outcome = await pursue(headless(root), Runs(worked("GOAL_ACHIEVED: yes"), then=leave), judge_of(provider))
+    assert (outcome.ending, outcome.exit_code) == ("branch", 4)
+    assert outcome.reason == (
+        "an agent left branch 'headless' for 'elsewhere', with 1 commit there; the run is over. "
+        "To go back: git checkout headless"
+    )
+    assert provider.requests == []
+    assert "GOAL_ACHIEVED" not in text_of(root)
+
+
+async def test_leaving_the_branch_and_coming_back_is_seen(root: Path) -> None:
+    def leave() -> None:
+        git(root, "checkout", "main")
+        git(root, "commit", "--allow-empty", "-m", "work")
+        git(root, "checkout", "headless")
+
+    outcome = await pursue(headless(root), Runs(worked("done"), then=leave), None)
+    assert (outcome.ending, outcome.exit_code) == ("branch", 4)
+    assert "came back: branch 'main' was moved" in outcome.reason
+
+
+async def test_a_merge_and_a_push_end_it_unless_they_are_allowed(root: Path, tmp_path: Path) -> None:
+    git(root, "branch", "other")
+    git(root, "checkout", "other")
+    git(root, "commit", "--allow-empty", "-m", "theirs")
+    git(root, "checkout", "headless")
+    git(tmp_path, "init", "--bare", "remote.git")
+    git(root, "remote", "add", "origin", str(tmp_path / "remote.git"))
+
+    def merge() -> None:
+        git(root, "merge", "--no-ff", "-m", "merged", "other")
+
+    def push() -> None:
+        git(root, "commit", "--allow-empty", "-m", "mine")
+        git(root, "push", "origin", "headless")
+
+    outcome = await pursue(headless(root), Runs(worked("done"), then=merge), None)
+    assert (outcome.ending, outcome.exit_code) == ("forbidden", 4)
+    assert "merged (" in outcome.reason
+    outcome = await pursue(headless(root), Runs(worked("done"), then=push), None)
+    assert outcome.ending == "forbidden"
+    assert "pushed to origin/headless" in outcome.reason
+    allowed = HeadlessSettings(allow_push=True)
+    outcome = await pursue(headless(root, settings=allowed, max_iterations=3), Runs(worked("x"), then=push), None)
+    assert outcome.ending == "iterations"
+
+
+async def test_somebody_else_s_work_on_another_branch_is_noted_and_ends_nothing(root: Path, tmp_path: Path) -> None:
+    git(root, "worktree", "add", str(tmp_path / "linked"), "main")
+    runs = Runs(worked("x"), then=lambda: git(tmp_path / "linked", "commit", "--allow-empty", "-m", "theirs"))
+    assert (await pursue(headless(root, max_iterations=1), runs, None)).ending == "iterations"
+    assert "**Changes:** none: no commit, no changed file; branch 'main' was moved" in text_of(root)
+
+
+async def test_the_judge_sees_commits_diff_and_exit_codes(root: Path, provider: LoopbackProvider) -> None:
+    (root / "a.py").write_text("old = 1\n")
+    git(root, "add", ".")
+    git(root, "commit", "-m", "second")
+
+    def work() -> None:
+        (root / "a.py").write_text("new = 2\n")
+        git(root, "commit", "-a", "-m", "Mend a")
+        (root / "b.py").write_text("left = 3\n")
+
+    provider.script({"achieved": True, "reason": "So it is."})
+    run = worked("GOAL_ACHIEVED: yes", metadata=AgentMetadata(exit_code=0))
+    await pursue(headless(root), Runs(run, then=work), judge_of(provider))
+    asked = provider.requests[0].json
+    assert asked["report"] == "GOAL_ACHIEVED: yes"
+    seen = asked["observed"]
+    assert [each.partition(" ")[2] for each in seen["commits"]] == ["Mend a"]
+    assert seen["changed_files"] == ["a.py", "b.py"]
+    assert "-old = 1" in seen["diff"] and "+new = 2" in seen["diff"] and "left = 3" in seen["diff"]
+    assert seen["agents"] == [
+        {"agent": "coder", "task": "Run the tests", "status": "success", "exit_code": 0, "error": None}
+    ]
+    assert "**Changes:** 1 commit, 2 changed files (a.py, b.py)" in text_of(root)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        answered("GOAL_ACHIEVED: yes"),
+        answered("GOAL_ACHIEVED: yes", from_memory="reas:x"),
+        answered("GOAL_ACHIEVED: yes", state="failed"),
+        worked("GOAL_ACHIEVED: yes", status="error", error="ended with code 1"),
+    ],
+    ids=["nothing was run", "an earlier answer", "a failed run", "every agent failed"],
+)
+async def test_a_claim_with_nothing_done_is_not_even_judged(
+    root: Path, provider: LoopbackProvider, run: RunRecord
+) -> None:
+    outcome = await pursue(headless(root, max_iterations=1), Runs(run), judge_of(provider))
+    assert (outcome.ending, provider.requests) == ("iterations", [])
+    assert "**Judgement:** The goal is claimed to be met; " in text_of(root)
 
 
 async def test_what_a_run_says_cannot_forge_the_scratchpad(root: Path) -> None:
@@ -408,12 +563,12 @@ def test_a_question_begins_with_the_goal_in_one_line() -> None:
 
 
 def test_only_a_line_or_a_decision_is_a_signal() -> None:
-    assert signalled("GOAL_ACHIEVED: all pass", "GOAL_ACHIEVED") == "all pass"
-    assert signalled("**Decision:** GOAL_ACHIEVED: all pass", "GOAL_ACHIEVED") == "all pass"
+    assert signals("GOAL_ACHIEVED: all pass", "GOAL_ACHIEVED") == 1
+    assert signals("**Decision:** GOAL_ACHIEVED: all pass", "GOAL_ACHIEVED") == 1
     for text in (
         "**Observation:** GOAL_ACHIEVED: x",
         "write `GOAL_ACHIEVED: x`",
         "GOAL_ACHIEVED: [reason]",
         "GOAL_ACHIEVED",
     ):
-        assert signalled(text, "GOAL_ACHIEVED") is None
+        assert signals(text, "GOAL_ACHIEVED") == 0

@@ -225,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
             if answer.garbage is not None:
                 return self._send(200, answer.garbage, {"content-type": "application/json"}, answer.cut)
             answer = replace(answer, usage=counted(request, answer))
-            if request.streamed:
+            if request.streamed and not answer.unstreamed:
                 return self._stream(request, answer)
             whole = message(request, answer) if request.kind == "anthropic" else completion(request, answer)
             return self._send(200, json.dumps(whole).encode(), {"content-type": "application/json"}, answer.cut)
@@ -238,6 +238,9 @@ class _Handler(BaseHTTPRequestHandler):
         if request.kind == "openai":
             whole = {"error": {**error, "param": None, "code": None}}
         headers = {"content-type": "application/json"}
+        if answer.garbage is not None:
+            self._send(answer.status, answer.garbage, {"content-type": "text/html"})
+            return
         if answer.retry_after is not None:
             headers["retry-after"] = f"{answer.retry_after:g}"
         self._send(answer.status, json.dumps(whole).encode(), headers)

@@ -18,7 +18,8 @@ class Scripted:
     `cache_read_input_tokens`, `cache_creation_input_tokens`), whatever is not given being counted by length. `status`
     other than 200 is the provider's own error. `delay` passes before the answer begins, `pause` between the pieces of
     a stream. `cut` sends that many bytes of the body and hangs up; `drop` hangs up at once; `garbage` is the body;
-    `breaks` is the type of an error event in the middle of a stream.
+    `breaks` is the type of an error event in the middle of a stream; `unstreamed` answers whole where a stream is asked
+    for. With a `status`, `garbage` is that one's body.
     """
 
     text: str = ""
@@ -34,6 +35,7 @@ class Scripted:
     drop: bool = False
     breaks: str = ""
     garbage: bytes | None = None
+    unstreamed: bool = False
 
     @property
     def said(self) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from aurora_deliverables.deliverables import Deliverables
+from aurora_memory.documents import CitedSpan
 from aurora_memory.learning import Feedback, FinishedRun, Learned
 from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.question import parse_question
@@ -73,7 +74,11 @@ class StoreMemory:
         return await self.store.judge(judgement)
 
     async def difficult(self, query: str) -> bool:
-        return await self.store.read(learned_reader.difficult, query)
+        return await self.store.read(learned_reader.difficult, query, time.time())
+
+    async def cites(self, rows: Sequence[int]) -> Mapping[int, Sequence[CitedSpan]]:
+        documents = await self.store.read(learned_reader.reasoning, rows)
+        return {row: document.content.cites for row, document in documents.items()}
 
     async def index_log(self, file: str, text: str, query_id: str, topic: str) -> None:
         self.indexed.append(file)

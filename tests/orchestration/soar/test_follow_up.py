@@ -107,7 +107,7 @@ async def test_other_sessions_hear_nothing_of_it(provider: LoopbackProvider, tmp
         await it.ask(QUERY, session="s")
         asked = len(provider.requests)
         other = await it.ask("thanks", session="another")
-        assert it.memory.judged == [] and len(provider.requests) > asked and other.answer
+        assert it.memory.judged == [] and len(provider.requests) == asked and other.answer
 
 
 async def test_thanks_after_a_first_question_without_an_answer_ask_nothing(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from aurora_orchestration.llm.completion import BadReply, ModelRefused
+from aurora_orchestration.llm.completion import BadReply, ModelRefused, Speechless
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.plan import most_calls, option_for, plan
 from aurora_orchestration.types import Plan, VerificationOption
@@ -210,16 +210,33 @@ async def test_a_critical_question_is_tried_again_where_it_nearly_passed(
 
 
 async def test_bad_json_counts_as_an_attempt(provider: LoopbackProvider) -> None:
-    provider.script("no JSON", "still none", good(), scores(0.9))
+    provider.script({"foo": 1}, {"foo": 2}, good(), scores(0.9))
     made = await planned(provider)
     assert made.verification.verdict == "pass" and len(made.attempts) == 2
 
 
-async def test_nothing_but_bad_json_is_an_error(provider: LoopbackProvider) -> None:
-    provider.otherwise = "never JSON"
+@pytest.mark.parametrize("option", ["option_a", "option_b"])
+async def test_two_answers_without_json_end_it_and_no_harder_option_pays_for_more(
+    provider: LoopbackProvider, option: VerificationOption
+) -> None:
+    provider.otherwise = "I would begin by reading the code."
+    with pytest.raises(Speechless, match=r"answered twice without JSON.*--llm-model") as raised:
+        await planned(provider, option)
+    assert len(provider.requests) == 2 and "\n" not in str(raised.value)
+
+
+async def test_three_paths_without_json_are_hardly_more(provider: LoopbackProvider) -> None:
+    provider.otherwise = "I would begin by reading the code."
+    with pytest.raises(Speechless):
+        await planned(provider, "option_c", complexity="critical")
+    assert len(provider.requests) <= 4, "three at once, and one repair that was under way"
+
+
+async def test_json_of_another_shape_is_an_error_after_two_tries(provider: LoopbackProvider) -> None:
+    provider.otherwise = {"foo": 1}
     with pytest.raises(BadReply):
         await planned(provider)
-    assert len(provider.requests) <= 2 * most_calls("option_a", SETTINGS)
+    assert len(provider.requests) == 4
 
 
 async def test_truncated_answers_end_as_an_attempt(provider: LoopbackProvider) -> None:

@@ -147,6 +147,38 @@ async def test_the_same_question_is_answered_from_memory_at_no_cost(provider: Lo
         assert third.from_memory is None and len(provider.requests) > asked
 
 
+async def test_an_unattended_run_is_worked_on_each_time_with_agents_and_never_answered_from_memory(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
+    mind = Mind(TWO)
+    provider.otherwise = mind
+    async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
+        for _ in range(2):
+            run = await it.ask(MEDIUM, mode="headless")
+            assert run.state == "complete" and run.from_memory is None and len(run.results) == 2
+        assert mind.asked.count("work") == 4
+        await it.ask(MEDIUM)
+        assert mind.asked.count("work") == 6, "nor is an unattended run's answer kept for others"
+        simple = await it.ask("what is expand?", mode="headless")
+        assert "direct" not in mind.asked and len(simple.results) == 2
+
+
+async def test_an_unattended_run_that_fails_does_not_make_the_next_ones_expensive(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
+    mind = Mind(TWO)
+    mind.scores["synthesis"] = [0.3]
+    provider.otherwise = mind
+    async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
+        failed = await it.ask(MEDIUM, mode="headless")
+        assert failed.state == "failed" and failed.complexity == "medium"
+        assert not await it.memory.difficult(MEDIUM)
+        await it.ask(MEDIUM)
+        assert await it.memory.difficult(MEDIUM)
+        again = await it.ask(MEDIUM, mode="headless")
+        assert again.complexity == "medium" and "plead" not in mind.asked
+
+
 async def test_what_is_below_the_pass_mark_is_mended_twice_at_most(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO)
     mind.scores["synthesis"] = [0.6]

@@ -10,7 +10,7 @@ import pytest
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.verify_output import precheck, verify_output
 from aurora_orchestration.soar.verify_synthesis import precheck as precheck_answer
-from aurora_orchestration.soar.verify_synthesis import untraced, verify_synthesis
+from aurora_orchestration.soar.verify_synthesis import sourceless, verify_synthesis
 from aurora_orchestration.types import AgentResponse, Claim, Output, Subgoal, SubgoalResult, Verification
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.planned import bundle, llm_of, scores
@@ -118,7 +118,7 @@ def test_claims_need_a_source_that_exists() -> None:
         Claim(text="five", sources=("SG7", "src/api/middleware.py:900", "nowhere")),
         Claim(text="six", sources=()),
     ]
-    assert [claim.text for claim in untraced(claims, [result()], bundle())] == ["five", "six"]
+    assert [claim.text for claim in sourceless(claims, [result()], bundle())] == ["five", "six"]
 
 
 def test_claims_that_deny_each_other_do_not_pass() -> None:

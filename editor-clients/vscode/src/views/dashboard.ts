@@ -42,7 +42,7 @@ export class Dashboard implements vscode.Disposable {
     this.panel = panel;
     panel.iconPath = vscode.Uri.joinPath(this.extension, "media", "activity.svg");
     panel.onDidDispose(() => this.close());
-    panel.webview.onDidReceiveMessage((message: { change?: string }) => this.follow(served, message.change));
+    panel.webview.onDidReceiveMessage((message: { query?: string }) => this.follow(served, message.query));
     const [page, style] = await Promise.all([read(served, "/"), read(served, "/static/dashboard.css")]);
     panel.webview.html = whole(page, style, panel.webview.asWebviewUri(vscode.Uri.joinPath(dist, "dashboardPage.js")), panel.webview.cspSource);
     this.follow(served);
@@ -70,11 +70,11 @@ export class Dashboard implements vscode.Disposable {
     return { origin: new URL(new URL(url).origin), cookie };
   }
 
-  /** Hand on what changes, with the details of one deliverable where it was chosen. */
-  private follow(served: Served, change?: string): void {
+  /** Hand on what changes of the deliverables that the page asked for. */
+  private follow(served: Served, query = ""): void {
     this.stream?.destroy();
     const url = new URL("/events", served.origin);
-    if (change) url.searchParams.set("change", change);
+    url.search = query;
     let rest = "";
     const stream = http.get(url, { headers: { cookie: served.cookie } }, (response) => {
       response.setEncoding("utf8");
@@ -91,7 +91,7 @@ export class Dashboard implements vscode.Disposable {
       });
     });
     stream.on("error", (error) => {
-      if (this.stream !== stream) return; // another deliverable was chosen, or the tab was closed
+      if (this.stream !== stream) return; // something else was asked for, or the tab was closed
       this.connection.log.warn(`dashboard: ${error.message}`);
       void this.panel?.webview.postMessage({ ended: true });
     });

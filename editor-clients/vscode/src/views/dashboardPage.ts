@@ -1,4 +1,6 @@
-// Runs within the dashboard's tab: puts in what changed, and tells the extension which deliverable was chosen.
+// Runs within the dashboard's tab: puts in what changed, and tells the extension which deliverables are asked for. The
+// page's own script is bundled in, so a row, a form and the focus behave here as they do in a browser.
+import { say, show, views } from "../../../../server/aurora_server/dashboard/static/view.js";
 
 interface News {
   sections?: Record<string, string | null>;
@@ -8,39 +10,12 @@ interface News {
 declare function acquireVsCodeApi(): { postMessage(message: unknown): void };
 
 const editor = acquireVsCodeApi();
-const state = document.getElementById("link");
-
-function say(text: string, kind: string): void {
-  if (!state) return;
-  state.textContent = text;
-  state.className = `link ${kind}`;
-}
-
-function put(id: string, html: string): void {
-  const part = document.getElementById(id);
-  if (!part) return;
-  const scrolled = part.querySelector(".scroll")?.scrollTop ?? 0;
-  part.innerHTML = html; // rendered and escaped by the server; the page's policy runs no script in it
-  const scroll = part.querySelector(".scroll");
-  if (scroll) scroll.scrollTop = scrolled;
-}
 
 window.addEventListener("message", (event: MessageEvent<News>) => {
   if (event.data.ended) say("ended; close this tab and open the dashboard again", "lost");
-  for (const [name, value] of Object.entries(event.data.sections ?? {})) {
-    say("live", "live");
-    const problem = document.getElementById("problem");
-    if (name === "problem" && problem) {
-      problem.hidden = !value;
-      problem.textContent = value ?? "";
-    } else if (value !== null) put(name, value);
-  }
+  if (!event.data.sections) return;
+  say("live", "live");
+  show(event.data.sections);
 });
 
-document.addEventListener("click", (event) => {
-  const chosen = event.target instanceof Element ? event.target.closest("a[href*='change=']") : null;
-  const change = new URL(chosen?.getAttribute("href") ?? "", "http://dashboard/").searchParams.get("change");
-  if (!change) return;
-  event.preventDefault();
-  editor.postMessage({ change });
-});
+views("", (query) => editor.postMessage({ query }));

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct, field
 
-from aurora_orchestration.agents.envelope import CallFacts, failed, response_of_value
+from aurora_orchestration.agents.envelope import PLAIN_CONFIDENCE, CallFacts, failed, response_of_value
 from aurora_orchestration.agents.task import Task, document
 from aurora_orchestration.agents.user_questions import Dialogue
 from aurora_orchestration.guardrails.redaction import redact
@@ -75,7 +75,7 @@ async def run(agent: Agent, task: Task, llm: Llm, dialogue: Dialogue) -> AgentRe
             model_used=llm.model,
         )
         try:
-            found = await ask_for(llm, ask, _AgentReply)
+            found = await ask_for(llm, ask, _AgentReply, prose=_in_words)
         except ModelRefused as error:
             return failed(told, f"{llm.model} declined to work on this: {error}")
         question = (found.needs_user or "").strip()
@@ -88,6 +88,11 @@ async def run(agent: Agent, task: Task, llm: Llm, dialogue: Dialogue) -> AgentRe
     told = msgspec.structs.replace(told, interactions=dialogue.interactions)
     output = {"summary": found.summary, "data": found.data, "confidence": found.confidence}
     return response_of_value({"status": found.status, "output": output, "error": found.summary}, told)
+
+
+def _in_words(text: str) -> _AgentReply:
+    """Work that came without its JSON, taken as an executable's plain text is."""
+    return _AgentReply(status="success", summary=text, confidence=PLAIN_CONFIDENCE)
 
 
 def _prompt(agent: Agent, task: Task, dialogue: Dialogue, may_ask: bool) -> str:

@@ -13,6 +13,7 @@ import msgspec
 from aurora_orchestration.agents.envelope import CallFacts, failed, response_of, response_of_value
 from aurora_orchestration.agents.executors import builtin
 from aurora_orchestration.agents.executors.environment import environment_for
+from aurora_orchestration.agents.executors.git_guard import GitGuard
 from aurora_orchestration.agents.executors.plugin_executors import Surroundings, plugged
 from aurora_orchestration.agents.executors.processes import AgentError
 from aurora_orchestration.agents.task import Task
@@ -28,7 +29,7 @@ class Executors:
     """All kinds of agents of one workspace. What is not trusted is never run, whoever asks for it.
 
     While the workspace is not `trusted`, the user's own agents run in `home`: what a program picks up from the folder
-    it is started in (`node_modules`, `.npmrc`) is the workspace's word.
+    it is started in (`node_modules`, `.npmrc`) is the workspace's word. `guard` holds what they do with git.
     """
 
     def __init__(
@@ -40,8 +41,10 @@ class Executors:
         now: Callable[[], float],
         *,
         trusted: bool,
+        guard: GitGuard | None = None,
     ) -> None:
         self._workspace = workspace
+        self._guard = guard
         self._settings = settings
         self._environ = environ
         self._now = now
@@ -49,14 +52,17 @@ class Executors:
         self._barred = None if trusted else workspace
         self._turn = asyncio.Lock()
 
-    async def run(self, agent: Agent, task: Task, *, llm: Llm | None, ask_user: AskUser) -> AgentResponse:
+    async def run(
+        self, agent: Agent, task: Task, *, llm: Llm | None, ask_user: AskUser, seconds: float | None = None
+    ) -> AgentResponse:
         """Have `agent` work on `task`. Raises only `CapReached` (the run has no more to spend) and CancelledError.
 
         When cancelled, and when its time is over, its processes are gone before this returns. Time in which it waits
-        for the user is not its own.
+        for the user is not its own. `seconds` bound its own time limit from above.
         """
         dialogue = Dialogue(agent.id, task.subgoal.id, ask_user, self._now, self._turn)
-        seconds = agent.timeout_seconds or self._settings.timeout_seconds
+        usual = agent.timeout_seconds or self._settings.timeout_seconds
+        seconds = usual if seconds is None else min(usual, seconds)
         begun = time.monotonic()
 
         def told() -> CallFacts:
@@ -71,7 +77,7 @@ class Executors:
             async with asyncio.timeout(seconds) as dialogue.limit:
                 response = await self._by_type(agent, task, llm, dialogue, seconds)
         except TimeoutError:
-            return failed(told(), f"agent {agent.id}: was not done within {seconds:g} s, and was ended")
+            return failed(told(), f"agent {agent.id}: not done within {seconds:.3g} s, and was ended")
         except CapReached:
             raise
         except (AgentError, LlmError) as error:
@@ -101,7 +107,7 @@ class Executors:
         if agent.type == "executable":
             from aurora_orchestration.agents.executors import executable
 
-            environment = environment_for(agent.environment, self._environ, self._barred)
+            environment = self._environment(agent.environment)
             return await executable.run(
                 agent,
                 task,
@@ -122,11 +128,15 @@ class Executors:
             task,
             dialogue,
             llm,
-            environment=environment_for(launch.environment, self._environ, self._barred),
+            environment=self._environment(launch.environment),
             folder=self._folder,
             workspace=self._workspace,
             seconds=seconds,
         )
+
+    def _environment(self, declared: Mapping[str, str]) -> dict[str, str]:
+        found = environment_for(declared, self._environ, self._barred)
+        return found if self._guard is None else self._guard.applied(found)
 
     async def _by_plugin(
         self, agent: Agent, task: Task, llm: Llm | None, dialogue: Dialogue, seconds: float
@@ -135,7 +145,7 @@ class Executors:
         if kind is None:
             raise AgentError(f"agent {agent.id}: nothing here runs agents of type {agent.type}; install its plug-in")
         surroundings = Surroundings(
-            environment=environment_for(agent.environment, self._environ, self._barred),
+            environment=self._environment(agent.environment),
             folder=self._folder,
             workspace=self._workspace,
             seconds=seconds,

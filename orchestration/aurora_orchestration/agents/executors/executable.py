@@ -91,11 +91,11 @@ async def _listen(process: AgentProcess, dialogue: Dialogue, talks: bool) -> tup
 
 
 def _response(text: str, code: int, complaint: str, agent: Agent, task: Task, dialogue: Dialogue) -> AgentResponse:
-    told = CallFacts(subgoal_id=task.subgoal.id, agent_id=agent.id, interactions=dialogue.interactions)
+    told = CallFacts(subgoal_id=task.subgoal.id, agent_id=agent.id, interactions=dialogue.interactions, exit_code=code)
     if code != 0 and not text.strip():
-        how = f"was ended by signal {code - 128}" if code > 128 else f"ended with code {code}"
-        return failed(told, f"{how}{': ' + complaint if complaint else ' and said nothing'}")
+        how = f"signal {code - 128}" if code > 128 else f"exit code {code}"
+        return failed(told, f"{how} ({complaint})" if complaint else f"{how}, and it said nothing")
     response = response_of(text, told)
     if code != 0 and response.status == "success":
-        return failed(told, f"ended with code {code} after it had answered{': ' + complaint if complaint else ''}")
+        return failed(told, f"exit code {code} after it had answered{f' ({complaint})' if complaint else ''}")
     return response

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from aurora_memory.semantic_tags import stems_of
-from aurora_orchestration.agents.envelope import CallFacts, failed, response_of, response_of_value
+from aurora_orchestration.agents.envelope import CallFacts, failed, response_of, response_of_value, says_something
 from aurora_orchestration.agents.executors.mcp_session import Launch, in_session, tools_of
 from aurora_orchestration.agents.executors.processes import AgentError
 from aurora_orchestration.agents.task import Task, document
@@ -216,8 +216,26 @@ def _response(result: CallToolResult, told: CallFacts) -> AgentResponse:
     if isinstance(structured, dict) and isinstance(structured.get("result"), str) and len(structured) == 1:
         structured = None  # how the SDK's servers wrap a plain text
     if structured is None:
+        structured = _data_in(text)
+    if structured is None:
         return response_of(
             text or (f"the tool returned {', '.join(others)}, which cannot be read" if others else ""), told
         )
+    if not says_something(structured):
+        return failed(told, "the tool returned data without a word in it")
     summary = text or json.dumps(structured, ensure_ascii=False)
     return response_of_value({"output": {"summary": summary, "data": structured}}, told)
+
+
+def _data_in(text: str) -> Any:
+    """The data that a tool returned as text; None where it is words, or an answer in our own form.
+
+    A tool is no agent of ours: what it finds need not have a summary.
+    """
+    if not text.startswith(("{", "[")):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return None if isinstance(value, dict) and not {"summary", "output", "status"}.isdisjoint(value) else value

@@ -7,7 +7,7 @@ import json
 import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
-from aurora_orchestration.llm.providers.http_client import open_client
+from aurora_orchestration.llm.providers.http_client import open_client, whole_answer
 from aurora_orchestration.llm.providers.provider import BadRequest, Completion, Passing, Wanted, count
 from aurora_orchestration.llm.providers.retry import retried
 from aurora_orchestration.llm.providers.sdk_errors import as_llm_error, failures
@@ -108,7 +108,9 @@ class AnthropicProvider:
         try:
             if wanted.streamed:
                 async with client.messages.stream(**asked) as stream:
-                    message = await stream.get_final_message()
+                    await stream.until_done()
+                    whole = whole_answer(stream.response)
+                    message = _unstreamed(whole) if whole else await stream.get_final_message()
                 if message.stop_reason is None:
                     raise Passing(f"{self.name} broke off in the middle of an answer; try again")
             else:
@@ -153,3 +155,10 @@ class AnthropicProvider:
             ),
             stop=_STOPS.get(message.stop_reason, "end"),
         )
+
+
+def _unstreamed(whole: bytes) -> Message:
+    """The message of a server that does not know `stream` and said it all at once; it is paid for already."""
+    from anthropic.types import Message
+
+    return Message.model_validate_json(whole)

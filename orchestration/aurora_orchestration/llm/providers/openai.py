@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any, Literal
 
-from aurora_orchestration.llm.providers.http_client import open_client
+from aurora_orchestration.llm.completion import Unavailable
+from aurora_orchestration.llm.providers.http_client import open_client, whole_answer
 from aurora_orchestration.llm.providers.provider import BadRequest, Completion, Passing, Wanted, count
 from aurora_orchestration.llm.providers.retry import retried
 from aurora_orchestration.llm.providers.sdk_errors import as_llm_error, failures
@@ -14,6 +16,7 @@ from aurora_orchestration.types import Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+    from openai.types.chat import ChatCompletion
 
 _WAYS = ("json_schema", "json_object", "plain")
 """How JSON is asked for, the best way first; servers of open models often know only a part."""
@@ -132,11 +135,23 @@ class OpenAiProvider:
             answered = await client.chat.completions.create(**request)
             if request.get("stream"):
                 return await self._gathered(answered)
-            choice = answered.choices[0]
-            said, refused = choice.message.content, choice.message.refusal
-            return self._answer(said or "", refused or "", choice.finish_reason, answered.model, answered.usage)
+            return self._from_whole(answered)
         except failures(openai) as error:
             raise as_llm_error(error, openai, who=self.name, model=self.model, key=self._key) from error
+
+    def _from_whole(self, answered: ChatCompletion) -> Completion:
+        choice = answered.choices[0]
+        said, refused = choice.message.content, choice.message.refusal
+        return self._answer(said or "", refused or "", choice.finish_reason, answered.model, answered.usage)
+
+    def _unstreamed(self, whole: bytes) -> Completion:
+        """The answer of a server that does not know `stream` and said it all at once; it is paid for already."""
+        from openai.types.chat import ChatCompletion
+
+        found = json.loads(whole)
+        if isinstance(found, dict) and found.get("error"):
+            raise Unavailable(f"{self.name} failed: {' '.join(str(found['error']).split())[:300]}")
+        return self._from_whole(ChatCompletion.model_validate(found))
 
     async def _gathered(self, stream: Any) -> Completion:
         """A streamed answer as one."""
@@ -150,6 +165,8 @@ class OpenAiProvider:
                     said.append(choice.delta.content or "")
                     refused.append(getattr(choice.delta, "refusal", None) or "")
                     finish = choice.finish_reason or finish
+        if finish is None and (whole := whole_answer(stream.response)):
+            return self._unstreamed(whole)
         if finish is None:
             raise Passing(f"{self.name} broke off in the middle of an answer; try again")
         return self._answer("".join(said), "".join(refused), finish, model, used)

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from aurora_orchestration.llm.completion import LlmError, Rejected, Unavailable
+from aurora_orchestration.llm.providers.http_client import WEB_PAGE
 from aurora_orchestration.llm.providers.provider import BadRequest, Passing
 
 _PASSING_STATUS = (408, 409, 425, 429)
@@ -19,7 +20,8 @@ def failures(sdk: ModuleType) -> tuple[type[Exception], ...]:
     """Exceptions that a call through an SDK may raise, answers that are no such answers included."""
     import httpx2
 
-    return (sdk.APIError, httpx2.HTTPError, ValueError, TypeError, AttributeError, RuntimeError, LookupError)
+    of_rubbish = (ValueError, TypeError, AttributeError, RuntimeError, LookupError, AssertionError)
+    return (sdk.APIError, httpx2.HTTPError, *of_rubbish)
 
 
 def as_llm_error(error: Exception, sdk: ModuleType, *, who: str, model: str, key: str | None) -> LlmError:
@@ -33,11 +35,11 @@ def as_llm_error(error: Exception, sdk: ModuleType, *, who: str, model: str, key
         return _by_status(error, detail, who, model)
     if isinstance(error, sdk.APITimeoutError | httpx2.TimeoutException):
         return Passing(f"{who} was silent for too long; try again, or raise timeout_seconds")
-    if isinstance(error, httpx2.DecodingError):
-        return Unavailable(f"{who}: {detail}")
     cause = error.__cause__
-    if isinstance(cause, httpx2.DecodingError):
-        return Unavailable(f"{who}: {_one_line(cause)}")
+    broken = next((each for each in (error, cause) if isinstance(each, httpx2.DecodingError)), None)
+    if broken is not None:
+        said = _one_line(broken)
+        return Rejected(f"{who}: {said}") if said == WEB_PAGE else Unavailable(f"{who}: {said}")
     if isinstance(error, sdk.APIConnectionError | httpx2.TransportError):
         reason = _one_line(cause) if cause else detail
         return Passing(f"{who} cannot be reached ({reason or type(error).__name__}); check the network and base_url")
@@ -49,8 +51,14 @@ def as_llm_error(error: Exception, sdk: ModuleType, *, who: str, model: str, key
 
 def _by_status(error: Any, detail: str, who: str, model: str) -> LlmError:
     status, kind = int(error.status_code), _kind(error)
+    if 300 <= status < 400:
+        return Rejected(f"{who} sends on to another address ({status}), which is not followed; check base_url")
+    if status != 404 and status < 500 and _is_page(error):
+        return Rejected(f"{who} ({status}): {WEB_PAGE}")
     if status in (401, 403):
         return Rejected(f"{who} does not accept the key ({status}); check the variable that api_key_env names")
+    if status == 404 and _is_page(error):
+        return Rejected(f"{who} has nothing at that address (404): {WEB_PAGE}")
     if status == 404:
         return Rejected(f"{who} knows no model {model} (404); check model and base_url in llm.*")
     if kind in _SPENT:
@@ -58,6 +66,14 @@ def _by_status(error: Any, detail: str, who: str, model: str) -> LlmError:
     if status in _PASSING_STATUS or status >= 500 or kind in _PASSING_KINDS:
         return Passing(f"{who} is overloaded or limits the rate ({status}); try again later", _wait(error))
     return BadRequest(f"{who} did not take the request ({status}): {detail}", status, detail)
+
+
+def _is_page(error: Any) -> bool:
+    """Whether a refusal came as HTML: not from the API, but from something before it or beside it."""
+    try:
+        return bool(error.response.text.lstrip().startswith("<"))
+    except (AttributeError, RuntimeError):
+        return False
 
 
 def _wait(error: Any) -> float | None:

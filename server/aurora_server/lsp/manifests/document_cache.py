@@ -151,7 +151,7 @@ class DocumentReader:
 
     def _check(self, snapshot: Snapshot, stopped: Callable[[], bool]) -> list[Finding]:
         if snapshot.is_manifest:
-            return self._checker.check(snapshot.json, stopped)
+            return self._checker.check(snapshot.json, stopped, snapshot.manifest)
         from aurora_manifest.kind_checks import against_schema
 
         return against_schema(snapshot.json, self.kind)

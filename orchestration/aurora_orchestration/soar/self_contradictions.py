@@ -1,0 +1,168 @@
+"""Self-contradictions of an answer: two sentences of which one says that something is so, the other that it is not.
+
+"Replies are cached … Replies are not cached"; "it retries 3 times … it retries 5 times". Sentences that name a
+condition, a time or an exception each speak of their own case, and are not held against each other. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations
+
+from msgspec import Struct
+
+from aurora_memory.tokens import terms, words
+from aurora_orchestration.soar.concepts import OPPOSITES
+from aurora_orchestration.soar.references import bounded, sentences
+
+MAX_SENTENCES = 120
+SAME = 0.75
+"""The share of all telling words of two sentences that both have when they are about the same."""
+
+_NOT = re.compile(
+    r"\b(?:is|are|was|were|be|been|does|do|did|has|have|had|can|could|will|would|should|must|may)(?:\s+not\b|n't\b)|"
+    r"\bcannot\b|\bnever\b|\bno longer\b|\bneither\b|\bnor\b|\bwithout\b|\bnothing\b|\bnowhere\b|\bnobody\b|\bno one\b|"
+    r"\bnot\b|\bno\b|\bfails? to\b|\brefuses? to\b",
+    re.IGNORECASE,
+)
+_CASE = re.compile(
+    r"\b(?:if|when|whenever|unless|except|otherwise|until|once|before|after|only|in case|provided|while|where|"
+    r"by default|"
+    r"previously|formerly|used to|originally|first|then|later|now|in (?:debug|production|tests?)|"
+    r"on (?:windows|linux|macos)|"
+    r"but|although|though|however|whereas|instead|rather than|some|most|many|either|or|for)\b",
+    re.IGNORECASE,
+)
+_ALWAYS = re.compile(r"\b(?:always|in every case|every time|each time|all)\b", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.:#-])\d+(?:\.\d+)?(?![\w:-]|\.\d)")
+_PLACE = re.compile(
+    r"\(?`?[\w./-]+\.\w+(?::\d+(?:[-–]\d+)?)`?\)?|\blines?\s+\d+(?:\s*(?:-|–|to)\s*\d+)?", re.IGNORECASE
+)
+BRIEF = 3
+"""Words of a sentence so brief that one shared with another is its matter."""
+
+_NOTHING = re.compile(r"\b(?:nothing|none|no one|nobody)\b", re.IGNORECASE)
+_PASSIVE = re.compile(r"\bby\s+`")
+_NAME = re.compile(r"`([^`\n]+)`")
+_VALUE = re.compile(
+    r"\b(?:is|are|be|defaults? to|set to|returns?|equals|takes?|named|called|raises?|throws?)\s+"
+    r"(?:an?\s+|the\s+)?`(?P<value>[^`]+)`"
+    r"(?P<rest>[^`]*)$"
+)
+
+
+_FUNCTION_WORDS = frozenset(
+    """a an the this that these those it its they them their there here he she we you i is are was were be been being am
+    do does did done has have had having will would shall should can could may might must of to in on at by with from as
+    and so also too very just still even both each every any all such than then which who whose what where how why own
+    itself themselves into onto over under about up out off via per always really actually""".split()
+)
+"""Words that say nothing of what a sentence is about."""
+
+
+_BASE = {
+    form: base
+    for base, forms in (
+        line.split(":")
+        for line in """write:written wrote;keep:kept;send:sent;throw:thrown threw;hold:held;take:taken took;
+        give:given gave;get:got gotten;find:found;build:built;make:made;lose:lost;leave:left;
+        run:ran;hide:hidden;break:broken broke;drive:driven;swallow:swallowed;mean:meant;catch:caught;bind:bound;
+        show:shown;know:known knew;forget:forgotten;freeze:frozen froze;split:splitting;fall:fallen fell""".replace(
+            "\n", ""
+        ).split(";")
+    )
+    for form in forms.split()
+    for base in (base.strip(),)
+}
+"""Irregular forms, which stemming does not bring together."""
+
+
+class _Said(Struct, frozen=True):
+    text: str
+    stems: frozenset[str]
+    names: tuple[str, ...]
+    denied: bool
+    cases: frozenset[str]
+    numbers: tuple[str, ...]
+    frame: str
+
+
+def self_contradictions(texts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Pairs of sentences that cannot both be so, and why."""
+    said = [_said(each) for text in texts for each in sentences(_without_code(text))][:MAX_SENTENCES]
+    said = list({each.text: each for each in said if each.stems or each.names}.values())
+    for one, other in combinations(said, 2):
+        why = _against(one, other)
+        if why:
+            yield one.text, other.text, why
+
+
+def _against(one: _Said, other: _Said) -> str:
+    if one.cases != other.cases and not (_ALWAYS.search(one.text) or _ALWAYS.search(other.text)):
+        return ""
+    if one.names != other.names and one.names and other.names:
+        if one.denied != other.denied and one.stems == other.stems and _NOTHING.search(f"{one.text}\n{other.text}"):
+            return "one says that there is none"
+        return _other_value(one, other)
+    shared, union = one.stems & other.stems, one.stems | other.stems
+    alike = len(shared) + (len(one.names) if one.names == other.names else 0)
+    if not shared or alike < 2 or len(shared) / len(union) < SAME:
+        return _opposite(one, other, alike)
+    if one.denied != other.denied:
+        return "one denies what the other says"
+    if (
+        one.numbers
+        and len(one.numbers) == len(other.numbers)
+        and one.numbers != other.numbers
+        and one.stems == other.stems
+    ):
+        return f"{', '.join(one.numbers)} against {', '.join(other.numbers)}"
+    return _opposite(one, other, alike)
+
+
+def _other_value(one: _Said, other: _Said) -> str:
+    """The same sentence with another value: "the default is `a`" against "the default is `b`"."""
+    first, second = _VALUE.search(one.text), _VALUE.search(other.text)
+    if not first or not second or one.denied or other.denied or first["value"] == second["value"]:
+        return ""
+    return f"`{first['value']}` against `{second['value']}`" if one.frame == other.frame else ""
+
+
+def _opposite(one: _Said, other: _Said, alike: int) -> str:
+    """Two sentences that differ by a word and its opposite alone: synchronously, asynchronously."""
+    left, right = one.stems - other.stems, other.stems - one.stems
+    if one.denied != other.denied or not left or not right or len(left) > 2 or len(right) > 2:
+        return ""
+    if alike < 2 and not (alike and max(len(one.stems), len(other.stems)) <= BRIEF):
+        return ""
+    for pair in OPPOSITES:
+        if (left & pair.ones and right & pair.others) or (left & pair.others and right & pair.ones):
+            return f"“{' '.join(sorted(left))}” against “{' '.join(sorted(right))}”"
+    return ""
+
+
+@lru_cache(maxsize=512)
+def _said(sentence: str) -> _Said:
+    plain = _PLACE.sub(" ", sentence)
+    denied = len(_NOT.findall(plain)) % 2 == 1
+    positive = _NAME.sub(" ", _NOT.sub(" ", plain))
+    names = _NAME.findall(plain)
+    content = (word for word in words(_NUMBER.sub(" ", positive)) if word not in _FUNCTION_WORDS)
+    stems = frozenset(stem for word in content for stem in terms(_BASE.get(word, word)))
+    value = _VALUE.search(sentence)
+    frame = f"{sentence[: value.start('value')]}|{value['rest']}" if value else ""
+    return _Said(
+        text=" ".join(sentence.split()),
+        stems=stems,
+        names=tuple(names if _PASSIVE.search(plain) is None else reversed(names)),
+        denied=denied,
+        cases=frozenset(each.lower() for each in _CASE.findall(plain)),
+        numbers=tuple(_NUMBER.findall(plain)),
+        frame=" ".join(_PLACE.sub(" ", frame).lower().strip("-*. \t").split()),
+    )
+
+
+def _without_code(text: str) -> str:
+    return re.sub(r"```.*?(?:```|\Z)", "\n", bounded(text), flags=re.DOTALL)

@@ -1,0 +1,129 @@
+"""Text of a workspace as a reader of an answer looks things up in it: lines of a file, and whether a name is anywhere.
+
+Reads at most what its bounds allow; what lies beyond them counts as not looked at, never as missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from aurora_indexer.files.ignore import IgnoreRules
+from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
+from aurora_indexer.files.scan import walk
+
+MAX_FILE = 4 << 20
+MAX_READ = 256 << 20
+"""Bytes of all files together in which a name is looked for."""
+
+MAX_FILES = 100_000
+_CUT = re.compile(r"\r\n|\n|\r")
+
+
+class WorkspaceText:
+    """The files below `root`, read as they are asked for by name and kept. All methods block: call them in a thread.
+
+    What the workspace's ignore rules leave out is read where an answer names it, and not looked through for names.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._real = root.resolve()
+        self._texts: dict[str, bytes | None] = {}
+        self._files: tuple[str, ...] | None = None
+        self._by_name: dict[str, list[str]] = {}
+        self._names: dict[str, bool] = {}
+
+    def lines(self, file: str) -> list[str] | None:
+        """The lines of a file by its path; None where there is no such file or it cannot be read."""
+        data = self._read(file)
+        if data is None:
+            return None
+        text = data.decode("utf-8", "replace")
+        return _CUT.split(text.removesuffix("\n"))
+
+    def files_named(self, path: str) -> list[str]:
+        """The files that a path as somebody writes it can mean: that very one, and those it is the end of.
+
+        Where it has a folder in it and is a file, it means that one.
+        """
+        path = path.removeprefix("./").replace("\\", "/")
+        exact = [path] if self._read(path) is not None else []
+        if exact and "/" in path:
+            return exact
+        if self._files is None:
+            self._list()
+        return exact + [each for each in self._by_name.get(path.rpartition("/")[2], ()) if each.endswith(f"/{path}")]
+
+    def has(self, name: str) -> bool:
+        """Whether the name stands anywhere as a word of its own; True where there is too much to look through."""
+        if name not in self._names:
+            self.look_for([name])
+        return self._names[name]
+
+    def look_for(self, names: Iterable[str]) -> None:
+        """Look several names up at once, for `has`: every file is read once, and not kept."""
+        wanted = {name: name.encode() for name in names if name not in self._names}
+        if not wanted:
+            return
+        if self._files is None:
+            self._list()
+        assert self._files is not None
+        left = MAX_READ if len(self._files) < MAX_FILES else 0
+        for file in self._files:
+            data = self._texts[file] if file in self._texts else self._content(file)
+            left -= len(data or b"")
+            if left < 0 or not wanted:
+                break
+            parts = set(re.split(r"[/.]", file))
+            for name in [name for name, word in wanted.items() if name in parts or _stands_in(word, data or b"")]:
+                self._names[name] = True
+                del wanted[name]
+        self._names |= dict.fromkeys(wanted, left < 0)
+
+    def _list(self) -> None:
+        found: list[str] = []
+        try:
+            for folder in walk(IgnoreRules(self._root)):
+                found += [folder.folder.prefix + entry.name for entry in folder.files]
+                if len(found) >= MAX_FILES:
+                    break
+        except OSError:  # the folder is gone: nothing can be found in it
+            found = []
+        self._files = tuple(found[:MAX_FILES])
+        for file in self._files:
+            self._by_name.setdefault(file.rpartition("/")[2], []).append(file)
+
+    def _read(self, file: str) -> bytes | None:
+        if file not in self._texts:
+            self._texts[file] = self._content(file)
+        return self._texts[file]
+
+    def _content(self, file: str) -> bytes | None:
+        if not file or "\0" in file:
+            return None
+        try:
+            path = (self._root / file).resolve()
+            if not path.is_relative_to(self._real):
+                return None
+            data = read_prefix(str(path), MAX_FILE + 1)
+        except (OSError, NotARegularFile, ValueError, RuntimeError):  # no such file, or none to read
+            return None
+        return None if len(data) > MAX_FILE or b"\0" in data[:8192] else data
+
+
+def _stands_in(name: bytes, data: bytes) -> bool:
+    """Whether a name stands in some text, with no letter, digit or underscore on either side."""
+    at = data.find(name)
+    while at >= 0:
+        end = at + len(name)
+        before, after = data[at - 1 : at], data[end : end + 1]
+        if not _is_word(before) and not _is_word(after):
+            return True
+        at = data.find(name, at + 1)
+    return False
+
+
+def _is_word(byte: bytes) -> bool:
+    return byte.isalnum() or byte == b"_"

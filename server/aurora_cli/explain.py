@@ -1,0 +1,99 @@
+"""`aurora explain`: all that memory knows of one chunk."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from aurora_cli.errors import FINE
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.mem import ANSWER_WITHIN, NothingThere, from_root, index_once, mem
+from aurora_cli.output import TerminalStyle, print_json, style_of
+from aurora_cli.recall_view import explanation, location, title
+from aurora_cli.session import open_session
+from aurora_protocol import RequestFailed
+from aurora_protocol.human_text import ago, count, plain
+
+EXPLAIN = "aurora/explain"
+_ORDER = ("called by", "maybe called by", "inherited by", "maybe inherited by", "calls", "inherits", "edited with")
+NAMED = 8
+"""Related chunks named of one kind; the rest are counted."""
+
+
+@click.command()
+@click.argument("target", nargs=-1, required=True)
+@click.pass_context
+def explain(ctx: click.Context, /, target: tuple[str, ...]) -> int:
+    """Say all that memory knows of TARGET: who uses it, what changes with it, when it changed, why it ranks so.
+
+    TARGET is a name (AuthService.login), a place (src/auth.py:45, src/auth.py:login) or the id of a result. Of several
+    words everything is recalled: aur explain how tokens are renewed.
+    """
+    if len(target) > 1:
+        return int(ctx.invoke(mem, query=("explain", *target)))
+    settings: GlobalOptions = ctx.obj
+    root = settings.workspace
+    with open_session(settings, root) as client:
+        index_once(client, root, settings)
+        try:
+            found = client.request(EXPLAIN, {"id": from_root(target[0], settings.here, root)}, timeout=ANSWER_WITHIN)
+        except RequestFailed as error:
+            if error.kind == "UnknownChunk":
+                raise NothingThere(str(error)) from error
+            raise
+    if settings.json:
+        print_json(found)
+        return FINE
+    style = style_of(sys.stdout, os.environ, no_color=settings.no_color)
+    now = datetime.now(UTC)
+    chunk = found["chunk"]
+    lines = [f"{style.bold(title(chunk))}  {location(chunk, settings.here)}"]
+    lines += [
+        f"    {line}" for line in (*_told(found, now), *related_lines(found, style), *explanation(chunk, now)[1:])
+    ]
+    print("\n".join(lines))
+    return FINE
+
+
+def _told(found: dict[str, Any], now: datetime) -> list[str]:
+    """Its first words, and what happened to it."""
+    chunk = found["chunk"]
+    facts = []
+    if chunk.get("last_modified"):
+        facts.append(f"changed {ago(chunk['last_modified'], now)}")
+    if found["commits"]:
+        facts.append(count(len(found["commits"]), "commit"))
+    if found["accesses"]:
+        facts.append(f"used in {count(len(found['accesses']), 'answer')}")
+    return [plain(line) for line in (chunk.get("signature"), chunk.get("summary"), " · ".join(facts)) if line]
+
+
+def related_lines(found: dict[str, Any], style: TerminalStyle) -> list[str]:
+    """What it has to do with, a line for each kind of relation, sure ones first: `called by load, save and 3 more`."""
+    groups: dict[str, list[str]] = {relation: [] for relation in _ORDER}
+    for each in sorted(found["relations"], key=lambda each: bool(each.get("likely"))):
+        relation = f"{'maybe ' if each.get('likely') else ''}{each['relation']}"
+        name = str(each["file"]) if each["name"] == "<module>" else str(each["name"])
+        if name not in groups.setdefault(relation, []):
+            groups[relation].append(plain(name))
+    chunk = found["chunk"]
+    counts = {
+        "called by": chunk.get("callers", 0),
+        "maybe called by": chunk.get("likely_callers", 0),
+        "inherited by": chunk.get("subclasses", 0),
+        "maybe inherited by": chunk.get("likely_subclasses", 0),
+    }
+    return [
+        f"{style.dim(relation)} {', '.join(names[:NAMED])}{_more(max(counts.get(relation, 0), len(names)), names)}"
+        for relation, names in groups.items()
+        if names
+    ]
+
+
+def _more(total: int, names: list[str]) -> str:
+    left = total - len(names[:NAMED])
+    return f" and {left} more" if left > 0 else ""
