@@ -106,7 +106,7 @@ async def take_in_lines(db: aiosqlite.Connection, lines: Sequence[ExportLine], n
     """Take in lines, in any order. The same lines make the same memory, however they are ordered, repeated and parted,
     if those that wait are given again with later ones. Names of a pattern's versions go by who came first.
     """
-    taking = _Taking(db, now)
+    taking = _Taking(db, now, foreign=False)
     waiting: list[ExportLine] = []
     for start in range(0, len(lines), _AT_ONCE):
         documents = [each for each in lines[start : start + _AT_ONCE] if isinstance(each, ReasoningLine)]
