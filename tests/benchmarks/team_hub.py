@@ -144,7 +144,10 @@ def pull(running: Server, folder: Path) -> None:
             began = time.perf_counter()
             heads = hub.heads(TEAM, REPOSITORY)
             found = hub.pull(
-                TEAM, REPOSITORY, {stream: head - chance.randrange(40) for stream, head in heads.items()}, 100
+                TEAM,
+                REPOSITORY,
+                {stream: head - chance.randrange(40) * len(MEMBERS) for stream, head in heads.items()},
+                100,
             )
             took.append(time.perf_counter() - began)
     took.sort()
