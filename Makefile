@@ -7,7 +7,7 @@ BASE ?= origin/main
 SECONDS ?= 300
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test torture mutate docs docs-site lock e2e e2e-vscode vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar bench-reasoning clean
+.PHONY: run test torture mutate docs docs-site lock e2e e2e-vscode mcp-conformance vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar bench-reasoning bench-agents clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -78,6 +78,9 @@ bench-soar: $(VENV)/.dev
 bench-reasoning: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.reasoning $(if $(REPOS),--repos $(REPOS))
 
+bench-agents: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks.agent_tokens
+
 docs: $(VENV)/.dev
 	$(BIN)/python -m docs.generate
 
@@ -89,6 +92,11 @@ lock: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --extra docs \
 	  --custom-compile-command "make lock" --output-file requirements-dev.lock pyproject.toml
+
+# The public suite of MCP's makers; it needs Node 22.
+mcp-conformance: $(VENV)/.dev
+	npm install --no-audit --no-fund --no-save --prefix .bench/mcp-conformance @modelcontextprotocol/conformance@0.2.0-alpha.12
+	AURORA_TEST_MCP_CONFORMANCE=$(abspath .bench/mcp-conformance) $(BIN)/python -m pytest -n0 tests/server/test_mcp_conformance.py
 
 vsix:
 	cd editor-clients/vscode && npm ci && npm run package

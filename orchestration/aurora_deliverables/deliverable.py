@@ -94,3 +94,8 @@ class Deliverable(Struct, frozen=True):
     """The spec's requirements and constraints as they were found last; None where nobody looked."""
     model_costs: dict[str, float] = {}
     """US dollars by the model they were spent on; what was told without one is under the agent's, else `unknown`."""
+
+    @property
+    def name(self) -> str:
+        """Name that it has now; `change_id` is the one that it began with."""
+        return self.names[-1] if self.names else self.change_id

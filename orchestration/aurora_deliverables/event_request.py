@@ -84,9 +84,10 @@ class ShowRequest(DeliverableRequest, frozen=True, kw_only=True, tag="show"):
 
 
 class ListRequest(DeliverableRequest, frozen=True, kw_only=True, tag="list"):
-    """The states of all, the latest first: `{"deliverables": […], "total", "agents": […], "models": […]}`.
+    """The states of all, the latest first: `{"deliverables": […], "total", "names", "agents": […], "models": […]}`.
 
-    `total` counts what is asked for before `offset` and `limit`; agents and models are those of all that there are.
+    `total` counts what is asked for before `offset` and `limit`; `names` are those that renamed ones have now,
+    by their `change_id`; agents and models are those of all that there are.
     """
 
     status: Annotated[Literal[Status, "open"] | None, Meta(description="Only these; `open` is what has not ended.")] = (
@@ -118,8 +119,8 @@ class ExportRequest(DeliverableRequest, frozen=True, kw_only=True, tag="export")
 class CriteriaRequest(DeliverableRequest, frozen=True, kw_only=True, tag="criteria"):
     """What its spec asks for, whether that is met and what shows it.
 
-    `{"change_id", "status", "conformance", "criteria", "gaps"}`; `gaps` is what of the metrics nothing tells of it,
-    each with what would.
+    `{"change_id", "name", "status", "conformance", "criteria", "gaps"}`; `gaps` is what of the metrics
+    nothing tells of it, each with what would.
     """
 
 

@@ -21,6 +21,7 @@ from aurora_cli.session import open_session
 
 if TYPE_CHECKING:
     from aurora_deliverables.choices import EventAction
+    from aurora_protocol.client import Client
 
 DELIVERABLE = "aurora/deliverable"
 
@@ -157,17 +158,24 @@ def record(settings: GlobalOptions, params: dict[str, Any]) -> None:
         ended = params["action"] in ("complete", "fail")
         final = client.request(DELIVERABLE, {"action": "export", "change_id": state["change_id"]}) if ended else None
         shown = client.request(DELIVERABLE, {"action": "criteria", "change_id": state["change_id"]}) if ended else None
+        name = None if settings.json else called(client, state["change_id"])
     if "change_id" not in params:
         print(f"aurora: {state['change_id']} is meant, the only one that is open", file=sys.stderr)
     if settings.json:
         print_json(state)
         return
     style = style_of_output(settings)
-    print(state_line(state, style))
+    print(state_line(state, style, name))
     if final is not None:
         print("\n".join(ended_lines(final, style)))
     if shown is not None and shown["gaps"] and params["action"] == "complete":
         print("\n".join(gap_lines(shown["gaps"], style)))
+
+
+def called(client: Client, change_id: str) -> str | None:
+    """What a deliverable is called now; the document of AURA-M §5.1 knows only the name that it began with."""
+    name = client.request(DELIVERABLE, {"action": "criteria", "change_id": change_id}).get("name")
+    return name if isinstance(name, str) else None
 
 
 def _about() -> list[click.Option]:

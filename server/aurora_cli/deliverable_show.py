@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from aurora_cli.deliverable_record import DELIVERABLE, with_zone
+from aurora_cli.deliverable_record import DELIVERABLE, called, with_zone
 from aurora_cli.deliverable_view import criteria_lines, ended_lines, event_line, list_lines, show_lines
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import json_text, print_json, style_of_output
@@ -29,12 +29,13 @@ def show(settings: GlobalOptions, change: str | None) -> None:
         final = None
         if state["status"] in ("completed", "failed"):
             final = client.request(DELIVERABLE, {"action": "export", "change_id": state["change_id"]})
+        name = None if settings.json else called(client, state["change_id"])
     _said(state["change_id"], change)
     if settings.json:
         print_json(state)
         return
     style = style_of_output(settings)
-    lines = show_lines(state, style, datetime.now(UTC))
+    lines = show_lines(state, style, datetime.now(UTC), name)
     print("\n".join(lines if final is None else [*lines, *ended_lines(final, style)]))
 
 
@@ -57,7 +58,8 @@ def list_(settings: GlobalOptions, /, limit: int, **asked: str | None) -> None:
         print_json(reply)
         return
     filtered = len(params) > 2
-    print("\n".join(list_lines(reply["deliverables"], style_of_output(settings), datetime.now(UTC), filtered)))
+    style, names = style_of_output(settings), reply.get("names") or {}
+    print("\n".join(list_lines(reply["deliverables"], style, datetime.now(UTC), filtered, names)))
     left_out = reply.get("total", 0) - len(reply["deliverables"])
     if left_out > 0:
         print(f"aurora: {left_out:,} earlier ones are left out; see --limit", file=sys.stderr)

@@ -18,18 +18,34 @@ _ABOUT = frozenset(
 """What of an event is not said among its details."""
 
 
-def state_line(state: Mapping[str, Any], style: TerminalStyle) -> str:
-    """`add-search · apply · 4/8 tasks`, from a deliverable's state."""
+def state_line(state: Mapping[str, Any], style: TerminalStyle, name: str | None = None) -> str:
+    """`add-search · apply · 4/8 tasks`, from a deliverable's state; `find-products (add-search) · …` where its `name`
+    is another one now.
+    """
     status = state["status"]
     stage = status if status in _COLORS else state.get("current_phase") or status
-    words = [style.bold(plain(state["change_id"])), style.colored(stage, _COLORS.get(status, "yellow"))]
+    words = [
+        _called(plain(state["change_id"]), plain(name or ""), style),
+        style.colored(stage, _COLORS.get(status, "yellow")),
+    ]
     if state.get("tasks_total"):
         words.append(f"{state.get('tasks_completed') or 0}/{state['tasks_total']} tasks")
     return " · ".join(words)
 
 
-def list_lines(states: Sequence[Mapping[str, Any]], style: TerminalStyle, now: datetime, filtered: bool) -> list[str]:
-    """A line per deliverable, with its age and what it is."""
+def _called(change_id: str, name: str, style: TerminalStyle) -> str:
+    """What it is called now, and what it began as where that was another name."""
+    return style.bold(change_id) if name in ("", change_id) else f"{style.bold(name)} {style.dim(f'({change_id})')}"
+
+
+def list_lines(
+    states: Sequence[Mapping[str, Any]],
+    style: TerminalStyle,
+    now: datetime,
+    filtered: bool,
+    names: Mapping[str, str] | None = None,
+) -> list[str]:
+    """A line per deliverable, with its age and what it is; `names` are those that began as something else."""
     if not states:
         return (
             ["no deliverable is like that; see: aurora deliverable list"]
@@ -38,7 +54,7 @@ def list_lines(states: Sequence[Mapping[str, Any]], style: TerminalStyle, now: d
         )
     lines = []
     for state in states:
-        words = [state_line(state, style)]
+        words = [state_line(state, style, (names or {}).get(state["change_id"]))]
         if state.get("updated_at"):
             words.append(style.dim(ago(state["updated_at"], now)))
         if state.get("description"):
@@ -47,9 +63,9 @@ def list_lines(states: Sequence[Mapping[str, Any]], style: TerminalStyle, now: d
     return lines
 
 
-def show_lines(state: Mapping[str, Any], style: TerminalStyle, now: datetime) -> list[str]:
+def show_lines(state: Mapping[str, Any], style: TerminalStyle, now: datetime, name: str | None = None) -> list[str]:
     """All that a deliverable's state says."""
-    lines = [state_line(state, style)]
+    lines = [state_line(state, style, name)]
     if state.get("description"):
         lines.append(f"  {plain(state['description'])}")
     spec = state.get("spec_source") or {}
@@ -120,7 +136,8 @@ def criteria_lines(reply: Mapping[str, Any], style: TerminalStyle) -> list[str]:
     """A spec's requirements and constraints with what shows whether they are met, then what nothing tells."""
     scores = reply.get("conformance") or {}
     known = [f"{name.replace('_', ' ')} {value:.2f}" for name, value in scores.items() if value is not None]
-    lines = [f"{style.bold(plain(reply['change_id']))} · conformance {', '.join(known) or 'unknown'}"]
+    called = _called(plain(reply["change_id"]), plain(reply.get("name") or ""), style)
+    lines = [f"{called} · conformance {', '.join(known) or 'unknown'}"]
     if reply["criteria"] is None:
         lines.append("  no spec was looked at: it is when tests are told, and at the end")
     for each in reply["criteria"] or ():

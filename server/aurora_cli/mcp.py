@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ from aurora_cli.global_options import GlobalOptions
 
 if TYPE_CHECKING:
     from aurora_server.mcp.progress import Verbosity
+    from aurora_server.mcp.server import Serving
+    from aurora_server.mcp.tools import Which
 
 
 @click.command()
@@ -24,9 +27,28 @@ if TYPE_CHECKING:
     help="How much progress tells: ended stages, every step in a sentence, or with scores and costs; verbose (also -v) "
     "logs to standard error as well.",
 )
+@click.option(
+    "--tools",
+    type=click.Choice(["all", "core"]),
+    default="all",
+    show_default=True,
+    help="Offer every tool, or only those of memory: recall, retrieve_context, explain, learn.",
+)
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(0, 65_535),
+    is_flag=False,
+    flag_value=0,
+    metavar="[PORT]",
+    help="Serve streamable HTTP on this port of 127.0.0.1 (without: any free one) instead, to whoever sends the token "
+    "of the file that it names.",
+)
 @click.pass_obj
-def mcp(settings: GlobalOptions, project: str | None, verbosity: Verbosity | None) -> None:
-    """Serve this workspace's memory to agents, as an MCP server on standard input and output."""
+def mcp(
+    settings: GlobalOptions, project: str | None, verbosity: Verbosity | None, tools: Which, port: int | None
+) -> None:
+    """Serve this workspace's memory to agents, as an MCP server on standard input and output, or over HTTP."""
     stay()
     parent = os.getppid()  # before the imports: it may die meanwhile
     chosen: Verbosity = verbosity or ("verbose" if settings.verbosity else "normal")
@@ -38,18 +60,36 @@ def mcp(settings: GlobalOptions, project: str | None, verbosity: Verbosity | Non
 
     root = settings.workspace
     marked = (root / ".git").exists() or (root / ".aurora").is_dir()
-    asyncio.run(
-        serve(
-            Serving(
-                address=settings.address,
-                root=root,
-                settled=settings.named_workspace is not None or marked,
-                environ={**os.environ, **settings.variables},
-                verbosity=chosen,
-                parent=parent,
-            )
-        )
+    serving = Serving(
+        address=settings.address,
+        root=root,
+        settled=port is not None or settings.named_workspace is not None or marked,
+        environ={**os.environ, **settings.variables},
+        verbosity=chosen,
+        parent=parent,
+        tools=tools,
+        asks=port is None,
     )
+    if port is None:
+        asyncio.run(serve(serving))
+    else:
+        _over_http(serving, port)
+
+
+def _over_http(serving: Serving, port: int) -> None:
+    from aurora_server.mcp.http_server import bind, serve_http, token_file, token_in
+
+    try:
+        path = token_file(serving.address.home)
+        token, listening = token_in(path), bind(port)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    with listening, contextlib.suppress(KeyboardInterrupt):
+
+        def started(url: str) -> None:
+            click.echo(f"MCP at {url}; clients send Authorization: Bearer with the token in {path}", err=True)
+
+        asyncio.run(serve_http(serving, listening, token, started))
 
 
 def _log(*, verbose: bool) -> None:

@@ -142,6 +142,35 @@ async def test_moved_chunks_are_known_by_their_shape(opened: Opener, tmp_path: P
     assert (await there.import_learned(tmp_path / "memory.jsonl", NOON)).added == {}
 
 
+async def test_of_chunks_with_one_shape_the_one_with_the_same_name_is_the_moved_one(
+    opened: Opener, tmp_path: Path
+) -> None:
+    here = await taught(await opened("here", *FILES))
+    twins = [
+        chunk(path, name, "check the token and let them in", line=1)
+        for path, name in (("lib/a.py", "sign_in"), ("lib/b.py", "Session.login"), ("lib/c.py", "admit"))
+    ]
+    there = await opened("there", *(file(each.path, each) for each in twins))
+    await there.import_learned(await exported(here, tmp_path), NOON)
+    heirs = {row[:2] for row in learned(there.path)["accesses"] if row[0].startswith("lib/")}
+    assert heirs == {("lib/b.py", "Session.login")}
+
+
+async def test_of_two_lines_on_a_difficult_question_the_later_counts_whichever_comes_first(
+    opened: Opener, tmp_path: Path
+) -> None:
+    here = await taught(await opened("here", *FILES))
+    header, *lines = [json.loads(line) for line in (await exported(here, tmp_path)).read_text().splitlines()]
+    (difficult,) = (line for line in lines if line["type"] == "difficult")
+    later = {**difficult, "failures": 5, "last_at": difficult["last_at"] + 10}
+    for name, two in (("rising", [difficult, later]), ("falling", [later, difficult])):
+        joined = tmp_path / f"{name}.jsonl"
+        joined.write_text("".join(f"{json.dumps(line)}\n" for line in ({**header, "lines": 2}, *two)))
+        there = await opened(name)
+        await there.import_learned(joined, NOON + 100)
+        assert [row[2] for row in learned(there.path)["difficult"]] == [5]
+
+
 async def test_two_memories_are_merged(opened: Opener, tmp_path: Path) -> None:
     here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
     (login,) = await there.read(chunk_reader.by_name, "src/auth.py", "Auth.login")

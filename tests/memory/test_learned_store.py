@@ -189,6 +189,15 @@ async def test_a_pattern_is_not_undone_by_a_worse_run(store: Store) -> None:
     assert document.access_count == 3
 
 
+async def test_of_two_runs_that_went_equally_well_the_later_is_remembered(store: Store) -> None:
+    for number, query in ((1, "Implement OAuth2 authentication in the API"), (2, "Implement OAuth2 in the shop's API")):
+        learned = await store.learn(run(number, score=0.9, query=query, pattern="oauth2"))
+    chunk_id = await store.read(learned_reader.reasoning_named, str(learned.reasoning_id))
+    assert chunk_id is not None
+    document = (await store.read(learned_reader.reasoning, [chunk_id]))[chunk_id]
+    assert document.content.original_query == "Implement OAuth2 in the shop's API"
+
+
 async def test_a_run_that_reuses_its_pattern_counts_it_once(store: Store) -> None:
     await store.learn(run(1))
     chunk_id = await store.read(learned_reader.reasoning_named, "reas:oauth2-authentication-api-implementation")

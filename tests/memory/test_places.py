@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from aurora_memory.recall import parse_question, recall
-from aurora_memory.recall.places import QueryPlace, below, places_in
-from aurora_memory.store import Store
+from aurora_memory.recall.places import LATER, QueryPlace, below, places_in, standing_at
+from aurora_memory.store import Store, chunk_reader
 from tests.memory.building import chunk, file
 
 NOW = 1_800_000_000.0
@@ -150,3 +150,13 @@ async def test_an_id_means_one_chunk(store: Store) -> None:
 async def test_a_place_that_is_gone_still_asks_for_its_name(store: Store) -> None:
     assert (await found(store, "src/gone.py:login"))[0] == "src/web.py:login"
     assert (await found(store, "code:src/gone.py:logout"))[0] == "src/auth.py:logout"
+
+
+async def test_the_frame_that_raised_comes_first_though_its_path_is_of_another_disk(store: Store) -> None:
+    frame = '  File "/usr/lib/site-packages/{}", line {}, in {}\n'
+    trace = frame.format("src/auth.py", 20, "logout") + frame.format("src/auth.py", 11, "login")
+    query = f"Traceback (most recent call last):\n{trace}ValueError: password"
+    standing = standing_at(parse_question(query).places, await store.read(chunk_reader.of_file, "src/auth.py"))
+    names = {each.id: each.name for each in await store.read(chunk_reader.of_file, "src/auth.py")}
+    told = {names[each]: exactness for each, exactness in standing.items()}
+    assert (told["AuthService.login"], told["logout"]) == (1.0, LATER)

@@ -13,10 +13,6 @@ KINDS: list[tuple[str, QuestionKind]] = [
     ("Session.login", "name"),
     ("where is Session.login defined", "name"),
     ("src/shop/cart.py:45", "place"),
-    ("stack casts int32 dtype to int64", "change"),
-    ("filters not preserving attributes", "change"),
-    ("symlinked folders not collected since 6.1.0", "change"),
-    ("DecodeError in evaluation", "change"),
     ("session management", "topic"),
     ("middleware stack and CORS", "topic"),
     ("running work after a response", "topic"),
@@ -37,6 +33,7 @@ KINDS: list[tuple[str, QuestionKind]] = [
     ("TypeError: 'NoneType' object is not iterable", "error"),
     ('it fails\n  File "shop/cart.py", line 4, in add\n    total()', "error"),
     ("the cart " * 30, "issue"),
+    (f"why does the cart forget {'its last item ' * 20}", "issue"),
     (f"KeyError: 3, in a report {'of many words ' * 20}", "error"),
 ]
 

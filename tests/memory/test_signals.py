@@ -9,7 +9,7 @@ import pytest
 
 from aurora_memory.recall import Hit, parse_question, recall
 from aurora_memory.recall.candidates import Candidates, Column
-from aurora_memory.recall.places import is_test, is_vendored
+from aurora_memory.recall.places import is_test
 from aurora_memory.recall.ranking import score
 from aurora_memory.recall.signals import SIGNALS, Signals, fitted, signal, weights_of
 from aurora_memory.store import Store
@@ -28,10 +28,8 @@ def test_every_signal_says_what_it_means_and_counts_by_its_weight() -> None:
         assert Signals.of({each: 2.0}).strength(weights_of(without=[each.name])) == 0.0
 
 
-def test_five_kinds_of_chunk_rank_behind_and_everything_else_speaks_for_a_chunk() -> None:
-    assert {each.name for each in SIGNALS if each.weight < 0} == {
-        *("type like", "remainder", "document", "test", "vendored")
-    }
+def test_four_kinds_of_chunk_rank_behind_and_everything_else_speaks_for_a_chunk() -> None:
+    assert {each.name for each in SIGNALS if each.weight < 0} == {"type like", "remainder", "document", "test"}
 
 
 def test_fitted_weights_are_of_signals_that_there_are_and_say_what_they_were_fitted_on() -> None:
@@ -106,10 +104,3 @@ async def test_what_is_explained_adds_up_to_the_strength(tmp_path: Path) -> None
             assert {each.name for each in told} <= {each.name for each in SIGNALS}
     finally:
         await store.close()
-
-
-def test_vendored_code_is_told_by_its_path() -> None:
-    for path in ("vendor/a.go", "src/_vendor/a.py", "third_party/x/a.c", "static/jquery-3.5.1.js", "web/app.min.js"):
-        assert is_vendored(path), path
-    for path in ("src/vendor.py", "js/query.js", "distance/a.py", "external.py", "src/v2.py"):
-        assert not is_vendored(path), path

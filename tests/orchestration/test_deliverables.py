@@ -26,6 +26,7 @@ from aurora_deliverables.reducer import fold
 from aurora_memory.store import LoggedEvent, Store, deliverable_log
 from aurora_memory.store.reader import Reader
 from tests.orchestration.logs import NINE, begin, end, log
+from tests.patience import HANG
 
 
 @pytest.fixture
@@ -289,12 +290,14 @@ def _line(event: Event) -> LoggedEvent:
 
 
 async def test_a_cancelled_record_is_whole(store: Store, deliverables: Deliverables) -> None:
+    others = asyncio.all_tasks()
     for n in range(20):
         task = asyncio.create_task(deliverables.record(log((n, ToolCalled("bash")), change_id=f"c{n}")))
         await asyncio.sleep(0.001 * (n % 4))
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-    await asyncio.sleep(0.2)
+    while under_way := asyncio.all_tasks() - others:  # what goes on though nobody waits for it any more
+        await asyncio.wait(under_way, timeout=HANG)
     known = {each.change_id for each in await deliverables.all()}
     assert known == set(await store.read(deliverable_log.change_ids))
 

@@ -270,7 +270,7 @@ def test_prometheus_can_fetch_them(sender: Export, monkeypatch: pytest.MonkeyPat
     try:
         sent = leave(export, ACCEPTED, FAILED)
         assert within(HANG, lambda: len(sent) == 2)
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=HANG) as answer:
             families = {family.name: family for family in text_string_to_metric_families(answer.read().decode())}
     finally:
         export.close()

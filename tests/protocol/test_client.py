@@ -131,7 +131,7 @@ def test_ctrl_c_cancels_the_request_at_the_daemon(daemon: FakeDaemon, client: Cl
 
     daemon.handlers["long"] = interrupted
     with pytest.raises(KeyboardInterrupt):
-        client.request("long", timeout=10)
+        client.request("long", timeout=HANG)
     assert daemon.wait_for("$/cancelRequest")["params"] == {"id": 1}
 
 

@@ -40,6 +40,7 @@ def test_a_missing_closing_bracket_is_told_where_it_is_missing(text: str) -> Non
             broken = "\n".join([*lines[:number], *instead, *lines[number + 1 :]])
             found = told(text, broken, number)
             assert f'"{bracket}" is missing here' in found.message or "is never closed" in found.message
+            assert found.fix is None or "\n" not in found.fix.title, "a title is one line"
             document = parse(broken)
             if document.torn is None:
                 assert document.root is not None and document.root.value == json.loads(text)

@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aurora_manifest.client.arguments import lookup, misfits, read_arguments, unused
-from aurora_manifest.client.cache import fresh_until
+from aurora_manifest.client.cache import ManifestCache, fresh_until
 from aurora_manifest.client.consent import destructive, secret
 from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url
 from aurora_manifest.client.request import CapabilityCall, build_call
 from aurora_manifest.client.state import MAX_HEADER, read_state
+from aurora_manifest.client.transport import SiteReply
 from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Capability, Manifest
 from aurora_protocol import CallBlocked, SiteError
@@ -354,6 +355,27 @@ def test_a_state_of_another_shape_is_read_with_its_problems() -> None:
 )
 def test_how_long_a_copy_is_fresh(headers: dict[str, str], seconds: float) -> None:
     assert max(0.0, fresh_until(headers, 1000.0) - 1000.0) == seconds
+
+
+@pytest.mark.parametrize(
+    ("headers", "kept"),
+    [
+        ({"cache-control": "max-age=60"}, True),
+        ({"cache-control": "max-age=60", "vary": "accept"}, True),
+        ({"cache-control": "max-age=60", "vary": "*"}, False),
+        ({"cache-control": "max-age=60, no-store"}, False),
+        ({"etag": '"1"'}, True),
+        ({}, False),
+    ],
+    ids=["fresh", "varies with the type", "varies with everything", "not to be kept", "can be asked", "says nothing"],
+)
+def test_which_answers_are_kept_in_place_of_the_last(tmp_path: Path, headers: dict[str, str], kept: bool) -> None:
+    cache = ManifestCache(tmp_path)
+    url = "https://example.com/.well-known/aura.json"
+    cache.put(SiteReply(url, 200, (("cache-control", "max-age=9"),), b"old", 1.0), 1000.0)
+    cache.put(SiteReply(url, 200, tuple(headers.items()), b"new", 1.0), 1000.0)
+    found = cache.get(url)
+    assert (found.body if found is not None else None) == (b"new" if kept else None)
 
 
 def test_a_secure_cookie_goes_to_no_other_machine_in_the_clear(tmp_path: Path) -> None:

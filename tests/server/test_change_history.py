@@ -12,6 +12,7 @@ import pytest
 
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.events import Ended
+from tests.patience import HANG
 from tests.server.daemons import Daemon, until
 from tests.server.test_detection import PROPOSAL, SPEC, TASKS, seen, write
 from tests.server.tracked import deliverable_in, events_in
@@ -88,7 +89,7 @@ def test_a_change_on_another_branch_is_not_abandoned_and_is_over_once_archived_t
     daemon: Daemon, root: Path, home: Path
 ) -> None:
     with daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         propose(root, "add-search")  # on main, and committed on a branch: as people do
         seen(home, "add-search", "tasks")
         git(root, "checkout", "-q", "-b", "feature/other-name")
@@ -105,7 +106,7 @@ def test_a_change_on_another_branch_is_not_abandoned_and_is_over_once_archived_t
 
 def test_a_stash_hides_a_change_and_does_not_end_it(daemon: Daemon, root: Path, home: Path) -> None:
     with daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         propose(root, "add-search")
         seen(home, "add-search", "tasks")
         git(root, "stash", "-u")
@@ -120,7 +121,7 @@ def test_a_stash_hides_a_change_and_does_not_end_it(daemon: Daemon, root: Path, 
 
 def test_a_change_that_was_given_up_goes_on_where_it_is_found_again(daemon: Daemon, root: Path, home: Path) -> None:
     with daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         change = propose(root, "add-search")
         seen(home, "add-search", "tasks")
         away = root.parent / "away"
@@ -136,7 +137,7 @@ def test_a_change_that_was_given_up_goes_on_where_it_is_found_again(daemon: Daem
 
 def test_a_renamed_change_is_the_same_deliverable(daemon: Daemon, root: Path, home: Path) -> None:
     with daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         change = propose(root, "add-search")
         seen(home, "add-search", "tasks")
         change.rename(change.parent / "find-products")
@@ -167,7 +168,7 @@ def test_what_was_proposed_and_archived_while_no_daemon_ran_is_seen_with_its_tim
     archive(root, "find-products")
     commit(root, "docs: archive", at=begun + 10 * DAY)
     with Daemon(home) as daemon, daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         found = ended(home, "add-search")
     assert (found.started_at, found.completed_at) == (begun, begun + 10 * DAY)
     assert (found.status, found.author, found.names) == ("completed", "Bea", ("find-products",))
@@ -183,7 +184,7 @@ def test_a_pull_brings_others_work_with_its_own_times(root: Path, home: Path, tm
     git(tmp_path, "clone", "-q", str(root), "mine")
     mine = tmp_path / "mine"
     with Daemon(home, AURORA_DELIVERABLES_DETECT_ABANDONED_MINUTES="0.01") as daemon, daemon.client(mine) as client:
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         propose(root, "add-search")
         commit(root, "docs: propose search", at=begun, author="Bea")
         git(mine, "pull", "-q")
@@ -209,7 +210,7 @@ def test_work_trees_and_clones_of_a_repository_count_a_change_once(root: Path, h
     with Daemon(home) as daemon, daemon.client(root) as client:
         more = [{"uri": (tmp_path / name).as_uri(), "name": name} for name in ("tree", "mine")]
         client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": more, "removed": []}})
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         until(lambda: sum(isinstance(each.what, Ended) for each in events_in(home)) == 3, "all three")
         told = client.request("aurora/metrics", {})
         listed = client.request("aurora/deliverable", {"action": "list"})["deliverables"]

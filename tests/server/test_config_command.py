@@ -275,6 +275,12 @@ def test_trust_is_in_a_folder_itself_by_whatever_name(home: Path, root: Path, tm
     assert not trust.is_trusted(tmp_path)
 
 
+def test_trusting_again_says_so_and_keeps_the_day_it_was_trusted(home: Path, root: Path) -> None:
+    assert Trust(home, lambda: 0.0).trust(root)
+    assert not Trust(home, lambda: 86_400.0).trust(root)
+    assert Trust(home).roots() == {os.path.realpath(root): "1970-01-01T00:00:00Z"}
+
+
 @pytest.mark.parametrize("content", ["{", "[]", '{"trusted": ["/"]}', '{"trusted": {"/": 1}}'])
 def test_a_broken_file_trusts_nothing_and_is_not_replaced(home: Path, root: Path, content: str) -> None:
     home.mkdir()

@@ -111,6 +111,26 @@ def test_it_shows_the_workspace_and_its_deliverables_and_escapes_them(daemon: Da
     assert "<script>" not in text and " style=" not in text and "http://" not in text and "https://" not in text
 
 
+def test_it_opens_on_what_is_under_way_though_something_else_ended_later(
+    daemon: Daemon, home: Path, root: Path
+) -> None:
+    later = {"change_id": "fix-stock"}
+    tell(
+        daemon,
+        root,
+        START,
+        APPLY,
+        {"action": "start", "at": "2026-02-26T11:00:00Z", **later},
+        {"action": "phase", "phase": "verify", "at": "2026-02-26T11:01:00Z", **later},
+        {"action": "complete", "at": "2026-02-26T11:02:00Z", **later},
+    )
+    with Dashboard(home, root) as dashboard:
+        dashboard.log_in()
+        _, text = dashboard.get("/")
+    assert "apply: begins +5 min" in text and "verify: begins" not in text
+    assert ">fix-stock</a>" in text
+
+
 def test_what_happens_is_seen_without_reloading(daemon: Daemon, home: Path, root: Path) -> None:
     with Dashboard(home, root) as dashboard:
         dashboard.log_in()

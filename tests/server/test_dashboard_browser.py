@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,15 +9,11 @@ from typing import Any
 import pytest
 
 from tests.server.daemons import Daemon
-from tests.server.dashboards import Dashboard
+from tests.server.dashboards import CHROMIUM, Dashboard, needs_chromium
 from tests.server.test_dashboard import APPLY, START, TOKENS, tell
 
 sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
-)
-
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium")
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")

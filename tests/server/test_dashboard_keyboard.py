@@ -10,9 +10,7 @@ import pytest
 
 from tests.patience import HANG
 from tests.server.daemons import Daemon
-from tests.server.dashboards import Dashboard
-from tests.server.test_dashboard_browser import CHROMIUM
-from tests.server.test_dashboard_browser import pytestmark as needs_chromium
+from tests.server.dashboards import CHROMIUM, Dashboard, needs_chromium
 from tests.server.test_dashboard_view import MANY, fill
 
 sync_api = pytest.importorskip("playwright.sync_api")

@@ -26,6 +26,23 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
+def test_a_renamed_deliverable_is_shown_by_the_name_that_it_has_now(home: Path, root: Path) -> None:
+    told(home, root, "deliverable", "start", "add-search", "--description", "Full-text search")
+    renamed = aurora(home, root, "deliverable", "rename", "add-search", "find-products")
+    assert renamed.stdout == "find-products (add-search) · planning\n"
+    for command in (
+        ("show", "find-products"),
+        ("phase", "find-products", "apply"),
+        ("list",),
+        ("criteria", "add-search"),
+    ):
+        done = aurora(home, root, "deliverable", *command)
+        assert done.stdout.startswith("find-products (add-search) · "), command
+    state = told(home, root, "deliverable", "show", "find-products")
+    assert state["change_id"] == "add-search", "the document of AURA-M has the id that it began with"
+    assert told(home, root, "deliverable", "list")["names"] == {"add-search": "find-products"}
+
+
 def test_a_change_from_start_to_completion(home: Path, root: Path) -> None:
     state = told(
         home, root, "deliverable", "start", "add-search", "--description", "Full-text search",

@@ -323,7 +323,7 @@ def test_of_two_open_changes_each_session_works_on_its_own_and_what_cannot_be_to
     daemon: Daemon, root: Path, home: Path
 ) -> None:
     with daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         for name in ("add-search", "fix-login"):
             write(root / "openspec" / "changes" / name / "proposal.md", PROPOSAL)
             write(root / "openspec" / "changes" / name / "tasks.md", TASKS)
@@ -352,7 +352,7 @@ def test_of_two_open_changes_each_session_works_on_its_own_and_what_cannot_be_to
 
 def test_a_prompts_deliverable_ends_with_its_session(root: Path, home: Path) -> None:
     with Daemon(home, AURORA_DELIVERABLES_DETECT_PROMPTS="true") as daemon, daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         session = Session(client, root)
         session.hook("UserPromptSubmit", prompt="Sort them")
         seen(home, "prompt-5e55", "propose")

@@ -118,7 +118,7 @@ def test_a_hover_is_three_lines_with_links() -> None:
     ]
     text = markdown(explained(chunk, links, accesses=[iso(days=1), iso(days=2), iso(days=9)]), Path("/w"), NOW)
     assert text.split("\n\n") == [
-        "*warm: used in 2 answers this week, last changed 3 days ago*",
+        "`expand` — *warm: used in 2 answers this week, last changed 3 days ago*",
         "called by [Action.request](file:///w/src/a%20b.py#L41), [user\\_0](file:///w/a.py#L7), "
         "[user\\_1](file:///w/a.py#L7) and 2 more · calls [Expression.parse](file:///w/a.py#L7)",
     ]

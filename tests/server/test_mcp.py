@@ -16,6 +16,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from aurora_memory.token_cost import estimated_tokens
 from aurora_server.mcp.replies import chunk_uri
 from tests.orchestration.llm.loopback import KEY, LoopbackProvider
 from tests.orchestration.soar.minds import Mind
@@ -94,12 +95,14 @@ async def test_the_sdks_client_finds_reads_and_explains(place: Place, mode: str,
 async def test_resources_are_those_that_memory_has_and_nothing_else(place: Place) -> None:
     home, root, variables = place
     async with agent(home, root, variables) as client:
-        template = (await client.list_resource_templates()).resource_templates[0]
-        assert template.uri_template == "aurora://chunk/{id}"
+        templates = (await client.list_resource_templates()).resource_templates
+        assert [each.uri_template for each in templates] == ["aurora://chunk/{id}", "aurora://tool/{name}"]
         assert (await client.list_resources()).resources == []
-        for uri in ("file:///etc/passwd", "aurora://chunk/", "aurora://chunk/code%3Asrc%2Fnone.py%3Aexpand%3A1-3"):
-            with pytest.raises(MCPError):
+        missing = ("aurora://chunk/code%3Asrc%2Fnone.py%3Aexpand%3A1-3", "aurora://tool/aurora_recal")
+        for uri in ("file:///etc/passwd", "aurora://chunk/", *missing):
+            with pytest.raises(MCPError) as refused:
                 await client.read_resource(uri)
+            assert refused.value.error.data == {"uri": uri}
         short = await client.read_resource("aurora://chunk/code%3Asrc%2Fauth.py%3Alogin")
         assert isinstance(short.contents[0], types.TextResourceContents) and "token(user)" in short.contents[0].text
 
@@ -110,20 +113,57 @@ async def test_tools_describe_themselves_in_one_piece(place: Place) -> None:
         tools = (await client.list_tools()).tools
     assert {tool.name for tool in tools} == NAMES
     for tool in tools:
-        assert tool.title and tool.description and len(tool.description) > 80
-        assert tool.annotations is not None and tool.annotations.destructive_hint is False
+        assert tool.title and tool.description and len(tool.description) > 60
+        assert tool.annotations is not None
+        assert tool.annotations.read_only_hint or tool.annotations.destructive_hint is False
         for schema in filter(None, (tool.input_schema, tool.output_schema)):
             jsonschema.Draft202012Validator.check_schema(schema)
             assert schema["type"] == "object"
-            assert "$ref" not in json.dumps(schema) and '"null"' not in json.dumps(schema["properties"].get("query"))
+            assert "$ref" not in json.dumps(schema) and '"null"' not in json.dumps(
+                schema.get("properties", {}).get("query")
+            )
         for name, member in tool.input_schema["properties"].items():
             assert member.get("description") and member.get("type"), f"{tool.name}.{name}"
     hints = {tool.name: tool.annotations for tool in tools if tool.annotations is not None}
     changing = {name for name, hint in hints.items() if not hint.read_only_hint}
     costly = {"aurora_query", "aurora_decompose", "aurora_verify"}
     assert changing == {"aurora_learn", "aurora_deliverable"} | costly
-    assert {name for name, hint in hints.items() if hint.open_world_hint} == costly
-    assert len(json.dumps([tool.model_dump(mode="json", by_alias=True) for tool in tools])) < 24_000
+    assert {name for name, hint in hints.items() if hint.open_world_hint is not False} == costly
+
+
+def test_the_list_of_tools_costs_little_and_resources_tell_the_rest(place: Place, spoken: Raw) -> None:
+    listed = spoken.ask("priced", "tools/list")["result"]
+    assert tokens_of(listed) <= 1_500
+    for tool in listed["tools"]:
+        address = f"aurora://tool/{tool['name']}"
+        text = spoken.ask(address, "resources/read", uri=address)["result"]["contents"][0]["text"]
+        full = json.loads(text)
+        assert full["inputSchema"]["properties"].keys() >= tool["inputSchema"]["properties"].keys()
+        assert full["inputSchema"]["additionalProperties"] is False
+        assert set(full.get("outputSchema", {}).get("required", ())) >= set(
+            tool.get("outputSchema", {}).get("required", ())
+        )
+        if tool["name"] == "aurora_deliverable":
+            details = full["inputSchema"]["properties"]["details"]["properties"]
+            assert {"description", "failure_type", "duration_seconds", "output_tokens"} <= details.keys()
+            assert all(each["description"] for each in details.values())
+
+
+def test_a_core_of_tools_is_offered_alone(place: Place) -> None:
+    home, root, variables = place
+    with raw(home, root, "--tools", "core", **variables) as client:
+        client.initialize()
+        listed = client.ask("few", "tools/list")["result"]
+        names = {tool["name"] for tool in listed["tools"]}
+        assert names == {"aurora_recall", "aurora_retrieve_context", "aurora_explain", "aurora_learn"}
+        assert tokens_of(listed) <= 650
+        refused = client.ask("other", "tools/call", name="aurora_assess", arguments={"query": "x"})
+        assert "aurora_assess" in refused["error"]["message"]
+
+
+def tokens_of(document: object) -> int:
+    """What a document costs a model as JSON, by the estimate that answers are held to."""
+    return estimated_tokens(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 @pytest.fixture(scope="module")

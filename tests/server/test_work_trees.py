@@ -69,6 +69,27 @@ def test_a_new_work_tree_parses_only_what_differs_and_answers_with_its_own_files
     assert (first["parsed"], first["removed"]) == (1, 1)
 
 
+def test_of_its_siblings_it_starts_from_one_at_the_same_commit(daemon: Daemon, shop: Path) -> None:
+    sibling = shop.parent / "release"
+    git(shop, "worktree", "add", "-q", "-b", "release", str(sibling))
+    (shop / "cart.py").write_text("def grand_total(lines):\n    return max(lines)\n")
+    commit(shop, "another sum")
+    for tree in (shop, sibling):
+        indexed(daemon, tree)
+    started = {}
+    for branch in ("main", "release"):
+        tree = shop.parent / f"from-{branch}"
+        git(shop, "worktree", "add", "-q", "-b", tree.name, str(tree), branch)
+        indexed(daemon, tree)
+        shutil.rmtree(tree)  # it is no sibling of the next
+        (started[branch],) = (
+            line["sibling"]
+            for line in daemon.log()
+            if line.get("message") == "started from a sibling" and line["root"] == str(tree)
+        )
+    assert started == {"main": str(shop), "release": str(sibling)}
+
+
 def test_what_was_learned_until_then_comes_along(daemon: Daemon, shop: Path) -> None:
     with daemon.client(shop) as client:
         client.request("aurora/index")

@@ -228,7 +228,7 @@ export interface ShowRequest extends DeliverableRequest {
   action: "show";
 }
 
-/** The states of all, the latest first: `{"deliverables": […], "total", "agents": […], "models": […]}`. `total` counts what is asked for before `offset` and `limit`; agents and models are those of all that there are. */
+/** The states of all, the latest first: `{"deliverables": […], "total", "names", "agents": […], "models": […]}`. `total` counts what is asked for before `offset` and `limit`; `names` are those that renamed ones have now, by their `change_id`; agents and models are those of all that there are. */
 export interface ListRequest extends DeliverableRequest {
   action: "list";
   /** Only these; `open` is what has not ended. */
@@ -263,7 +263,7 @@ export interface ExportRequest extends DeliverableRequest {
   action: "export";
 }
 
-/** What its spec asks for, whether that is met and what shows it. `{"change_id", "status", "conformance", "criteria", "gaps"}`; `gaps` is what of the metrics nothing tells of it, each with what would. */
+/** What its spec asks for, whether that is met and what shows it. `{"change_id", "name", "status", "conformance", "criteria", "gaps"}`; `gaps` is what of the metrics nothing tells of it, each with what would. */
 export interface CriteriaRequest extends DeliverableRequest {
   action: "criteria";
 }

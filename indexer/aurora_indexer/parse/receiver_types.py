@@ -94,6 +94,7 @@ _ASSIGNED = re.compile(
 )
 _RETURNED = re.compile(rb"(?<![\w.$])return\s{1,9}(?:await\s{1,9})?(?:new\s{1,9})?&?$")
 _AFTER_CALL = re.compile(rb"[ \t]{0,200}(?:;|\{|\}|\n(?!\s{0,200}[.?])|$)")
+_HEADER_NAME = re.compile(rb"(?<![\w$.])[\w$]+")
 _BEFORE = 120
 
 MAX_AROUND = 12
@@ -129,6 +130,7 @@ class ReceiverTypes:
         self._known: dict[int, _Types] = {}
         self._told: set[tuple[int, bytes]] = set()  # whose types are written, and need no guess
         self._returned: dict[int, bytes | None] = {}
+        self._headers: dict[int, frozenset[bytes]] = {}
         pattern = _PATTERNS.get(language)
         if pattern is None:
             return
@@ -263,6 +265,15 @@ class ReceiverTypes:
             written = value + b"." + rest
         return written
 
+    def _parameters_of(self, owner: int) -> frozenset[bytes]:
+        """The names in a definition's header, but for members of others: its parameters are among them."""
+        known = self._headers.get(owner)
+        if known is None:
+            definition = self._definitions[owner]
+            header = self._bare[definition.head : min(definition.header_end, definition.head + _MAX_HEADER)]
+            known = self._headers[owner] = frozenset(_HEADER_NAME.findall(header))
+        return known
+
     def _visible(self, receiver: bytes, owner: int) -> bytes | None:
         for _ in range(MAX_AROUND):
             types = self._known.get(owner, {})
@@ -270,9 +281,7 @@ class ReceiverTypes:
                 return types[receiver]
             if owner < 0:
                 return None
-            definition = self._definitions[owner]
-            header = self._bare[definition.head : min(definition.header_end, definition.head + _MAX_HEADER)]
-            if re.search(rb"(?<![\w$.])" + re.escape(receiver) + rb"(?![\w$])", header):
+            if receiver in self._parameters_of(owner):
                 return None  # a parameter of which nothing is said
             owner = self._around(owner)
         return None

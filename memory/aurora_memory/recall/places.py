@@ -21,15 +21,12 @@ _TEST_PATH = re.compile(
 )
 """Paths of tests. A folder `testing` ships what others test with, and so does `test` inside a Python package."""
 
-_VENDORED_PATH = re.compile(
-    r"(^|/)(_?vendor(ed)?|third[-_]?party|node_modules|extern(als?)?|jspm_packages|bower_components|dist)/"
-    r"|[-.]\d+\.\d+(\.\d+)?(\.slim)?(\.min)?\.(js|css)$|\.min\.(js|css)$|(^|/)(jquery|underscore|bootstrap)[-.\w]{0,20}\.js$"
-)
-"""Paths of what others wrote and the project carries along."""
-
 MAX_PLACES = 4
 AROUND = 0.1
 """Exactness with which a line means what is around the chunk that it stands in."""
+
+LATER = 0.95
+"""What each place that stands before another counts more: of a traceback the frame that raised comes first."""
 
 MAX_ID = 1000
 MAX_WORD = 300
@@ -103,12 +100,6 @@ def is_test(path: str) -> bool:
     return _TEST_PATH.search(path) is not None
 
 
-@lru_cache(maxsize=4096)
-def is_vendored(path: str) -> bool:
-    """Whether a file is a copy of somebody else's, by its name or folder."""
-    return _VENDORED_PATH.search(path) is not None
-
-
 def _place(word: str) -> QueryPlace | None:
     otherwise = _OTHERWISE.fullmatch(word.rstrip(":)"))
     if otherwise is not None:
@@ -128,8 +119,10 @@ def _place(word: str) -> QueryPlace | None:
 
 
 def within(place: QueryPlace, path: str) -> bool:
-    """Whether a path is the place's file."""
-    return path == place.path or path.endswith(f"/{place.path}")
+    """Whether a path is the place's file, which may be told from the root of a disk, as tracebacks do."""
+    if path == place.path or path.endswith(f"/{place.path}"):
+        return True
+    return "/" in path and place.path.endswith(f"/{path}")
 
 
 def standing_at(places: Sequence[QueryPlace], chunks: Collection[ChunkHead]) -> dict[int, float]:
@@ -139,14 +132,14 @@ def standing_at(places: Sequence[QueryPlace], chunks: Collection[ChunkHead]) -> 
     remainder, whose lines go around its definitions, is only meant where nothing else holds the line.
     """
     found: dict[int, float] = {}
-    for place in places:
+    for n, place in enumerate(places):
         of_file: dict[str, list[ChunkHead]] = {}
         for chunk in chunks:
             if within(place, chunk.path):
                 of_file.setdefault(chunk.path, []).append(chunk)
         for there in of_file.values():
             for chunk, exactness in _around(place.line, there) if _is_line(place) else _called(place, there):
-                found[chunk.id] = max(exactness, found.get(chunk.id, 0.0))
+                found[chunk.id] = max(exactness * LATER**n, found.get(chunk.id, 0.0))
     return found
 
 

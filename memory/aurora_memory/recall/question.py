@@ -84,8 +84,8 @@ def parse_question(query: str) -> Question:
 
     Called once, where a query comes in; below, a question goes on as a `Question`.
     """
-    asked = query
-    if len(query.split()) >= ISSUE_WORDS:
+    asked, is_report = query, len(query.split()) >= ISSUE_WORDS
+    if is_report:
         query = report_text(query)
     telling = without_stop_words(words_in(query), QUESTION_WORDS)
     counts = Counter(term for word in telling for term in stem_word(word))
@@ -93,11 +93,11 @@ def parse_question(query: str) -> Question:
         counts = Counter(terms(query))
     said = tuple(counts)[:MAX_TERMS]
     words = query.split()
-    weights = _weights(query, counts, said) if len(asked.split()) >= ISSUE_WORDS else dict.fromkeys(said, 1.0)
+    weights = _weights(query, counts, said) if is_report else dict.fromkeys(said, 1.0)
     errands = {term for word in telling if word.lower() in ERRANDS for term in stem_word(word)}
     if len(errands) < len(weights):
         weights.update(dict.fromkeys(errands & weights.keys(), ERRAND))
-    for word in telling if len(words) < ISSUE_WORDS else ():
+    for word in telling if not is_report else ():
         for form in other_forms(word.lower()):
             for term in stem_word(form):
                 weights.setdefault(term, SUGGESTED)

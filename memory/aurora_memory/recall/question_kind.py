@@ -49,16 +49,6 @@ _SENTENCE = re.compile(
 )
 """Words that stand in sentences about what happens, hardly ever in the name of a topic."""
 
-_HAPPENS = re.compile(
-    r"(?i)\S\s+(?:not (?:\w+ing|\w+ed)|gets?|got|causes?|throws?|gives?|modif(?:y|ies)|mangles|casts|converts|drops"
-    r"|removes|removing|overwrit(?:es|ing)|ignores|replaced|changed|unchanged|vanished|prints|contains|returns|reusing"
-    r"|seems?|not supported|conflict|too many|coercing|upgraded|has|have|could|would|may|behaves)\b"
-    r"|\b(?:please|inconsisten(?:t|cy)|misleading|misses|weird(?:ly)?|false (?:posi|nega)tives?|problem|unnecessary"
-    r"|nonexist\w{0,5}|failures?|issues with|\w{1,40}(?:Error|Exception) (?:in|while|when|for|on|with))\b"
-    r"|\b(?:since|in) (?:\w{1,20} )?v?\d+\.\d"
-)
-"""What titles of reports say after their first word, without a verb that begins them: `stack casts int32 to int64`."""
-
 _DESCRIBED = frozenset(
     "a an the this these called used true false if whether helper recursively internal private".split()
 )
@@ -106,7 +96,7 @@ def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
         return "change"
     if first in _DESCRIBED or _is_verb(first) or text.rstrip().endswith("."):
         return "task"
-    return "change" if _SENTENCE.search(text) or _HAPPENS.search(text) else "topic"
+    return "change" if _SENTENCE.search(text) else "topic"
 
 
 def _is_verb(word: str) -> bool:

@@ -71,6 +71,7 @@ _WRITTEN: tuple[tuple[Asked, str], ...] = (
     ),
     ("together", rf"co-?chang(?:es?|ing)\s+(?:of|with|for)\s+{_THING}{_NAME}"),
 )
+_UNSAID = "Go types implement an interface by their methods, which is not followed here: only what embeds it is told."
 _QUESTIONS = tuple((asked, re.compile(rf"{_BEFORE}{written}{_AFTER}", re.IGNORECASE)) for asked, written in _WRITTEN)
 _SAID: dict[Asked, tuple[str, str]] = {
     "callers": ("calls", "call"),
@@ -129,7 +130,15 @@ def answer(reader: Reader, text: str, limit: int, now: float) -> RelatedHits | N
     for n, (hit, (_, surely)) in enumerate(zip(weigh(reader, [chunk for chunk, _ in kept], now), kept, strict=True)):
         score = (SURE_SCORE if surely else LIKELY_SCORE) - n * _STEP
         hits.append(replace(hit, score=round(score, 6), strength=100.0 * score, is_likely=not surely))
-    return RelatedHits(hits, _said(question, sure, len(related) - sure))
+    said = _said(question, sure, len(related) - sure)
+    return RelatedHits(hits, f"{said} {_UNSAID}" if _is_implicit(reader, question, ids) else said)
+
+
+def _is_implicit(reader: Reader, question: RelationQuestion, ids: Sequence[int]) -> bool:
+    """Whether heirs of a Go interface are asked for: types implement it by their methods, and no file says so."""
+    if question.asked != "heirs":
+        return False
+    return any(each.language == "go" and each.kind == "interface" for each in chunk_reader.by_id(reader, ids).values())
 
 
 def _unknown(reader: Reader, question: RelationQuestion, text: str) -> RelatedHits | None:

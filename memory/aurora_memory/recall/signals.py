@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
 from aurora_memory.recall.candidates import Candidates, Column
-from aurora_memory.recall.places import is_test, is_vendored
+from aurora_memory.recall.places import is_test
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_protocol import typed
 
@@ -254,12 +254,6 @@ def test(candidates: Candidates) -> Column:
     if candidates.question.about_tests:
         return [0.0] * len(candidates.heads)
     return [1.0 if is_test(head.path) else 0.0 for head in candidates.heads]
-
-
-@signal(weight=-2.2)
-def vendored(candidates: Candidates) -> Column:
-    """Part of somebody else's code that the project carries along."""
-    return [1.0 if is_vendored(head.path) else 0.0 for head in candidates.heads]
 
 
 @signal(weight=1.0)

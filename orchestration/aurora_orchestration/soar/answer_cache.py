@@ -31,6 +31,9 @@ MAX_BYTES = 1_000_000
 MAX_FILE = 10_000_000
 MAX_KEPT = 500
 
+_CODE = re.compile(r"`[^`\n]*`")
+"""Names in an answer: a function may be called `count`."""
+
 _OF_ALL = re.compile(
     r"\b(?:only|never|no other|nowhere|nothing|nobody|no one|none|all|every|everywhere|always|unused|any other|sole|"
     r"exactly|there (?:is|are) no|not (?:used|called|found)|each|first|last|count|total|number of|\d+ (?:times|places|"
@@ -79,7 +82,7 @@ class AnswerCache:
         kept = cacheable(run, files)
         if kept is None:
             return False
-        if not _OF_ALL.search(kept.answer):
+        if not _OF_ALL.search(_CODE.sub(" ", kept.answer)):
             kept = replace(kept, spans=spans)
         self._write(kept)
         oldest_first = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)

@@ -153,7 +153,8 @@ def _put_right(document: JsonDocument, problem: Problem, clear: bool) -> Fix | N
         end = len(document.text[: problem.start].rstrip(" \t\n\r"))
         if not any(each.end == end and each.rule == "json-comment" for each in document.problems):
             return Fix("Write ,", (Edit(end, end, ","),), problem.certain and clear)
-    title = f"Write {problem.instead}" if len(problem.instead) <= 40 else "Write it as JSON"
+    shown = " ".join(problem.instead.split())  # a closed bracket may stand on a line of its own; a title is one line
+    title = f"Write {shown}" if len(shown) <= 40 else "Write it as JSON"
     return Fix(title, (Edit(problem.start, problem.end, problem.instead),), problem.certain and clear)
 
 

@@ -17,7 +17,7 @@ TOOLS = 4
 
 def summary(deliverable: Deliverable, done: int | None = None, total: int | None = None) -> str:
     """`add-search · apply · 4/8 tasks`; counts of a buffer, where there are any, are newer than those recorded."""
-    words = [deliverable.change_id, stage(deliverable)]
+    words = [deliverable.name, stage(deliverable)]
     if not total:
         done, total = deliverable.tasks_completed, deliverable.tasks_total
     if total:
@@ -44,7 +44,7 @@ def lens_title(deliverable: Deliverable, done: int, total: int) -> str:
 
 def hover_lines(deliverable: Deliverable, now: datetime, *, markdown: bool) -> list[str]:
     """Text of a deliverable, a line each: where it stands, its phases, what it took, how it conforms."""
-    name = f"**{escaped(deliverable.change_id)}**" if markdown else deliverable.change_id
+    name = f"**{escaped(deliverable.name)}**" if markdown else deliverable.name
     begun = ago(datetime.fromtimestamp(deliverable.started_at, UTC), now)
     heard = ago(datetime.fromtimestamp(deliverable.updated_at, UTC), now)
     first = [name, stage(deliverable)]

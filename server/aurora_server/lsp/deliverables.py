@@ -149,6 +149,7 @@ async def _listed(workspaces: Sequence[Workspace], request: ListRequest) -> dict
         return {
             "deliverables": [_state(each) for each in shown],
             "total": len(found),
+            "names": {each.change_id: each.name for each in shown if each.names},
             "agents": agents,
             "models": models,
         }

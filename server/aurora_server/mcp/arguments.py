@@ -53,6 +53,39 @@ def schema_of(kind: type[Struct]) -> dict[str, Any]:
     return plain
 
 
+LIMIT = "max_tokens"
+"""Argument that tools have in common: told once, in the server's instructions."""
+_LEFT_OUT = frozenset(
+    {"default", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "additionalProperties"}
+)
+"""What a wrong argument is told of anyway, so that the list of tools need not."""
+
+
+def brief_schema(kind: type[Struct]) -> dict[str, Any]:
+    """`schema_of`, as short as the list of tools has it: objects within are told of in the tool's resource alone."""
+    return {
+        name: {key: _brief(member) for key, member in part.items() if key != LIMIT} if name == "properties" else part
+        for name, part in schema_of(kind).items()
+        if name in ("type", "properties", "required")
+    }
+
+
+def fields_schema(kind: type[Struct]) -> dict[str, Any]:
+    """`schema_of` by the names of its fields alone: those that are always there."""
+    return {"type": "object", "required": [field.name for field in msgspec.structs.fields(kind)]}
+
+
+def _brief(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_brief(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: _brief(value) for key, value in schema.items() if key not in _LEFT_OUT}
+    if kept.get("type") == "object":
+        kept = {key: value for key, value in kept.items() if key in ("type", "description")}
+    return kept
+
+
 def _plain(schema: Any, defs: Mapping[str, Any]) -> Any:
     if isinstance(schema, list):
         return [_plain(each, defs) for each in schema]

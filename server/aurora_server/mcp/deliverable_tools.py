@@ -57,22 +57,14 @@ else:
 class DeliverableArguments(Arguments, frozen=True, kw_only=True):
     action: Annotated[
         Action,
-        Meta(
-            description="What happened (start, phase, task, tool-call, tokens, recovery, iterate, session, "
-            "intervention, conform, tests, complete, fail), or what is asked (show, list, events, export)."
-        ),
+        Meta(description="What happened or is asked"),
     ]
-    change_id: Annotated[
-        str | None, Meta(description="The change, as add-dark-mode; without, the only open one. `start` needs it.")
-    ] = None
+    change_id: Annotated[str | None, Meta(description="As add-dark-mode; default: the open one")] = None
     details: Annotated[
         Details,
         Meta(
-            description="What belongs to the action: start has description; phase has phase and end; task has "
-            "completed and total; tool-call has tool, succeeded and duration_seconds; tokens has input_tokens "
-            "and output_tokens; "
-            "tests has passed and failed; conform has functional, correctness and constraints; fail has reason and "
-            "failure_type."
+            description="start {description}, phase {phase}, task {completed,total}, tests {passed,failed}, "
+            "fail {reason}; all: aurora://tool/aurora_deliverable"
         ),
     ] = Details()
     max_tokens: Tokens = DEFAULT_TOKENS
@@ -87,10 +79,9 @@ async def _deliverable(link: DaemonLink, given: DeliverableArguments, _: Heard) 
 
 DELIVERABLE_TOOL = Tool(
     name="aurora_deliverable",
-    title="Track a change",
-    description="Say how a change goes, from `start` over `phase` and `task` to `complete` or `fail`, so that the user "
-    "sees where it stands and how reliable such work is; or ask for its state (`show`, `list`). Writes to AURORA's "
-    "records alone, never to files.",
+    title="Track change",
+    description="Say how a change goes, start to complete or fail, or ask its state. Writes records of AURORA only.",
+    more="The user sees where the change stands, and how reliable such work is. `start` needs a change_id.",
     takes=DeliverableArguments,
     handler=_deliverable,
     reads=False,

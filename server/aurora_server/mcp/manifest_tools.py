@@ -26,11 +26,9 @@ class NotRead(Exception):
 class ValidateManifest(Arguments, frozen=True, kw_only=True):
     text: Annotated[
         Annotated[str, Meta(min_length=1, max_length=MAX_MANIFEST)] | None,
-        Meta(description="The manifest itself. Without, the file is read."),
+        Meta(description="The manifest itself"),
     ] = None
-    file: Annotated[
-        str, Meta(min_length=1, max_length=4_000, description="A file in the workspace, relative to its root.")
-    ] = WELL_KNOWN
+    file: Annotated[str, Meta(min_length=1, max_length=4_000, description="Or its file here")] = WELL_KNOWN
     max_tokens: Tokens = DEFAULT_TOKENS
 
 
@@ -86,9 +84,9 @@ def _checked(text: str) -> tuple[list[str], int]:
 
 MANIFEST_TOOL = Tool(
     name="aurora_validate_manifest",
-    title="Validate a manifest",
-    description="Check an AURA manifest (aura.json, which tells agents what a site offers): syntax, schema and "
-    "meaning, with line and column of each finding. Without arguments, the workspace's own .well-known/aura.json.",
+    title="Check manifest",
+    description="Check an AURA manifest (aura.json): findings by line. Default: .well-known/aura.json.",
+    more="A manifest tells agents what a site offers. Syntax, schema and meaning, with each finding's place.",
     takes=ValidateManifest,
     handler=_validate,
 )

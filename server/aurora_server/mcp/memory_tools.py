@@ -123,7 +123,7 @@ def _fenced(content: str, language: str) -> str:
     return f"{fence}{language}\n{content}\n{fence}"
 
 
-Limit = Annotated[int, Meta(ge=1, le=100, description="At most so many results.")]
+Limit = Annotated[int, Meta(ge=1, le=100, description="Most results")]
 Id = Annotated[str, Meta(min_length=1, max_length=2_000)]
 
 
@@ -136,36 +136,32 @@ class Recall(Arguments, frozen=True, kw_only=True):
     limit: Limit = 10
     types: Annotated[
         tuple[Literal["code", "reas", "know"], ...],
-        Meta(
-            description="Only these: code, reas (how earlier questions were answered), know (documents).", max_length=3
-        ),
+        Meta(description="reas: earlier answers; know: documents", max_length=3),
     ] = ()
     max_tokens: Tokens = DEFAULT_TOKENS
 
 
 class RetrieveContext(Arguments, frozen=True, kw_only=True):
     query: Query
-    budget: Annotated[int, Meta(ge=100, le=50_000, description="At most so many tokens of code and knowledge.")] = (
-        DEFAULT_TOKENS
-    )
+    budget: Annotated[int, Meta(ge=100, le=50_000, description="Tokens of text")] = DEFAULT_TOKENS
 
 
 class Explain(Arguments, frozen=True, kw_only=True):
     id: Annotated[
         Id,
-        Meta(description="An id as recall gives it (`code:path:name` will do), a name, or a place (`src/auth.py:45`)."),
+        Meta(description="code:FILE:NAME, a name, or FILE:LINE"),
     ]
     max_tokens: Tokens = DEFAULT_TOKENS
 
 
 class Learn(Arguments, frozen=True, kw_only=True):
-    query: Annotated[str, Meta(min_length=1, max_length=10_000, description="What was asked or was to be done.")]
-    result: Annotated[str, Meta(min_length=1, max_length=200_000, description="What came of it, in words.")]
-    score: Annotated[float, Meta(ge=0, le=1, description="How well it went: kept from 0.5 on, a pattern from 0.8 on.")]
-    used: Annotated[tuple[Id, ...], Meta(max_length=200, description="Ids of the chunks that helped.")] = ()
+    query: Annotated[str, Meta(min_length=1, max_length=10_000, description="The task")]
+    result: Annotated[str, Meta(min_length=1, max_length=200_000, description="What solved it")]
+    score: Annotated[float, Meta(ge=0, le=1, description="0 to 1; kept from 0.5")]
+    used: Annotated[tuple[Id, ...], Meta(max_length=200, description="Ids that helped")] = ()
     tools: Annotated[
         tuple[Annotated[str, Meta(max_length=200)], ...],
-        Meta(max_length=200, description="Names of the tools that were used, in order."),
+        Meta(max_length=200, description="Tools used"),
     ] = ()
 
 
@@ -232,34 +228,39 @@ MEMORY_TOOLS = (
     Tool(
         name="aurora_recall",
         title="Recall",
-        description="Find functions, documents and earlier solutions in this workspace's memory: what is most useful "
-        "for the query now, best first: name, file and lines. Takes words or names of code. Milliseconds, free and "
-        "local; ask it before you search files. A result's id is `code:FILE:NAME`, which aurora_explain takes.",
+        description="Find functions, documents and earlier solutions: name, file, lines, best first. Free, local, "
+        "fast: ask before you search.",
+        more="What is most useful for the query now, of this workspace's memory. Takes words or names of code. A "
+        "result's id is `code:FILE:NAME` (`know:` for documents, `reas:` for solutions), which aurora_explain takes.",
+        core=True,
         takes=Recall,
         handler=_recall,
     ),
     Tool(
         name="aurora_retrieve_context",
         title="Retrieve context",
-        description="The code and knowledge that is most useful for a question, with its text, within a budget of "
-        "tokens: what to read before you answer or change something. As fast and free as aurora_recall, which is "
-        "enough where you want to know only where something is.",
+        description="The text of what matters most for a question, within a token budget: read it before you answer "
+        "or change something.",
+        more="As fast and free as aurora_recall, which is enough where you want to know only where something is.",
+        core=True,
         takes=RetrieveContext,
         handler=_retrieve,
     ),
     Tool(
         name="aurora_explain",
-        title="Explain a chunk",
-        description="All that memory knows of one chunk by its id, name or place: signature, who calls it and what it "
-        "calls, what is changed together with it, when it changed and was used. Ask it before you change a function.",
+        title="Explain",
+        description="Who calls a function, what it calls, what changes with it. Ask before you change it.",
+        more="All that memory knows of one chunk: signature, relations, activation, when it changed and was used.",
+        core=True,
         takes=Explain,
         handler=_explain,
     ),
     Tool(
         name="aurora_learn",
         title="Learn",
-        description="Tell memory how something was solved and how well that went, so that it is recalled next time. "
-        "Call it once, after a task is done and checked; secrets are taken out before it is kept.",
+        description="Tell memory how a task was solved, once, after it is checked; recalled next time.",
+        more="Kept from a score of 0.5 on, as a pattern from 0.8 on; secrets are taken out before.",
+        core=True,
         takes=Learn,
         handler=_learn,
         gives=LearnContent,

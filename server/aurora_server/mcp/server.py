@@ -17,19 +17,22 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import is_version_at_least
 from msgspec import Struct, to_builtins
 
-from aurora_protocol import ProtocolError, RequestFailed, methods, query_methods
+from aurora_protocol import ProtocolError, RequestFailed, query_methods
 from aurora_protocol.address import Address
 from aurora_protocol.version import __version__
 from aurora_server.configuration.model_selection import choice_of
-from aurora_server.mcp.arguments import BadArguments, given_as, schema_of, unknown_name
+from aurora_server.mcp.arguments import BadArguments, brief_schema, fields_schema, given_as, unknown_name
 from aurora_server.mcp.client_requests import AskedClient, client_root, roots_wanted
+from aurora_server.mcp.completions import argument_of, completed
 from aurora_server.mcp.daemon_link import DaemonLink
 from aurora_server.mcp.input_rounds import Rounds, ToolCall, asks_by_rounds
 from aurora_server.mcp.progress import Verbosity
-from aurora_server.mcp.replies import MAX_TOKENS, MoreLink, ToolReply, chunk_of, within
+from aurora_server.mcp.prompts import PROMPTS, prompt_arguments, prompt_result
+from aurora_server.mcp.replies import MoreLink, ToolReply, chunk_of
+from aurora_server.mcp.resources import TEMPLATES, TOOL, chunk_resource, not_found, tool_resource
 from aurora_server.mcp.stdio_lines import mended
 from aurora_server.mcp.tool import Arguments, Tool
-from aurora_server.mcp.tools import tools
+from aurora_server.mcp.tools import Which, offered
 
 logger = logging.getLogger(__name__)
 
@@ -48,14 +51,16 @@ INSTRUCTIONS = (
     "aurora_recall (milliseconds, free, local) before you search files; aurora_retrieve_context gives the text as "
     "well, aurora_explain what is connected to a function you are about to change. Tell aurora_deliverable how a "
     "change goes, and aurora_learn how something was solved, once it is. aurora_query is for hard questions: it costs "
-    "money and minutes."
+    "money and minutes. Every answer of more than a line takes `max_tokens` (4,000 unless told); aurora://tool/NAME "
+    "tells a tool in full."
 )
 
 
 class Serving(Struct, frozen=True, kw_only=True):
     """Circumstances of one client's server. `settled`: the workspace was named, or its folder is marked as one.
 
-    `parent` is the process that started it.
+    `parent` is the process that started it. Without `asks` no client is asked anything: one daemon's session stands
+    for many clients then.
     """
 
     address: Address
@@ -64,6 +69,8 @@ class Serving(Struct, frozen=True, kw_only=True):
     environ: Mapping[str, str]
     verbosity: Verbosity
     parent: int
+    tools: Which = "all"
+    asks: bool = True
 
 
 async def serve(serving: Serving) -> None:
@@ -120,6 +127,9 @@ class McpFront:
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+            on_completion=self._complete,
         )
 
     async def close(self) -> None:
@@ -133,8 +143,11 @@ class McpFront:
     async def _list_tools(self, ctx: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         if self._warming is None and self._serving.settled:
             self._warming = asyncio.create_task(self._warm(ctx), name="warm")
-        known = await asyncio.to_thread(tools)  # plug-ins are imported with the first list
-        return types.ListToolsResult(tools=[_described(tool) for tool in known.values()])
+        known = await self._offered()
+        return types.ListToolsResult(tools=[described(tool) for tool in known.values()])
+
+    async def _offered(self) -> dict[str, Tool]:
+        return await asyncio.to_thread(offered, self._serving.tools)  # plug-ins are imported with the first list
 
     async def _warm(self, ctx: Context) -> None:
         """Have the daemon look at the workspace while the agent thinks; what is wrong is told by the first call."""
@@ -146,7 +159,7 @@ class McpFront:
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        known = await asyncio.to_thread(tools)
+        known = await self._offered()
         tool = known.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"{unknown_name(params.name, list(known))}; see tools/list")
@@ -193,39 +206,36 @@ class McpFront:
     async def _list_templates(
         self, _: Context, __: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        template = types.ResourceTemplate(
-            uri_template="aurora://chunk/{id}",
-            name="chunk",
-            title="A chunk's text",
-            description="The text of one function, document section or earlier solution, by the id that aurora_recall "
-            "gives, percent-encoded.",
-            mime_type="text/plain",
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[template])
+        return types.ListResourceTemplatesResult(resource_templates=list(TEMPLATES))
 
     async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
-        chunk_id = chunk_of(uri)
-        if not chunk_id:
-            raise MCPError(types.INVALID_PARAMS, f"there is no resource {uri[:200]}; recall links to those there are")
-        known = chunk_id[:2_000]
-        asked = {"limit": 1, "include_content": True}
+        if uri.startswith(TOOL):
+            found = tool_resource(uri, await self._offered())
+        elif chunk_of(uri):
+            found = await chunk_resource(uri, await self._reach(ctx))
+        else:
+            raise not_found(uri[:2_000], f"there is no resource {uri[:200]}; recall links to those there are")
+        return types.ReadResourceResult(contents=[found])
+
+    async def _list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=list(PROMPTS.values()))
+
+    async def _get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        given = prompt_arguments(params.name, params.arguments or {})
         try:
-            link = await self._reach(ctx)
-            found = (await link.request(methods.RECALL, {**asked, "query": known}, again=True))["results"]
-            if not found or found[0]["id"] != known:  # its lines have moved since, or it was named without them
-                known = (await link.request(methods.EXPLAIN, {"id": known}, again=True))["chunk"]["id"]
-                found = (await link.request(methods.RECALL, {**asked, "query": known}, again=True))["results"]
+            return await prompt_result(params.name, given, await self._reach(ctx))
         except RequestFailed as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
         except (ProtocolError, OSError) as error:
             raise MCPError(types.INTERNAL_ERROR, str(error)) from error
-        if not found or found[0]["id"] != known:
-            raise MCPError(types.INVALID_PARAMS, f"memory has no {known} any more; recall it anew")
-        text = within(found[0].get("content") or "", MAX_TOKENS, "read the file for the rest")
-        return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)]
-        )
+
+    async def _complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        what, known = argument_of(params), await self._offered()
+        try:
+            return await completed(what, params.argument.value, await self._reach(ctx), known)
+        except (ProtocolError, OSError) as error:
+            raise MCPError(types.INTERNAL_ERROR, str(error)) from error
 
     async def _reach(self, ctx: Context, answers: types.InputResponses | None = None) -> DaemonLink:
         """The session with the daemon; what this client can be asked decides what the daemon may ask."""
@@ -234,8 +244,8 @@ class McpFront:
                 here = self._serving.root
                 root = here if self._serving.settled else await client_root(ctx, here, answers)
                 options: dict[str, Any] = {
-                    "askUser": self._client.elicits(ctx),
-                    "languageModel": self._client.samples(ctx),
+                    "askUser": self._serving.asks and self._client.elicits(ctx),
+                    "languageModel": self._serving.asks and self._client.samples(ctx),
                 }
                 choice = choice_of(self._serving.environ)
                 if choice is not None:
@@ -248,20 +258,24 @@ class McpFront:
             return self._link
 
 
-def _described(tool: Tool) -> types.Tool:
+def described(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=schema_of(tool.takes),
-        output_schema=schema_of(tool.gives) if tool.gives is not None else None,
-        annotations=types.ToolAnnotations(
-            title=tool.title,
-            read_only_hint=tool.reads,
-            destructive_hint=False,
-            idempotent_hint=tool.repeatable,
-            open_world_hint=tool.outside,
-        ),
+        input_schema=brief_schema(tool.takes),
+        output_schema=fields_schema(tool.gives) if tool.gives is not None else None,
+        annotations=_hints(tool),
+    )
+
+
+def _hints(tool: Tool) -> types.ToolAnnotations:
+    """Hints, without those that say what clients suppose: a tool that only reads destroys nothing, and repeats."""
+    return types.ToolAnnotations(
+        read_only_hint=tool.reads or None,
+        destructive_hint=None if tool.reads else False,
+        idempotent_hint=None if tool.reads or not tool.repeatable else True,
+        open_world_hint=None if tool.outside else False,
     )
 
 

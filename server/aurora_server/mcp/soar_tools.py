@@ -20,11 +20,10 @@ class AskArguments(Arguments, frozen=True, kw_only=True):
     query: Query
     verification: Annotated[
         query_methods.Verification | None,
-        Meta(description="How thoroughly: option_a reviews itself, option_b has a critic, option_c a debate. "
-             "Without: as hard as the question is."),
+        Meta(description="Self-review, critic or debate"),
     ] = None  # fmt: skip
-    dry_run: Annotated[bool, Meta(description="Stop before the first paid call.")] = False
-    session: Annotated[str, Meta(max_length=200, description="Ties questions of one conversation together.")] = ""
+    dry_run: Annotated[bool, Meta(description="Pay nothing")] = False
+    session: Annotated[str, Meta(max_length=200, description="Conversation id")] = ""
     max_tokens: Tokens = DEFAULT_TOKENS
 
 
@@ -44,9 +43,7 @@ class AssessContent(StructuredContent, frozen=True, kw_only=True):
 
 class Decompose(Arguments, frozen=True, kw_only=True):
     query: Query
-    context: Annotated[str, Meta(max_length=100_000, description="What you know besides; memory is asked as well.")] = (
-        ""
-    )
+    context: Annotated[str, Meta(max_length=100_000, description="What you know")] = ""
     max_tokens: DocumentTokens = DECOMPOSITION_TOKENS
 
 
@@ -61,12 +58,10 @@ class DecomposeContent(StructuredContent, frozen=True, kw_only=True):
 
 class Verify(Arguments, frozen=True, kw_only=True):
     query: Query
-    decomposition: Annotated[
-        dict[str, Any] | None, Meta(description="A decomposition of the query, as aurora_decompose gives it.")
-    ] = None
+    decomposition: Annotated[dict[str, Any] | None, Meta(description="As aurora_decompose gives")] = None
     output: Annotated[
         Annotated[str, Meta(min_length=1, max_length=200_000)] | None,
-        Meta(description="An answer to the query, in words. Give this or a decomposition."),
+        Meta(description="Or an answer"),
     ] = None
     max_tokens: DocumentTokens = DEFAULT_TOKENS
 
@@ -148,10 +143,11 @@ SOAR_TOOLS = (
     Tool(
         name="aurora_query",
         title="Ask",
-        description="Have AURORA answer a hard question about this workspace in nine phases: it assesses, retrieves, "
-        "decomposes, verifies, has agents work, and synthesizes an answer whose claims name their sources, with a "
-        "score. Uses the configured language model, or yours by sampling; costs money and may take minutes. Where "
-        "something is, is told by aurora_recall.",
+        description="Answer a hard question by agents, with sources and a score. Costs money and minutes.",
+        more="Nine phases: it assesses, retrieves, decomposes, verifies, has agents work, and synthesizes an answer "
+        "whose claims name their sources. Uses the configured language model, or the client's by sampling. "
+        "verification: option_a reviews itself, option_b has a critic, option_c a debate; without, as hard as the "
+        "question is. dry_run stops before the first paid call. session ties questions of one conversation together.",
         takes=AskArguments,
         handler=_ask,
         reads=False,
@@ -162,8 +158,8 @@ SOAR_TOOLS = (
     Tool(
         name="aurora_assess",
         title="Assess",
-        description="How hard a question is (simple, medium, complex, critical), how sure that is, and whether it is "
-        "better answered directly or decomposed. Free and local: words alone tell.",
+        description="How hard a question is, and whether to decompose it. Free and local: by its words.",
+        more="complexity is simple, medium, complex or critical, with how sure that is.",
         takes=Assess,
         handler=_assess,
         gives=AssessContent,
@@ -171,8 +167,9 @@ SOAR_TOOLS = (
     Tool(
         name="aurora_decompose",
         title="Decompose",
-        description="Break a question into two to five verified subgoals with dependencies and agents, for you to work "
-        "on yourself. Uses the configured language model.",
+        description="Break a question into verified subgoals for you to work on. Costs model calls.",
+        more="Two to five subgoals with dependencies and agents. Uses the configured language model; memory is asked, "
+        "and `context` says what you know besides.",
         takes=Decompose,
         handler=_decompose,
         gives=DecomposeContent,
@@ -184,9 +181,9 @@ SOAR_TOOLS = (
     Tool(
         name="aurora_verify",
         title="Verify",
-        description="Score a decomposition of a question, or an answer to it, by named criteria: verdict (pass, retry, "
-        "fail), score from 0 to 1, and what is wrong. By rules, and by the configured language model where there is "
-        "one.",
+        description="Score a question's plan, or an answer: verdict, score, issues. May cost model calls.",
+        more="By named criteria: verdict (pass, retry, fail), score from 0 to 1, and what is wrong. By rules, and by "
+        "the configured language model where there is one. Give `decomposition` or `output`.",
         takes=Verify,
         handler=_verify,
         gives=VerifyContent,

@@ -10,12 +10,11 @@ from msgspec import Meta, Struct
 from aurora_server.mcp.daemon_link import DaemonLink, Heard
 from aurora_server.mcp.replies import MAX_TOKENS, ToolReply
 
-Query = Annotated[str, Meta(min_length=1, max_length=10_000, description="The question, in words.")]
-Tokens = Annotated[int, Meta(ge=100, le=MAX_TOKENS, description="The whole answer costs at most so many tokens.")]
+Query = Annotated[str, Meta(min_length=1, max_length=10_000, description="Question")]
+Tokens = Annotated[int, Meta(ge=100, le=MAX_TOKENS, description="Longest answer")]
 
-DocumentTokens = Annotated[
-    int, Meta(ge=500, le=MAX_TOKENS, description="The whole answer, a JSON document, costs at most so many tokens.")
-]
+DocumentTokens = Annotated[int, Meta(ge=500, le=MAX_TOKENS, description="Longest answer")]
+"""Of an answer that is a JSON document."""
 
 
 class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,8 +33,11 @@ class Tool(Struct, frozen=True, kw_only=True):
     """Tool that agents call. `reads`: it changes nothing and costs nothing, so that nobody need be asked;
     `repeatable`: twice is as once; `outside`: it may ask a provider's model.
 
-    `asks`: the client may be asked for its user's or its model's answer meanwhile. `owner` is the distribution that
-    brings it; AURORA fills that in.
+    `asks`: the client may be asked for its user's or its model's answer meanwhile. `core`: it is among the few of
+    `--tools core`. `owner` is the distribution that brings it; AURORA fills that in.
+
+    Every list of tools costs each agent its tokens: descriptions are short, and `more` is for whoever reads the tool's
+    resource (`aurora://tool/NAME`).
     """
 
     name: str
@@ -48,4 +50,6 @@ class Tool(Struct, frozen=True, kw_only=True):
     repeatable: bool = True
     outside: bool = False
     asks: bool = False
+    core: bool = False
+    more: str = ""
     owner: str = "AURORA"

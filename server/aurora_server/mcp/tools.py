@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -17,10 +18,16 @@ from aurora_server.mcp.soar_tools import SOAR_TOOLS
 from aurora_server.mcp.tool import Arguments, Tool
 
 GROUP = "aurora.mcp_tools"
+Which = Literal["all", "core"]
 BUILT_IN = (*MEMORY_TOOLS, *SOAR_TOOLS, DELIVERABLE_TOOL, MANIFEST_TOOL)
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Names that every client and every model's API takes."""
+
+
+def offered(which: Which) -> dict[str, Tool]:
+    """Tools that a client is offered, by name: all, or the few that an agent needs beside its own."""
+    return {name: tool for name, tool in tools().items() if which == "all" or tool.core}
 
 
 @cache

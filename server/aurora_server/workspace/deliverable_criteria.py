@@ -18,6 +18,7 @@ def criteria_reply(found: Deliverable) -> dict[str, Any]:
     """A plain document in snake_case; `criteria` is null where no spec was looked at."""
     return {
         "change_id": found.change_id,
+        "name": found.name,
         "status": found.status,
         "conformance": msgspec.to_builtins(found.conformance),
         "criteria": None

@@ -37,6 +37,11 @@ from aurora_server.workspace.recalled_text import Text, raw_text
 from aurora_server.workspace.wire import iso, shown_id
 
 _LONGEST_SUMMARY = 240
+_SAYS_NOTHING = re.compile(
+    r"\s*(?:(?:TODO|FIXME|XXX)\b.*|(?:\{%[^%]*%\}\s*)+|\{\{[^{}]*\}\}|\w[\w ]*\(https?://[^\s()]*\)|\w+:)\s*"
+)
+"""Line of documentation that does not say what something is: a note of work to be done, a template's tag, a badge
+(`npm version(https://…)`), or a label alone (`Default:`)."""
 _SENTENCE_END = re.compile(r"(?<!\b[eEi]\.[gG])(?<!\b[iI]\.e)(?<!\bcf)(?<!\betc)[.!?。！？](?=\s|$)|(?<=[。！？])")
 _BACKWARDS = {
     "calls": "called by",
@@ -147,9 +152,9 @@ def _told(verdict: Verdict | None) -> dict[str, Any]:
 
 
 def summary(chunk: ChunkView) -> str:
-    """The first sentence of a chunk's documentation; empty where it has none."""
+    """The first sentence of a chunk's documentation; empty where it has none, or its first paragraph tells nothing."""
     paragraph = chunk.docstring.strip().split("\n\n", 1)[0]
-    text = " ".join(paragraph.split())
+    text = " ".join(" ".join(line for line in paragraph.splitlines() if not _SAYS_NOTHING.fullmatch(line)).split())
     end = _SENTENCE_END.search(text)
     return whole_clause(text[: end.end()].rstrip() if end else text, _LONGEST_SUMMARY)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from aurora_indexer.files.gitdir import GitDirectory, find_git_directory, is_work_tree, read_head, work_tree_marks
 from aurora_memory import StoreError
-from aurora_memory.store import Store
+from aurora_memory.store import Store, file_reader
 from aurora_memory.store.index_copy import copy_index
 from aurora_memory.store.memory_files import MemoryFile, memory_files
 from aurora_server.workspace.relocate import Adoption
@@ -38,9 +38,9 @@ def start_from_sibling(root: Path, path: Path) -> Path | None:
     mine = _place(root)
     if path.exists() or mine is None:
         return None
-    head = read_head(mine[0])
+    commit = _commit(mine[0])
     siblings = [each for each in memory_files(path.parent) if each.root != root and _is_sibling(each, *mine)]
-    for each in sorted(siblings, key=lambda each: _head(each.root) != head):
+    for each in sorted(siblings, key=lambda each: _commit(find_git_directory(each.root)) != commit):
         if copy_index(each.path, path, root):
             logger.info("started from a sibling", extra={"root": str(root), "sibling": str(each.root)})
             return each.root
@@ -56,7 +56,8 @@ async def take_over_removed(root: Path, store: Store, adoption: Adoption) -> lis
     common = await asyncio.to_thread(_common, root)
     if common is None:
         return []
-    await store.remember(COMMON, str(common))
+    if await store.read(file_reader.fact, COMMON) != str(common):
+        await store.remember(COMMON, str(common))
     gone = await asyncio.to_thread(_removed, common, store.path)
     taken: list[Path] = []
     for each in gone:
@@ -94,9 +95,10 @@ def _is_sibling(each: MemoryFile, repository: GitDirectory, below: Path) -> bool
         return False
 
 
-def _head(root: Path) -> object:
-    repository = find_git_directory(root)
-    return read_head(repository) if repository is not None else None
+def _commit(repository: GitDirectory | None) -> str | None:
+    """The commit a work tree is at; its branch is its own, as git lets no two be on one."""
+    head = read_head(repository) if repository is not None else None
+    return head.commit if head is not None else None
 
 
 def _removed(common: Path, own: Path) -> list[MemoryFile]:

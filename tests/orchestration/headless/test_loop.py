@@ -278,6 +278,11 @@ async def test_a_claim_that_cannot_be_judged_does_not_hold(root: Path, provider:
     assert (outcome.ending, outcome.iterations) == ("iterations", 2)
 
 
+async def test_a_budget_that_is_all_spent_ends_it(root: Path) -> None:
+    outcome = await pursue(headless(root, budget_usd=0.5), Runs(answered("worked", 0.25)), None)
+    assert (outcome.ending, outcome.iterations, outcome.cost_usd) == ("budget", 2, 0.5)
+
+
 async def test_the_budget_ends_it_and_is_one_over_several_invocations(root: Path) -> None:
     (root / "headless" / "prompt.md").write_text("All tests pass.\n\nBUDGET_LIMIT: $0.25\n")
     runs = Runs(answered("worked", 0.1))

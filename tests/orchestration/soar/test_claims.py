@@ -106,3 +106,18 @@ def test_what_is_missing_lowers_confidence_and_is_said() -> None:
     response = respond(synthesis, (result("SG1"), result("SG2", status="error")), ScoringSettings())
     assert response.state == "partial" and response.confidence == pytest.approx(0.45)
     assert "Not done: do SG2" in response.caveats and "1 of 2 steps" in response.because
+
+
+@pytest.mark.parametrize(
+    ("agents", "confidence"), [(0.95, 0.9), (0.9, 0.9), (0.5, 0.7), (0.0, 0.45)], ids=["surer", "as", "half", "none"]
+)
+def test_agents_doubt_lowers_confidence_halfway_and_their_certainty_raises_none(
+    agents: float, confidence: float
+) -> None:
+    judged = Verification(checks={}, overall_score=0.9, verdict="pass")
+    synthesis = Synthesis(
+        answer="So.", claims=(Claim(text="a", sources=("SG1",)),), confidence=agents, verification=judged
+    )
+    response = respond(synthesis, (result("SG1"),), ScoringSettings())
+    assert response.confidence == pytest.approx(confidence)
+    assert ("only" in response.because) is (agents < 0.9)
