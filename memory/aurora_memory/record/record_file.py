@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE forgotten (id TEXT PRIMARY KEY, key TEXT NOT NULL, number INTEGER NOT NULL) WITHOUT ROWID",
         """CREATE TABLE heads (author TEXT, machine TEXT, sequence INTEGER NOT NULL, PRIMARY KEY (author, machine))
            WITHOUT ROWID""",
+    ),
+    (
+        # Which row of a memory an entry speaks of (`line_key`): two words on one row are known as such.
+        "CREATE TABLE keys (key TEXT, number INTEGER, PRIMARY KEY (key, number)) WITHOUT ROWID",
+        f"INSERT INTO keys SELECT aurora_key(id, kind, body), number FROM entries WHERE kind <> '{FORGET}'",
     ),
 )
 """Shapes of the file, the latest last; append only. `user_version` counts them."""
@@ -85,9 +90,10 @@ class Record:
         with self._turn:
             self._db.close()
 
-    def append(self, drafts: Iterable[Draft]) -> list[Entry]:
+    def append(self, drafts: Iterable[Draft], *, only_new: bool = False) -> list[Entry]:
         """Append what arose here, in this order; the entries, which are on the disk.
 
+        `only_new` leaves out what an entry says word for word already: done again, it changes nothing.
         Raises InvalidExport or msgspec.DecodeError, before anything is written, where a body is not what its kind says.
         """
         made: list[Entry] = []
@@ -96,7 +102,8 @@ class Record:
                 "SELECT sequence FROM heads WHERE author = ? AND machine = ?", (self.author, self.machine)
             ).fetchone()
             last = int(found[0]) if found else 0
-            for sequence, draft in enumerate(drafts, last + 1):
+            coming = _unknown(db, drafts) if only_new else drafts
+            for sequence, draft in enumerate(coming, last + 1):
                 made.append(
                     Entry(
                         entry_id(self.author, self.machine, sequence, draft.kind, draft.body),
@@ -139,6 +146,16 @@ class Record:
         )
         return [(row[0], Entry(row[1], self.repository, *row[2:])) for row in rows]
 
+    def numbered(self, numbers: Sequence[int]) -> list[tuple[int, Entry]]:
+        """Entries of those numbers that are there still, in that order."""
+        found: list[tuple[int, Entry]] = []
+        for start in range(0, len(numbers), 500):
+            some = numbers[start : start + 500]
+            marks = ", ".join("?" * len(some))
+            rows = self._rows(f"SELECT number, {_COLUMNS} FROM entries WHERE number IN ({marks}) ORDER BY number", some)
+            found += [(row[0], Entry(row[1], self.repository, *row[2:])) for row in rows]
+        return found
+
     def of(self, author: str, machine: str, sequence: int, limit: int = _AT_ONCE) -> list[Entry]:
         """Entries of one person at one machine after a `sequence`, in that order."""
         rows = self._rows(
@@ -155,6 +172,20 @@ class Record:
     def forgotten_keys(self, number: int) -> set[str]:
         """Keys (`line_key`) of rows that entries after the `number`th say are to be forgotten."""
         return {row[0] for row in self._rows("SELECT DISTINCT key FROM forgotten WHERE number > ?", (number,))}
+
+    def forgotten(self) -> int:
+        """How many entries were forgotten."""
+        return int(self._rows("SELECT count(*) FROM forgotten")[0][0])
+
+    def keys_held(self, keys: Collection[str]) -> set[str]:
+        """Those of the keys of rows that some entry speaks of."""
+        asked = sorted(keys)
+        found: set[str] = set()
+        for start in range(0, len(asked), 500):
+            some = asked[start : start + 500]
+            rows = self._rows(f"SELECT DISTINCT key FROM keys WHERE key IN ({', '.join('?' * len(some))})", some)
+            found.update(row[0] for row in rows)
+        return found
 
     def version(self) -> int:
         """Number that changes when another connection has written to the file (SQLite's data_version)."""
@@ -197,6 +228,7 @@ def _add(db: sqlite3.Connection, entries: Sequence[Entry]) -> int:
     ]
     for each in entries:
         patterns: set[str] = set()
+        key = ""
         if each.kind == FORGET:
             said = forget_of(each.body)
             standing.append((each.at, each.author, said.pattern))
@@ -219,12 +251,28 @@ def _add(db: sqlite3.Connection, entries: Sequence[Entry]) -> int:
         assert cursor.lastrowid is not None
         number = cursor.lastrowid
         db.executemany("INSERT INTO patterns VALUES (?, ?)", [(pattern, number) for pattern in patterns])
+        if key:
+            db.execute("INSERT INTO keys VALUES (?, ?)", (key, number))
         _count(db, each)
         if each.kind == FORGET:
             forgets.append((number, each))
     for number, each in forgets:
         _forget(db, number, each)
     return new
+
+
+def _unknown(db: sqlite3.Connection, drafts: Iterable[Draft]) -> list[Draft]:
+    new: dict[tuple[str, str], Draft] = {}
+    said = "SELECT 1 FROM keys JOIN entries USING (number) WHERE keys.key = ? AND kind = ? AND body = ?"
+    for each in drafts:
+        key = _key(str(len(new)), each.kind, each.body)
+        if db.execute(said, (key, each.kind, each.body)).fetchone() is None:
+            new.setdefault((each.kind, each.body), each)
+    return list(new.values())
+
+
+def _key(id_: str, kind: str, body: str) -> str:
+    return _read_body(Entry(id_, "", "", "", 1, 0.0, kind, body))[1]
 
 
 def _count(db: sqlite3.Connection, entry: Entry) -> None:
@@ -264,6 +312,7 @@ def _forget(db: sqlite3.Connection, number: int, entry: Entry) -> None:
         _, key = _read_body(Entry(row[1], "", *row[2:]))
         db.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?)", (row[1], key, number))
         db.execute("DELETE FROM patterns WHERE number = ?", (row[0],))
+        db.execute("DELETE FROM keys WHERE key = ? AND number = ?", (key, row[0]))
         db.execute("DELETE FROM entries WHERE number = ?", (row[0],))
 
 
@@ -290,6 +339,7 @@ def _settle(db: sqlite3.Connection, path: Path, repository: str) -> None:
     for pragma in _PRAGMAS:
         db.execute(f"PRAGMA {pragma}")
     db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, too
+    db.create_function("aurora_key", 3, _key, deterministic=True)
     with _transaction(db):
         shape = int(db.execute("PRAGMA user_version").fetchone()[0])
         if shape > len(MIGRATIONS):
