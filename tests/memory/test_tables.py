@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import aiosqlite
-import msgspec
 import pytest
 
 from aurora_memory.store import Store, chunk_reader, integrity, migrations, rebuild, salvage, tables

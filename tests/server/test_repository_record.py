@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import pytest
 
 from aurora_deliverables.events import Event, PhaseStarted
 from aurora_indexer.workers.pool import WorkerPool
+from aurora_memory.record.entry import FORGET, Draft
 from aurora_memory.record.record_file import Record
 from aurora_memory.store import Store, chunk_reader, unrecorded
+from aurora_memory.store.export_format import AccessLine, ChunkKey, write_line
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace.shared_records import SharedRecords
 from aurora_server.workspace.workspace import Workspace
@@ -167,6 +170,62 @@ async def test_a_change_of_another_work_tree_is_not_missed_here(shop: Path, open
     await here.detecting._begin()
     assert here.detecting.open_ids == []
     assert there.detecting.open_ids == ["add-search"]
+
+
+def said(records: SharedRecords, author: str, *drafts: Draft) -> None:
+    """What another program appends to the record."""
+    (path,) = [each for each in (records.home / "records").glob("*.sqlite") if each.name != "repositories.sqlite"]
+    record = Record.open(path, path.stem, author, "elsewhere")
+    try:
+        record.append(drafts)
+    finally:
+        record.close()
+
+
+async def test_what_is_forgotten_goes_from_every_memory_wherever_its_code_is_by_now(
+    shop: Path, opened: Opener, records: SharedRecords
+) -> None:
+    tree = shop.parent / "feature"
+    git(shop, "worktree", "add", "-q", "-b", "feature", str(tree))
+    here, there = await opened(shop), await opened(tree)
+    total = await row_of(here._store, "cart.py", "total")
+    await here._store.learn(run(1, retrieved=retrieved(total)))
+    await here._store.learn(run(2, score=0.1, query="Why does the login page flicker?"))
+    await here.deliverables.record([Event("e1", "add-search", NOON, PhaseStarted("apply"))])
+    await here._store.index_log("2025/12/run.md", "# Execution\n\nToken validation was implemented for OAuth2.\n")
+    theirs = AccessLine(ChunkKey("cart.py", "total", "function", ""), NOON + 77, "success")
+    said(records, "bob", Draft("access", write_line(theirs).decode().rstrip(), NOON + 77))
+    await until(lambda: len(known(there)["accesses"]) == len(known(here)["accesses"]) == 3)
+    (tree / "cart.py").rename(tree / "basket.py")
+    await there.index(None)
+    assert {row[0] for row in known(there)["accesses"]} == {"basket.py", ""}
+    me = here.record.place.author if here.record is not None and here.record.place is not None else ""
+    said(records, me, Draft(FORGET, "{}", time.time()))
+    await until(lambda: not known(there)["documents"] and not known(here)["documents"])
+    await until(lambda: len(known(there)["accesses"]) == len(known(here)["accesses"]) == 1)
+    for each in (here, there):
+        left = {name for name, rows in known(each).items() if rows}
+        assert left == {"accesses"}, "what a colleague learned stays"
+        assert (await each._store.check()).faults == ()
+        assert await each.deliverables.all() == []
+    assert learned(here._store.path)["log_index"], "logs are in no record"
+    await here._store.record_accesses([total], "success", NOON + 99)
+    await until(lambda: len(known(there)["accesses"]) == 2)
+
+
+async def test_a_pattern_is_forgotten_of_everyone_and_the_code_it_used_is_not(
+    shop: Path, opened: Opener, records: SharedRecords
+) -> None:
+    here = await opened(shop)
+    total = await row_of(here._store, "cart.py", "total")
+    lesson = await here._store.learn(run(1, retrieved=retrieved(total)))
+    assert lesson.reasoning_id is not None and here.record is not None
+    await here.record.settled()
+    pattern = lesson.reasoning_id.removeprefix("reas:")
+    said(records, "bob", Draft(FORGET, f'{{"pattern":"{pattern}"}}', time.time()))
+    await until(lambda: not known(here)["documents"])
+    assert [row[0] for row in known(here)["accesses"]] == ["cart.py"]
+    assert known(here)["used"] == [] and known(here)["boosts"] != []
 
 
 async def test_a_record_that_cannot_be_opened_costs_nothing_but_a_word(

@@ -42,6 +42,18 @@ def line_key(line: ExportLine) -> str:
     return hashlib.blake2b(msgspec.json.encode(told), digest_size=16).hexdigest()
 
 
+def loose_key(line: ExportLine) -> str:
+    """Key of a line that speaks of code, wherever that stands by now; "" for others."""
+    told: list[object] = [line.__struct_config__.tag]
+    code = False
+    for field in _TOLD_BY[type(line)]:
+        value = getattr(line, field)
+        is_code = isinstance(value, ChunkKey) and value.kind != REASONING
+        code = code or is_code
+        told.append(None if is_code else _told(value) if isinstance(value, ChunkKey) else value)
+    return hashlib.blake2b(msgspec.json.encode(told), digest_size=16).hexdigest() if code else ""
+
+
 def patterns_of(line: ExportLine) -> set[str]:
     """Patterns that a line is of or speaks of, by their ids without version."""
     if isinstance(line, ReasoningLine):

@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import msgspec
 
 from aurora_memory import StoreCorrupt, StoreError, StoreForeign, StoreTooNew
 from aurora_memory.record.entry import FORGET, Draft, Entry, InvalidEntry, checked, entry_id, forget_of
-from aurora_memory.record.line_key import KINDS, line_key, line_of, patterns_of
+from aurora_memory.record.line_key import KINDS, line_key, line_of, loose_key, patterns_of
 from aurora_memory.store.connection import BUSY_SECONDS, explained
 from aurora_protocol.strict_modes import OWN_FILE, complaint
 
@@ -47,6 +47,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # Which row of a memory an entry speaks of (`line_key`): two words on one row are known as such.
         "CREATE TABLE keys (key TEXT, number INTEGER, PRIMARY KEY (key, number)) WITHOUT ROWID",
         f"INSERT INTO keys SELECT aurora_key(id, kind, body), number FROM entries WHERE kind <> '{FORGET}'",
+        # The same wherever the code that it spoke of stands by now (`loose_key`).
+        "ALTER TABLE forgotten ADD COLUMN loose TEXT NOT NULL DEFAULT ''",
     ),
 )
 """Shapes of the file, the latest last; append only. `user_version` counts them."""
@@ -173,19 +175,13 @@ class Record:
         """Keys (`line_key`) of rows that entries after the `number`th say are to be forgotten."""
         return {row[0] for row in self._rows("SELECT DISTINCT key FROM forgotten WHERE number > ?", (number,))}
 
+    def loosely_forgotten(self) -> set[str]:
+        """Keys (`loose_key`) of rows of code that are to be forgotten, wherever the code stands by now."""
+        return {row[0] for row in self._rows("SELECT DISTINCT loose FROM forgotten WHERE loose <> ''")}
+
     def forgotten(self) -> int:
         """How many entries were forgotten."""
         return int(self._rows("SELECT count(*) FROM forgotten")[0][0])
-
-    def keys_held(self, keys: Collection[str]) -> set[str]:
-        """Those of the keys of rows that some entry speaks of."""
-        asked = sorted(keys)
-        found: set[str] = set()
-        for start in range(0, len(asked), 500):
-            some = asked[start : start + 500]
-            rows = self._rows(f"SELECT DISTINCT key FROM keys WHERE key IN ({', '.join('?' * len(some))})", some)
-            found.update(row[0] for row in rows)
-        return found
 
     def version(self) -> int:
         """Number that changes when another connection has written to the file (SQLite's data_version)."""
@@ -233,13 +229,13 @@ def _add(db: sqlite3.Connection, entries: Sequence[Entry]) -> int:
             said = forget_of(each.body)
             standing.append((each.at, each.author, said.pattern))
         else:
-            patterns, key = _read_body(each)
+            patterns, key, loose = _read_body(each)
             if db.execute("SELECT 1 FROM forgotten WHERE id = ?", (each.id,)).fetchone():
                 continue
             if any(_reaches(forget, each.at, each.author, patterns) for forget in standing):
                 _count(db, each)
                 latest = db.execute("SELECT max(number) FROM entries").fetchone()[0]
-                db.execute("INSERT INTO forgotten VALUES (?, ?, ?)", (each.id, key, int(latest or 0)))
+                db.execute("INSERT INTO forgotten VALUES (?, ?, ?, ?)", (each.id, key, int(latest or 0), loose))
                 continue
         cursor = db.execute(
             f"INSERT OR IGNORE INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -283,14 +279,14 @@ def _count(db: sqlite3.Connection, entry: Entry) -> None:
     )
 
 
-def _read_body(entry: Entry) -> tuple[set[str], str]:
-    """Patterns that an entry speaks of, and the key of its row. A kind that a newer AURORA knows is kept as it came."""
+def _read_body(entry: Entry) -> tuple[set[str], str, str]:
+    """Patterns that an entry speaks of, and both keys of its row. A newer AURORA's kind is kept as it came."""
     if entry.kind not in KINDS:
-        return set(), entry.id
+        return set(), entry.id, ""
     line = line_of(entry.body)
     if line.__struct_config__.tag != entry.kind:
         raise InvalidEntry(f"entry {entry.id} is of the kind {entry.kind!r}, and its body is not")
-    return patterns_of(line), line_key(line)
+    return patterns_of(line), line_key(line), loose_key(line)
 
 
 def _reaches(forget: tuple[float, str, str], at: float, author: str, patterns: set[str]) -> bool:
@@ -309,8 +305,8 @@ def _forget(db: sqlite3.Connection, number: int, entry: Entry) -> None:
     where = f"{where} AND kind <> '{FORGET}' AND at <= ?"
     rows = db.execute(f"SELECT number, {_COLUMNS} FROM entries WHERE {where}", (value, entry.at)).fetchall()
     for row in rows:
-        _, key = _read_body(Entry(row[1], "", *row[2:]))
-        db.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?)", (row[1], key, number))
+        _, key, loose = _read_body(Entry(row[1], "", *row[2:]))
+        db.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)", (row[1], key, number, loose))
         db.execute("DELETE FROM patterns WHERE number = ?", (row[0],))
         db.execute("DELETE FROM keys WHERE key = ? AND number = ?", (key, row[0]))
         db.execute("DELETE FROM entries WHERE number = ?", (row[0],))

@@ -45,6 +45,7 @@ from aurora_memory.store.salvage import Salvaged
 if TYPE_CHECKING:
     from aurora_memory.store.export_format import ExportLine
     from aurora_memory.store.exporter import Exported
+    from aurora_memory.store.forgotten_rows import Judge
     from aurora_memory.store.importer import Imported, TakenLines
     from aurora_memory.store.record_position import RecordPosition
 
@@ -269,6 +270,16 @@ class Maintained:
         """Say how far the record was read, where nothing of it was new here."""
         async with self._transaction() as db:
             await record_position.keep(db, position)
+
+    async def forget_rows(self, judge: Judge, position: RecordPosition) -> int:
+        """Take out every learned row whose line is forgotten, and read the record from `position` on; how many."""
+        forgetting = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.forgotten_rows")
+        async with self._transaction(durable=True) as db, unrecorded.unheard(db):
+            gone: int = await forgetting.forget(db, judge)
+            await record_position.keep(db, position)
+        async with self._turn:
+            await self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return gone
 
     async def forget_recorded(self, numbers: Sequence[int]) -> None:
         """Take rows out of the outbox (`unrecorded`): the record has them on the disk."""

@@ -15,11 +15,12 @@ from pathlib import Path
 
 from aurora_memory import StoreError
 from aurora_memory.record.entry import Draft, Entry
-from aurora_memory.record.line_key import KINDS, line_of
+from aurora_memory.record.line_key import KINDS, line_key, line_of, loose_key
 from aurora_memory.record.places import in_repository, in_workspace
 from aurora_memory.record.record_file import Record
 from aurora_memory.store import Store, record_position, unrecorded
 from aurora_memory.store.export_format import ExportLine, ReasoningLine, write_line
+from aurora_memory.store.forgotten_rows import Judge
 from aurora_memory.store.record_position import RecordPosition
 from aurora_protocol.secret_mask import masked_struct
 from aurora_server.workspace.record_place import RecordPlace
@@ -39,7 +40,7 @@ _Row = tuple[int, str, float, str]
 
 class RecordExchange:
     """Exchange of one workspace. `ready` waits until its files are known; `more_came` hears that something was taken
-    in. `close` it before the store. Belongs to the event loop's thread.
+    in, and whether something was forgotten. `close` it before the store. Belongs to the event loop's thread.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class RecordExchange:
         store: Store,
         records: SharedRecords,
         ready: Callable[[], Awaitable[object]],
-        more_came: Callable[[], Awaitable[None]],
+        more_came: Callable[[bool], Awaitable[None]],
     ) -> None:
         self.problem: str | None = None
         self.place: RecordPlace | None = None
@@ -140,8 +141,14 @@ class RecordExchange:
 
     async def _take_in(self, shared: SharedRecord) -> None:
         assert self.place is not None
-        came = False
         at = await self._position(shared.record)
+        forgotten = await asyncio.to_thread(shared.record.forgotten)
+        came = forgetting = forgotten != at.forgotten
+        if forgetting:
+            judge = await asyncio.to_thread(_judge, shared.record, self.place.below)
+            at = RecordPosition(at.record, _KINDS, 0, forgotten)
+            gone = await self._store.forget_rows(judge, at)
+            logger.info("forgotten", extra={"root": str(self._root), "rows": gone})
         while True:
             page = await asyncio.to_thread(_page, shared.record, at.number, self._own, self.place.below)
             if page is None:
@@ -157,7 +164,7 @@ class RecordExchange:
             else:
                 await self._store.keep_record_position(at)
         if came:
-            await self._more_came()
+            await self._more_came(forgetting)
 
     async def _waiting(self, record: Record) -> list[tuple[int, ExportLine]]:
         """Entries that wait for a pattern, of which one came now."""
@@ -187,6 +194,17 @@ def _record(record: Record, rows: Sequence[_Row], below: str) -> tuple[list[Entr
             continue
         drafts.append(Draft(kind, body, each.at))
     return record.append(drafts, only_new=True), problems
+
+
+def _judge(record: Record, below: str) -> Judge:
+    """What says of lines of a memory whether the record has forgotten them."""
+    keys, loose = record.forgotten_keys(-1), record.loosely_forgotten()
+
+    def judge(lines: Sequence[ExportLine]) -> list[bool]:
+        placed = [in_repository(each, below) for each in lines]
+        return [line_key(each) in keys or loose_key(each) in loose for each in placed]
+
+    return judge
 
 
 def _page(

@@ -315,6 +315,9 @@ class Workspace:
         done = await mend(self.root, self._store, self._indexer)
         await self.deliverables.forget()
         self.detecting.forget()
+        if self.record is not None:
+            with suppress(StoreError):  # doctor tells
+                await self.record.settled()
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
 
@@ -359,8 +362,11 @@ class Workspace:
         await asyncio.to_thread(get_ready, self._counts().languages)
         await asyncio.to_thread(importlib.import_module, "aurora_protocol.secrets")  # looked for in what is recorded
 
-    async def _more_came(self) -> None:
-        """What others learned came into memory."""
+    async def _more_came(self, forgetting: bool) -> None:
+        """What others learned came into memory, or something went out of it."""
+        if forgetting:
+            await self.deliverables.forget()
+            self.detecting.forget()
         self._indexer.counts = await self._store.counts()
 
     def _freshness(self, pending: int | None) -> Freshness:
