@@ -38,6 +38,7 @@ COMMANDS = {
     "query": ("aurora_cli.query", "query"),
     "report": ("aurora_cli.report", "report"),
     "status": ("aurora_cli.status", "status"),
+    "team": ("aurora_cli.team", "team"),
     "trust": ("aurora_cli.trust", "trust"),
     "uninstall": ("aurora_cli.uninstall", "uninstall"),
 }

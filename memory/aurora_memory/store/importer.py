@@ -7,6 +7,7 @@ chunk with its history, so that it comes back when its file does. Nothing that i
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import re
 import stat
@@ -27,6 +28,7 @@ from aurora_memory.store import learned_writer
 from aurora_memory.store.chunk_diff import TELLING_TOKENS
 from aurora_memory.store.export_format import (
     MAX_LINE,
+    AccessLine,
     ChunkKey,
     DeliverableLine,
     DifficultLine,
@@ -50,6 +52,16 @@ _SUCCESSES_COMPARED = 500
 """Successful runs, latest first, that may have settled what was difficult."""
 
 _LineReader = Callable[[int, bytes], ExportLine]
+
+
+class TakenLines(Struct, frozen=True):
+    """Outcome of taking in lines of a record. `added` counts what was new, by type of line.
+
+    `waiting` lines speak of a reasoning chunk that did not come yet; nothing of them was taken in.
+    """
+
+    added: dict[str, int]
+    waiting: tuple[ExportLine, ...]
 
 
 class Imported(Struct, frozen=True):
@@ -88,6 +100,29 @@ async def take_in(db: aiosqlite.Connection, source: Path, now: float, git_root: 
     finally:
         file.close()
     return Imported(header, dict(lines), dict(+taking.added), len(taking.moved), len(taking.waiting), taking.left_out)
+
+
+async def take_in_lines(db: aiosqlite.Connection, lines: Sequence[ExportLine], now: float) -> TakenLines:
+    """Take in lines, in any order. The same lines make the same memory, however they are ordered, repeated and parted,
+    if those that wait are given again with later ones. Names of a pattern's versions go by who came first.
+    """
+    taking = _Taking(db, now, foreign=False)
+    waiting: list[ExportLine] = []
+    for start in range(0, len(lines), _AT_ONCE):
+        documents = [each for each in lines[start : start + _AT_ONCE] if isinstance(each, ReasoningLine)]
+        await taking.take(list(enumerate(documents, start + 1)))
+    for start in range(0, len(lines), _AT_ONCE):
+        known: list[tuple[int, ExportLine]] = []
+        for number, each in enumerate(lines[start : start + _AT_ONCE], start + 1):
+            if isinstance(each, ReasoningLine):
+                continue
+            if await taking.knows_patterns(each):
+                known.append((number, each))
+            else:
+                waiting.append(each)
+        await taking.take(known)
+    await taking.finish()
+    return TakenLines(dict(+taking.added), tuple(waiting))
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -148,6 +183,15 @@ class _Taking:
         self._forms = {form.line: (table, form) for table, form in carried()}
         self._rows_of: dict[ChunkKey, int] = {}
         self._difficult: dict[str, Difficulty] = {}
+        self._used: dict[int, float] = {}
+
+    async def knows_patterns(self, line: ExportLine) -> bool:
+        """Whether every reasoning chunk that a line speaks of is here."""
+        for field in line.__struct_fields__:
+            key = getattr(line, field)
+            if isinstance(key, ChunkKey) and key.kind == REASONING and await self._reasoning_row(key) is None:
+                return False
+        return True
 
     async def take(self, batch: Sequence[tuple[int, ExportLine]]) -> None:
         """Write some lines down. Lines of one type go together, reasoning chunks first: others may name them."""
@@ -167,12 +211,18 @@ class _Taking:
                 values.setdefault(type(line), []).append(await self._values(number, form, line))
         for kind, rows in values.items():
             table, form = self._forms[kind]
+            if kind is AccessLine:
+                for row in rows:
+                    self._used[row["chunk_id"]] = max(row["at"], self._used.get(row["chunk_id"], 0.0))
             cursor = await self._db.executemany(_statement(table, form), rows)
             self.added[form.tag] += cursor.rowcount
             await cursor.close()
 
     async def finish(self) -> None:
-        """Settle what only the whole can tell: which questions are difficult still."""
+        """Settle what only the whole can tell: what was of use since it was archived, what is difficult still."""
+        await self._db.executemany(
+            "UPDATE chunks SET archived_at = NULL WHERE id = ? AND archived_at < ?", list(self._used.items())
+        )
         rows = await self._rows("SELECT signature, query, failures, last_score, last_at FROM difficult")
         known = {row[0]: Difficulty(*row) for row in rows}
         successes = await self._rows(
@@ -190,10 +240,9 @@ class _Taking:
 
     def _mind(self, line: DifficultLine) -> None:
         known = self._difficult.get(line.signature)
-        if known is None or line.last_at > known.last_at:
-            self._difficult[line.signature] = Difficulty(
-                line.signature, line.query, line.failures, line.last_score, line.last_at
-            )
+        given = Difficulty(line.signature, line.query, line.failures, line.last_score, line.last_at)
+        if known is None or _newer(given) > _newer(known):
+            self._difficult[line.signature] = given
         if len(self._difficult) > 2 * learned_writer.MAX_DIFFICULT:
             oldest = sorted(self._difficult.values(), key=lambda each: each.last_at)[: learned_writer.MAX_DIFFICULT]
             for each in oldest:
@@ -202,13 +251,13 @@ class _Taking:
     async def _values(self, number: int, form: Carried, line: ExportLine) -> dict[str, Any]:
         """The line's values by the names of their columns."""
         values: dict[str, Any] = {}
-        for field in line.__struct_fields__:
-            value = getattr(line, field)
+        for field in form.fields:
+            value = getattr(line, field.name)
             if isinstance(value, ChunkKey):
                 value = await self._row(number, value)
             elif isinstance(value, msgspec.Raw):
                 value = bytes(value).decode()
-            values[form.columns.get(field, field)] = value
+            values[form.columns.get(field.name, field.name)] = value
         return values
 
     async def _reasoning(self, number: int, line: ReasoningLine) -> int:
@@ -216,17 +265,19 @@ class _Taking:
         pattern = _VERSION_MARK.sub("", document.id.removeprefix("reas:"))
         mark = fingerprint(document.content.subgoals)
         rows = await self._rows(
-            "SELECT chunk_id, json, changed_at FROM documents LEFT JOIN chunks ON id = chunk_id "
+            "SELECT chunk_id, json, changed_at, archived_at FROM documents LEFT JOIN chunks ON id = chunk_id "
             "WHERE pattern = ? AND fingerprint = ?",
             (pattern, mark),
         )
-        for chunk_id, json, changed_at in rows:
+        for chunk_id, json, changed_at, archived_at in rows:
             self._rows_of[_key_of(document, mark)] = chunk_id
             old = typed.decode(json, ReasoningDocument)
             first = min(filter(None, (old.created_at, document.created_at)), default=None)
             since = msgspec.structs.replace(old, created_at=first)
-            if (document.content.success_score, line.at) > (old.content.success_score, changed_at):
+            if _rank(document, line.at) > _rank(old, changed_at):
                 await learned_writer.replace_reasoning(self._db, chunk_id, pattern, mark, since, document, line.at)
+                # Only a use brings back from the archive: else it would depend on which of two documents came first.
+                await self._db.execute("UPDATE chunks SET archived_at = ? WHERE id = ?", (archived_at, chunk_id))
                 return 1
             if since != old:
                 await learned_writer.save_document(self._db, chunk_id, pattern, mark, since)
@@ -243,15 +294,14 @@ class _Taking:
         return known
 
     async def _found(self, number: int, key: ChunkKey) -> int:
-        shape = bytes.fromhex(key.shape)
         if key.kind == REASONING:
-            pattern = _VERSION_MARK.sub("", key.name)
-            sql = "SELECT chunk_id FROM documents WHERE pattern = ? AND fingerprint = ?"
-            for (chunk_id,) in await self._rows(sql, (pattern, shape)):
-                return int(chunk_id)
-            raise invalid(
-                number, f"it speaks of the reasoning chunk {key.name[:100]!r}, which no line before it brings"
-            )
+            chunk_id = await self._reasoning_row(key)
+            if chunk_id is None:
+                raise invalid(
+                    number, f"it speaks of the reasoning chunk {key.name[:100]!r}, which no line before it brings"
+                )
+            return chunk_id
+        shape = bytes.fromhex(key.shape)
         for chunk_id, gone in await self._rows(
             "SELECT id, gone_at IS NOT NULL FROM chunks WHERE path = ? AND name = ? AND ordinal = ?",
             (key.path, key.name, key.ordinal),
@@ -278,8 +328,20 @@ class _Taking:
         self.waiting.add(cursor.lastrowid)
         return cursor.lastrowid
 
+    async def _reasoning_row(self, key: ChunkKey) -> int | None:
+        pattern = _VERSION_MARK.sub("", key.name)
+        sql = "SELECT chunk_id FROM documents WHERE pattern = ? AND fingerprint = ?"
+        for (chunk_id,) in await self._rows(sql, (pattern, bytes.fromhex(key.shape))):
+            return int(chunk_id)
+        return None
+
     async def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         return list(await self._db.execute_fetchall(sql, values))
+
+
+def _newer(difficulty: Difficulty) -> tuple[float, int, float, str]:
+    """Order of two words on one kind of question; of those of one moment the graver one counts."""
+    return difficulty.last_at, difficulty.failures, -difficulty.last_score, difficulty.query
 
 
 def _still_difficult(
@@ -289,7 +351,7 @@ def _still_difficult(
     newer = {
         signature: each
         for signature, each in given.items()
-        if signature not in known or each.last_at > known[signature].last_at
+        if signature not in known or _newer(each) > _newer(known[signature])
     }
     merged = known | newer
     for query, at in successes:
@@ -301,6 +363,12 @@ def _still_difficult(
 _VERSION_MARK = re.compile(r":v[1-9][0-9]{0,5}\Z")
 
 
+def _rank(document: ReasoningDocument, at: float) -> tuple[float, float, bytes]:
+    """Order of two runs of one decomposition: what went better, then what is newer; then any, but always the same."""
+    content = msgspec.json.encode(msgspec.structs.replace(document, id="reas:", created_at=None))
+    return document.content.success_score, at, hashlib.blake2b(content, digest_size=8).digest()
+
+
 def _key_of(document: ReasoningDocument, mark: bytes) -> ChunkKey:
     return ChunkKey("", document.id.removeprefix("reas:"), REASONING, mark.hex())
 
@@ -309,6 +377,6 @@ def _statement(table: Table, form: Carried) -> str:
     """Statement that writes lines of a type, so that what is known already counts as no change."""
     if form.write:
         return form.write
-    columns = [form.columns.get(field, field) for field in form.line.__struct_fields__]
+    columns = [form.columns.get(field.name, field.name) for field in form.fields]
     values = ", ".join(f":{column}" for column in columns)
     return f"INSERT OR IGNORE INTO {table.name} ({', '.join(columns)}) VALUES ({values})"

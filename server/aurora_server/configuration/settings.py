@@ -219,6 +219,26 @@ class DeliverableSettings(Struct, frozen=True):
     """Sources of detection, each on or off; all of them only look."""
 
 
+SharedKind = Literal["reasoning", "access", "boost", "use", "run", "archived", "escalated", "deliverable"]
+
+
+class TeamSettings(Struct, frozen=True):
+    """What a team that was joined is sent. Only the user's own configuration counts: a workspace could share more."""
+
+    share: tuple[SharedKind, ...] = (
+        "reasoning",
+        "access",
+        "boost",
+        "use",
+        "run",
+        "archived",
+        "escalated",
+        "deliverable",
+    )
+    """Kinds of entries that are sent: patterns, uses of chunks, boosts, what patterns were made with, runs that were
+    kept, chunks that were archived or flagged, events of deliverables. `aurora team preview` shows each entry."""
+
+
 class LifespanSettings(Struct, frozen=True):
     """`memory.lifespan_policies` as it was given, in which file, and the file that `AURORA_LIFESPAN_POLICIES` names.
 
@@ -240,6 +260,7 @@ class DaemonSections(Struct, frozen=True):
     deliverables: DeliverableSettings = DeliverableSettings()
     telemetry: Annotated[TelemetrySettings, AT_START] = TelemetrySettings()
     manifest: ManifestSettings = ManifestSettings()
+    team: TeamSettings = TeamSettings()
 
 
 SECTIONS: dict[str, type[Struct]] = {

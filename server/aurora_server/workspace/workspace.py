@@ -8,6 +8,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,6 +49,7 @@ from aurora_server.workspace.maintenance import LifespanReview, deleted_logs
 from aurora_server.workspace.memory_settings import database_path, policies_of, policy_of, weighing_of
 from aurora_server.workspace.recall import MemoryRecall, symbols
 from aurora_server.workspace.recall_uses import RecallUses
+from aurora_server.workspace.record_exchange import RecordExchange
 from aurora_server.workspace.relocate import Adoption
 from aurora_server.workspace.repair import mend
 from aurora_server.workspace.soar import Configured, Soar
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from aurora_indexer.embedding.model_process import ModelProcess
     from aurora_orchestration.run_record import RunRecord
     from aurora_server.configuration.live_settings import SettingsSource
+    from aurora_server.workspace.shared_records import SharedRecords
 
 logger = logging.getLogger(__name__)
 
@@ -85,6 +88,7 @@ class Workspace:
         home: Path,
         configured: Configured,
         environ: Mapping[str, str],
+        records: SharedRecords | None = None,
     ) -> None:
         self.root = root
         self._closed = False
@@ -109,6 +113,9 @@ class Workspace:
         memory = SoarMemory(self._recall, store, lambda: self.soar.logs_folder(), indexer.first_run)
         ended = _counting(sender) if sender is not None else _count_nothing
         self.soar = Soar(root, home, configured, memory, self.deliverables, environ, ended)
+        self.record = (
+            RecordExchange(root, store, records, indexer.first_run, self._more_came) if records is not None else None
+        )
         self._preloading = asyncio.create_task(self._preload(), name=f"preload {root}")
 
     @classmethod
@@ -121,12 +128,13 @@ class Workspace:
         sender: Sender | None = None,
         source: SettingsSource | None = None,
         environ: Mapping[str, str] = os.environ,
+        records: SharedRecords | None = None,
     ) -> Workspace:
         """Open the memory of `root` and begin to bring it up to date. Raises a `StoreError`.
 
         With a `model`, what memory holds is embedded as well, and recalled by meaning beside words. With a `sender`,
         deliverables that end are exported. With a `source`, questions are answered as is configured when they are
-        asked; without, as `settings` say.
+        asked; without, as `settings` say. With `records`, what is learned is shared with every work tree and clone.
         """
         configured: Configured = (
             partial(source.soar_for, root) if source else lambda *, trusted, flags=None: (settings.soar, [])
@@ -137,7 +145,7 @@ class Workspace:
         sibling = await asyncio.to_thread(start_from_sibling, root, path)
         store = await Store.open(path, weighing_of(settings), policy_of(settings))
         try:
-            workspace = await cls._on(store, root, settings, pool, model, sender, configured, environ)
+            workspace = await cls._on(store, root, settings, pool, model, sender, configured, environ, records)
         except BaseException:
             await store.close()  # an open connection would keep the whole process from ending
             raise
@@ -160,6 +168,7 @@ class Workspace:
         sender: Sender | None,
         configured: Configured,
         environ: Mapping[str, str],
+        records: SharedRecords | None,
     ) -> Workspace:
         owner = await store.read(file_reader.fact, "root")
         if owner is None:
@@ -202,6 +211,7 @@ class Workspace:
             home=settings.home,
             configured=configured,
             environ=environ,
+            records=records,
         )
 
     async def close(self) -> None:
@@ -218,6 +228,8 @@ class Workspace:
         await self._indexer.close()
         await self.uses.close()
         await self.deliverables.close()
+        if self.record is not None:
+            await self.record.close()
         await self._store.close()
 
     def status(self) -> WorkspaceStatus:
@@ -303,6 +315,9 @@ class Workspace:
         done = await mend(self.root, self._store, self._indexer)
         await self.deliverables.forget()
         self.detecting.forget()
+        if self.record is not None:
+            with suppress(StoreError):  # doctor tells
+                await self.record.settled()
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
 
@@ -334,6 +349,9 @@ class Workspace:
         """Load what neither the start nor the first questions and saves wait for, once the files are known."""
         await self._indexer.first_run()
         await asyncio.to_thread(importlib.import_module, "numpy")  # 0.1 s, and only ranking needs it
+        if self.record is not None:
+            with suppress(StoreError):  # the exchange tries again, and tells
+                await self.record.settled()
         if await take_over_removed(self.root, self._store, self.adoption):
             self._indexer.counts = await self._store.counts()
             self.detecting.forget()
@@ -343,6 +361,13 @@ class Workspace:
         await asyncio.sleep(SAVES_PRELOADED_AFTER)
         await asyncio.to_thread(get_ready, self._counts().languages)
         await asyncio.to_thread(importlib.import_module, "aurora_protocol.secrets")  # looked for in what is recorded
+
+    async def _more_came(self, forgetting: bool) -> None:
+        """What others learned came into memory, or something went out of it."""
+        if forgetting:
+            await self.deliverables.forget()
+            self.detecting.forget()
+        self._indexer.counts = await self._store.counts()
 
     def _freshness(self, pending: int | None) -> Freshness:
         """How far behind memory is now; when it was indexed, memory itself says. `pending` as of `Indexer.heard`."""

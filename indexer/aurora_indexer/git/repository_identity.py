@@ -1,0 +1,134 @@
+"""Identity of a repository as git tells it: its first commit, its remote, its common directory, and who works in it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
+
+from aurora_indexer.files.gitdir import GitDirectory, find_git_directory, is_shallow, is_work_tree
+from aurora_indexer.git import commands
+
+_DEFAULT_PORTS = {"ssh": 22, "git+ssh": 22, "ssh+git": 22, "https": 443, "http": 80, "git": 9418}
+_SCP = re.compile(r"(?:[^@/:\s]+@)?(?P<host>\[[^\]/]+\]|[^:/\s]{2,}):(?P<path>[^\s].*)")
+"""The short form of ssh, `user@host:path`; one letter is a drive of Windows."""
+
+_MAX_URL = 4096
+
+
+class RepositoryIdentity(Struct, frozen=True):
+    """What tells a repository from others.
+
+    `common` is the git directory that its work trees share, of a folder without git the folder; `work_tree` is where
+    this one stands and `below` the workspace's place in it, with `/` ("" for the top). `first_commit` is "" where there
+    is none, or where history was cut off. `remote` is where it comes from (`normalized_remote`), "" without; `remotes`
+    are all. `email` is who commits here, "" where git does not know.
+    """
+
+    common: Path
+    work_tree: Path
+    below: str = ""
+    first_commit: str = ""
+    remote: str = ""
+    remotes: frozenset[str] = frozenset()
+    email: str = ""
+    known_commit: bool = False
+    """Whether the commit that was asked about is in the repository."""
+
+
+async def repository_identity(
+    root: Path, known_commit: str = "", *, environment: Mapping[str, str] = os.environ
+) -> RepositoryIdentity:
+    """Identity of the repository that `root` is in. `known_commit` is the first commit it was known by.
+
+    A folder that only claims to be a work tree of a repository is one without git.
+    """
+    root = await asyncio.to_thread(root.resolve)
+    email = await _email(root, environment)
+    repository = await asyncio.to_thread(_repository, root)
+    if repository is None:
+        return RepositoryIdentity(root, root, email=email)
+    common = await asyncio.to_thread(repository.common.resolve)
+    urls = await _urls(root, environment)
+    remotes = {name: await asyncio.to_thread(normalized_remote, url, common) for name, url in urls.items()}
+    name = "origin" if "origin" in remotes else min(remotes, default="")
+    asked = ["cat-file", "-t", known_commit]
+    return RepositoryIdentity(
+        common=common,
+        work_tree=repository.work_tree,
+        below="" if root == repository.work_tree else root.relative_to(repository.work_tree).as_posix(),
+        first_commit=await _first_commit(root, repository, name, environment),
+        remote=remotes.get(name, ""),
+        remotes=frozenset(remotes.values()),
+        email=email,
+        known_commit=bool(known_commit) and await commands.answer(root, asked, environment=environment) is not None,
+    )
+
+
+def normalized_remote(url: str, common: Path) -> str:
+    """Remote as `host/path`, the same however it is reached (ssh, https, with `.git`, another case of the host); a
+    folder as `file:` and its path. Nothing of user or password is in it. `common`: what a relative path is below of.
+    """
+    url = url[:_MAX_URL].strip()
+    if not url:
+        return ""
+    short = None if "://" in url else _SCP.fullmatch(url)
+    if short is not None:
+        return _joined(short["host"], None, "ssh", short["path"])
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:  # a port that is no number, an open bracket
+        host, port, parts = None, None, urlsplit("")
+    if "://" in url and host and parts.scheme != "file":
+        return _joined(host, port, parts.scheme, unquote(parts.path))
+    folder = Path(unquote(parts.path) if parts.scheme == "file" else url)
+    top = common.parent if common.name == ".git" else common
+    folder = (top / folder).resolve()
+    return f"file:{folder.parent if folder.name == '.git' else folder}"
+
+
+def _joined(host: str, port: int | None, scheme: str, path: str) -> str:
+    at = host.lower().strip("[]")
+    if port is not None and port != _DEFAULT_PORTS.get(scheme):
+        at = f"{at}:{port}"
+    return f"{at}/{path.strip('/').removesuffix('.git').rstrip('/')}"
+
+
+def _repository(root: Path) -> GitDirectory | None:
+    found = find_git_directory(root)
+    return found if found is not None and is_work_tree(found) else None
+
+
+async def _first_commit(root: Path, repository: GitDirectory, remote: str, environment: Mapping[str, str]) -> str:
+    """The remote's main branch tells it where there is one: HEAD may be at a branch that began anew."""
+    if await asyncio.to_thread(is_shallow, repository):
+        return ""
+    for start in (f"refs/remotes/{remote}/HEAD", "HEAD") if remote else ("HEAD",):
+        said = await commands.answer(
+            root, ["rev-list", "--first-parent", "--max-parents=0", start, "--"], environment=environment
+        )
+        if said:
+            return said.decode("ascii", "replace").split("\n", 1)[0]
+    return ""
+
+
+async def _urls(root: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    asked = ["config", "--local", "-z", "--get-regexp", r"^remote\..*\.url$"]
+    said = await commands.answer(root, asked, environment=environment)
+    urls: dict[str, str] = {}
+    for each in (said or b"").decode("utf-8", "replace").split("\0"):
+        key, _, url = each.partition("\n")
+        if url:
+            urls.setdefault(key.removeprefix("remote.").removesuffix(".url"), url)
+    return urls
+
+
+async def _email(root: Path, environment: Mapping[str, str]) -> str:
+    said = await commands.answer(root, ["config", "--get", "user.email"], environment=environment)
+    return (said or b"").decode("utf-8", "replace").strip().lower()[:200]

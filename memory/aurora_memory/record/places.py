@@ -1,0 +1,37 @@
+"""Places in a record: a workspace names files by their path in it, the record by their path in the repository."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from aurora_memory.store.export_format import ChunkKey, DeliverableLine, ExportLine
+
+
+def in_repository(line: ExportLine, below: str) -> ExportLine:
+    """Line of the workspace that stands at `below` ("" for the top) as the repository's record has it."""
+    if isinstance(line, DeliverableLine):
+        return replace(line, folder=below)
+    return _placed(line, lambda path: f"{below}/{path}" if below else path)
+
+
+def in_workspace(line: ExportLine, below: str) -> ExportLine | None:
+    """Line of a record as the workspace at `below` has it; None where it speaks of a file elsewhere."""
+    if isinstance(line, DeliverableLine):
+        return replace(line, folder="") if line.folder == below else None
+    start = f"{below}/" if below else ""
+    for field in line.__struct_fields__:
+        key = getattr(line, field)
+        if isinstance(key, ChunkKey) and key.path and not key.path.startswith(start):
+            return None
+    return _placed(line, lambda path: path.removeprefix(start))
+
+
+def _placed(line: ExportLine, place: Callable[[str], str]) -> ExportLine:
+    moved = {
+        field: replace(key, path=place(key.path))
+        for field in line.__struct_fields__
+        if isinstance(key := getattr(line, field), ChunkKey) and key.path
+    }
+    return replace(line, **moved) if moved else line

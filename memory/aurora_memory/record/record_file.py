@@ -1,0 +1,364 @@
+"""File of a record: one SQLite file a repository, to which every work tree and clone on this machine appends.
+
+What `append` and `union` have returned of is on the disk. Both write in one transaction, so that two processes may do
+so at once; `version` tells that another one did. Nothing leaves the file but what is forgotten: of that only the ids
+and keys stay, so that it does not come back. Blocks; run it in a thread, several may at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from aurora_memory import StoreCorrupt, StoreError, StoreForeign, StoreTooNew
+from aurora_memory.record.entry import FORGET, Draft, Entry, InvalidEntry, checked, entry_id, forget_of
+from aurora_memory.record.line_key import KINDS, line_key, line_of, loose_key, patterns_of
+from aurora_memory.store.connection import BUSY_SECONDS, explained
+from aurora_protocol.strict_modes import OWN_FILE, complaint
+
+APPLICATION_ID = 0x41555252
+"""`AURR`: tells records from memory files and from other programs' databases."""
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+        """CREATE TABLE entries (
+             number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, author TEXT NOT NULL,
+             machine TEXT NOT NULL, sequence INTEGER NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL
+           )""",
+        "CREATE INDEX entries_of ON entries (author, machine, sequence)",
+        "CREATE INDEX entries_kind ON entries (kind)",
+        # A pattern that an entry is of or speaks of.
+        "CREATE TABLE patterns (pattern TEXT, number INTEGER, PRIMARY KEY (pattern, number)) WITHOUT ROWID",
+        # Ids of what is forgotten, the rows of memories that it spoke of, and the number of the entry that says so.
+        "CREATE TABLE forgotten (id TEXT PRIMARY KEY, key TEXT NOT NULL, number INTEGER NOT NULL) WITHOUT ROWID",
+        """CREATE TABLE heads (author TEXT, machine TEXT, sequence INTEGER NOT NULL, PRIMARY KEY (author, machine))
+           WITHOUT ROWID""",
+    ),
+    (
+        # Which row of a memory an entry speaks of (`line_key`): two words on one row are known as such.
+        "CREATE TABLE keys (key TEXT, number INTEGER, PRIMARY KEY (key, number)) WITHOUT ROWID",
+        f"INSERT INTO keys SELECT aurora_key(id, kind, body), number FROM entries WHERE kind <> '{FORGET}'",
+        # The same wherever the code that it spoke of stands by now (`loose_key`).
+        "ALTER TABLE forgotten ADD COLUMN loose TEXT NOT NULL DEFAULT ''",
+    ),
+)
+"""Shapes of the file, the latest last; append only. `user_version` counts them."""
+
+_PRAGMAS = ("synchronous = FULL", "cache_size = -4000", "mmap_size = 0", "journal_size_limit = 16777216")
+_COLUMNS = "id, author, machine, sequence, at, kind, body"
+_AT_ONCE = 10_000
+
+
+class Record:
+    """Record of one repository. `author` and `machine` are those of what is appended here. Close it."""
+
+    def __init__(self, path: Path, repository: str, author: str, machine: str, db: sqlite3.Connection) -> None:
+        self.path = path
+        self.repository = repository
+        self.author = author
+        self.machine = machine
+        self._db = db
+        self._turn = threading.Lock()
+
+    @classmethod
+    def open(cls, path: Path, repository: str, author: str, machine: str) -> Record:
+        """Open or create the record of `repository`. Raises a StoreError that says what to do."""
+        make_private(path)
+        try:
+            db = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise explained(error, path) from error
+        try:
+            _settle(db, path, repository)
+        except sqlite3.Error as error:
+            db.close()
+            raise explained(error, path) from error
+        except BaseException:
+            db.close()
+            raise
+        return cls(path, repository, author, machine, db)
+
+    def close(self) -> None:
+        """Close the file; what is under way finishes first."""
+        with self._turn:
+            self._db.close()
+
+    def append(self, drafts: Iterable[Draft], *, only_new: bool = False) -> list[Entry]:
+        """Append what arose here, in this order; the entries, which are on the disk.
+
+        `only_new` leaves out what an entry says word for word already: done again, it changes nothing.
+        Raises InvalidExport or msgspec.DecodeError, before anything is written, where a body is not what its kind says.
+        """
+        made: list[Entry] = []
+        with self._writing() as db:
+            found = db.execute(
+                "SELECT sequence FROM heads WHERE author = ? AND machine = ?", (self.author, self.machine)
+            ).fetchone()
+            last = int(found[0]) if found else 0
+            coming = _unknown(db, drafts) if only_new else drafts
+            for sequence, draft in enumerate(coming, last + 1):
+                made.append(
+                    Entry(
+                        entry_id(self.author, self.machine, sequence, draft.kind, draft.body),
+                        self.repository,
+                        self.author,
+                        self.machine,
+                        sequence,
+                        draft.at,
+                        draft.kind,
+                        draft.body,
+                    )
+                )
+            _add(db, made)
+        return made
+
+    def union(self, entries: Iterable[Entry]) -> int:
+        """Take in entries that arose anywhere, in any order and any number of times; how many were new.
+
+        All or none. Raises InvalidEntry, or InvalidExport, naming what is wrong.
+        """
+        coming = [checked(each, self.repository) for each in entries]
+        with self._writing() as db:
+            return _add(db, coming)
+
+    def take_over(self, former: Record) -> int:
+        """Take in all of a record that this repository had under another id, which stays; how many entries were new.
+
+        An entry's id says nothing of its repository: taken over twice, or by two machines, it is the same entry.
+        """
+        new = number = 0
+        while some := former.after(number):
+            number = some[-1][0]
+            new += self.union(msgspec.structs.replace(each, repository=self.repository) for _, each in some)
+        return new
+
+    def after(self, number: int, limit: int = _AT_ONCE) -> list[tuple[int, Entry]]:
+        """Entries after the `number`th that this file took in, with their numbers, in that order."""
+        rows = self._rows(
+            f"SELECT number, {_COLUMNS} FROM entries WHERE number > ? ORDER BY number LIMIT ?", (number, limit)
+        )
+        return [(row[0], Entry(row[1], self.repository, *row[2:])) for row in rows]
+
+    def numbered(self, numbers: Sequence[int]) -> list[tuple[int, Entry]]:
+        """Entries of those numbers that are there still, in that order."""
+        found: list[tuple[int, Entry]] = []
+        for start in range(0, len(numbers), 500):
+            some = numbers[start : start + 500]
+            marks = ", ".join("?" * len(some))
+            rows = self._rows(f"SELECT number, {_COLUMNS} FROM entries WHERE number IN ({marks}) ORDER BY number", some)
+            found += [(row[0], Entry(row[1], self.repository, *row[2:])) for row in rows]
+        return found
+
+    def of(self, author: str, machine: str, sequence: int, limit: int = _AT_ONCE) -> list[Entry]:
+        """Entries of one person at one machine after a `sequence`, in that order."""
+        rows = self._rows(
+            f"""SELECT {_COLUMNS} FROM entries WHERE author = ? AND machine = ? AND sequence > ?
+                ORDER BY sequence, id LIMIT ?""",
+            (author, machine, sequence, limit),
+        )
+        return [Entry(row[0], self.repository, *row[1:]) for row in rows]
+
+    def heads(self) -> dict[tuple[str, str], int]:
+        """The highest sequence by author and machine, of what is forgotten too."""
+        return {(row[0], row[1]): int(row[2]) for row in self._rows("SELECT author, machine, sequence FROM heads")}
+
+    def forgotten_keys(self, number: int) -> set[str]:
+        """Keys (`line_key`) of rows that entries after the `number`th say are to be forgotten."""
+        return {row[0] for row in self._rows("SELECT DISTINCT key FROM forgotten WHERE number > ?", (number,))}
+
+    def loosely_forgotten(self) -> set[str]:
+        """Keys (`loose_key`) of rows of code that are to be forgotten, wherever the code stands by now."""
+        return {row[0] for row in self._rows("SELECT DISTINCT loose FROM forgotten WHERE loose <> ''")}
+
+    def forgotten(self) -> int:
+        """How many entries were forgotten."""
+        return int(self._rows("SELECT count(*) FROM forgotten")[0][0])
+
+    def version(self) -> int:
+        """Number that changes when another connection has written to the file (SQLite's data_version)."""
+        return int(self._rows("PRAGMA data_version")[0][0])
+
+    def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
+        with self._turn:
+            try:
+                return self._db.execute(sql, values).fetchall()
+            except sqlite3.Error as error:
+                raise explained(error, self.path) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._turn:
+            try:
+                with _transaction(self._db) as db:
+                    yield db
+            except sqlite3.Error as error:
+                raise explained(error, self.path) from error
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield db
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def _add(db: sqlite3.Connection, entries: Sequence[Entry]) -> int:
+    new = 0
+    forgets: list[tuple[int, Entry]] = []
+    standing = [
+        (float(at), str(author), forget_of(body).pattern)
+        for at, author, body in db.execute("SELECT at, author, body FROM entries WHERE kind = ?", (FORGET,))
+    ]
+    for each in entries:
+        patterns: set[str] = set()
+        key = ""
+        if each.kind == FORGET:
+            said = forget_of(each.body)
+            standing.append((each.at, each.author, said.pattern))
+        else:
+            patterns, key, loose = _read_body(each)
+            if db.execute("SELECT 1 FROM forgotten WHERE id = ?", (each.id,)).fetchone():
+                continue
+            if any(_reaches(forget, each.at, each.author, patterns) for forget in standing):
+                _count(db, each)
+                latest = db.execute("SELECT max(number) FROM entries").fetchone()[0]
+                db.execute("INSERT INTO forgotten VALUES (?, ?, ?, ?)", (each.id, key, int(latest or 0), loose))
+                continue
+        cursor = db.execute(
+            f"INSERT OR IGNORE INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (each.id, each.author, each.machine, each.sequence, each.at, each.kind, each.body),
+        )
+        if not cursor.rowcount:
+            continue
+        new += 1
+        assert cursor.lastrowid is not None
+        number = cursor.lastrowid
+        db.executemany("INSERT INTO patterns VALUES (?, ?)", [(pattern, number) for pattern in patterns])
+        if key:
+            db.execute("INSERT INTO keys VALUES (?, ?)", (key, number))
+        _count(db, each)
+        if each.kind == FORGET:
+            forgets.append((number, each))
+    for number, each in forgets:
+        _forget(db, number, each)
+    return new
+
+
+def _unknown(db: sqlite3.Connection, drafts: Iterable[Draft]) -> list[Draft]:
+    new: dict[tuple[str, str], Draft] = {}
+    said = "SELECT 1 FROM keys JOIN entries USING (number) WHERE keys.key = ? AND kind = ? AND body = ?"
+    for each in drafts:
+        key = _key(str(len(new)), each.kind, each.body)
+        if db.execute(said, (key, each.kind, each.body)).fetchone() is None:
+            new.setdefault((each.kind, each.body), each)
+    return list(new.values())
+
+
+def _key(id_: str, kind: str, body: str) -> str:
+    return _read_body(Entry(id_, "", "", "", 1, 0.0, kind, body))[1]
+
+
+def _count(db: sqlite3.Connection, entry: Entry) -> None:
+    db.execute(
+        """INSERT INTO heads VALUES (?, ?, ?)
+           ON CONFLICT DO UPDATE SET sequence = max(sequence, excluded.sequence)""",
+        (entry.author, entry.machine, entry.sequence),
+    )
+
+
+def _read_body(entry: Entry) -> tuple[set[str], str, str]:
+    """Patterns that an entry speaks of, and both keys of its row. A newer AURORA's kind is kept as it came."""
+    if entry.kind not in KINDS:
+        return set(), entry.id, ""
+    line = line_of(entry.body)
+    if line.__struct_config__.tag != entry.kind:
+        raise InvalidEntry(f"entry {entry.id} is of the kind {entry.kind!r}, and its body is not")
+    return patterns_of(line), line_key(line), loose_key(line)
+
+
+def _reaches(forget: tuple[float, str, str], at: float, author: str, patterns: set[str]) -> bool:
+    """Whether a forget (when, whose, which pattern) is about an entry."""
+    until, whose, pattern = forget
+    return at <= until and (pattern in patterns if pattern else author == whose)
+
+
+def _forget(db: sqlite3.Connection, number: int, entry: Entry) -> None:
+    pattern = forget_of(entry.body).pattern
+    if pattern:
+        where = "number IN (SELECT number FROM patterns WHERE pattern = ?)"
+        value = pattern
+    else:
+        where, value = "author = ?", entry.author
+    where = f"{where} AND kind <> '{FORGET}' AND at <= ?"
+    rows = db.execute(f"SELECT number, {_COLUMNS} FROM entries WHERE {where}", (value, entry.at)).fetchall()
+    for row in rows:
+        _, key, loose = _read_body(Entry(row[1], "", *row[2:]))
+        db.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)", (row[1], key, number, loose))
+        db.execute("DELETE FROM patterns WHERE number = ?", (row[0],))
+        db.execute("DELETE FROM keys WHERE key = ? AND number = ?", (key, row[0]))
+        db.execute("DELETE FROM entries WHERE number = ?", (row[0],))
+
+
+def make_private(path: Path) -> None:
+    """Make the file (0600) in a folder of ours (0700), or look whose it is. Raises StoreError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | OWN_FILE, 0o600))
+        for each in (path.parent, path):
+            told = complaint(each, each.stat())
+            if told is not None:
+                raise StoreError(told)
+        path.chmod(0o600)
+    except OSError as error:
+        raise StoreError(f"cannot open the record {path}: {error.strerror}; check its folder's permissions") from error
+
+
+def _settle(db: sqlite3.Connection, path: Path, repository: str) -> None:
+    """Bring a file to today's shape. Before anything is set it is told whose it is: the journal's mode is written."""
+    application = int(db.execute("PRAGMA application_id").fetchone()[0])
+    if application not in (0, APPLICATION_ID):
+        raise StoreForeign(f"{path} belongs to another program (application id {application}); move it away")
+    _use_write_ahead_log(db)
+    for pragma in _PRAGMAS:
+        db.execute(f"PRAGMA {pragma}")
+    db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, too
+    db.create_function("aurora_key", 3, _key, deterministic=True)
+    with _transaction(db):
+        shape = int(db.execute("PRAGMA user_version").fetchone()[0])
+        if shape > len(MIGRATIONS):
+            raise StoreTooNew(f"{path} was written by a newer AURORA (shape {shape}); upgrade aurora-context")
+        for statement in (statement for step in MIGRATIONS[shape:] for statement in step):
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute("INSERT OR IGNORE INTO facts VALUES ('repository', ?)", (repository,))
+        owner = db.execute("SELECT value FROM facts WHERE key = 'repository'").fetchone()[0]
+    if owner != repository:
+        raise StoreCorrupt(f"{path} is the record of the repository {owner}, not of {repository}; move it away")
+
+
+def _use_write_ahead_log(db: sqlite3.Connection) -> None:
+    """Switch to WAL. SQLite does not wait for other openers here, whatever the busy timeout, so this does."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+        else:
+            return

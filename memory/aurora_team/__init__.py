@@ -1,0 +1,22 @@
+"""Team hub: a PostgreSQL server to which members send what their records hold, and fetch what the others sent.
+
+Imported only by a command of `aurora team`: psycopg is the extra `team`.
+"""
+
+from aurora_protocol import AuroraError
+
+
+class TeamError(AuroraError):
+    """Error of a hub or of a membership; the message says what, where and the next step."""
+
+
+class HubAway(TeamError):
+    """Error of a hub that does not answer, or not as a hub does."""
+
+
+class HubRefused(TeamError):
+    """Error of what the hub's server does not let this role do."""
+
+
+class HubTooNew(TeamError):
+    """Error of a hub that a newer AURORA has shaped: this one goes on alone."""

@@ -1,0 +1,56 @@
+"""Address of a hub: a PostgreSQL address without a password, encrypted and verified unless it is on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import ip_address
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from aurora_team import TeamError
+
+CONNECT_SECONDS = 5
+_PASSWORDS = ("password", "sslpassword", "passfile")
+
+
+def connection_text(url: str, environ: Mapping[str, str]) -> str:
+    """What libpq is given for `url`: with `sslmode=verify-full` wherever the host may be another machine.
+
+    A password comes from PGPASSWORD, a service file or .pgpass. Raises TeamError; it does not repeat the address, which
+    may hold one.
+    """
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise TeamError("a hub's address begins with postgresql://, as postgresql://ann@hub.example/aurora")
+    try:
+        given = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
+    except ProgrammingError as error:
+        raise TeamError("this is no address that PostgreSQL understands") from error
+    if any(name in given for name in _PASSWORDS):
+        raise TeamError("a password does not belong into a hub's address; put it into ~/.pgpass or PGPASSWORD")
+    given.setdefault("connect_timeout", str(CONNECT_SECONDS))
+    given.setdefault("application_name", "aurora")
+    if not _is_here(given, environ):
+        if given.get("sslmode", "verify-full") != "verify-full":
+            raise TeamError(f"a hub on another machine needs sslmode=verify-full, not {given['sslmode'][:20]}")
+        given["sslmode"] = "verify-full"
+        given["gssencmode"] = "disable"  # it would come instead of TLS
+    return make_conninfo("", **given)
+
+
+def _is_here(given: Mapping[str, str], environ: Mapping[str, str]) -> bool:
+    """Whether every host that `given` may mean is this machine: said in the address, not left to a file or variable."""
+    addresses = given.get("hostaddr", environ.get("PGHOSTADDR", ""))
+    hosts = given.get("host", "")
+    if not hosts and not given.get("hostaddr"):
+        return False
+    return all(_loops_back(each) for each in [*filter(None, hosts.split(",")), *filter(None, addresses.split(","))])
+
+
+def _loops_back(host: str) -> bool:
+    if host.startswith(("/", "@")) or host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,272 @@
+"""Hub: a connection to the PostgreSQL server of a team, as one member, with a deadline.
+
+Blocks; run it in a thread. A server that hangs is hung up on when the deadline has passed.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, LiteralString
+
+import msgspec
+import psycopg
+from msgspec import Struct
+from psycopg import Connection, sql
+
+from aurora_memory.record.entry import Entry
+from aurora_protocol import typed
+from aurora_team import HubAway, HubRefused, TeamError
+from aurora_team.address import connection_text
+from aurora_team.schema import migrate, refuse_newer, refuse_older
+
+DEADLINE = 20.0
+"""Seconds after which a hub counts as hanging, for one step of a synchronization."""
+
+Stream = tuple[str, str]
+"""Author and machine: what is sent from one place, in order."""
+
+
+class Member(Struct, frozen=True):
+    """Member of a team: his PostgreSQL role, the author of his entries ("" before he joined), since when (Unix s)."""
+
+    role: str
+    author: str
+    since: float
+    has_left: bool
+
+
+class Arrival(Struct, frozen=True):
+    """Entry at the hub and its number there; None where its body is erased or it is no entry."""
+
+    stream: Stream
+    number: int
+    id: str
+    entry: Entry | None
+    is_erased: bool
+
+
+class Hub:
+    """Hub that `open` has reached. Not for several threads at once."""
+
+    def __init__(self, db: Connection[tuple[Any, ...]], deadline: float) -> None:
+        self._db = db
+        self._deadline = deadline
+
+    @classmethod
+    @contextmanager
+    def open(cls, url: str, *, as_owner: bool = False, deadline: float = DEADLINE) -> Iterator[Hub]:
+        """Reach a hub. Raises a TeamError: HubAway, HubRefused, HubTooNew. The owner's need not be set up yet."""
+        text = connection_text(url, os.environ)
+        try:
+            db = psycopg.connect(text, autocommit=True)
+        except psycopg.Error as error:
+            raise HubAway(f"the hub cannot be reached: {_said(error)}") from error
+        hub = cls(db, deadline)
+        try:
+            if not as_owner:
+                shape = hub._shape()
+                refuse_newer(shape)
+                refuse_older(shape)
+            yield hub
+        finally:
+            with suppress(psycopg.Error):
+                db.close()
+
+    def create_team(self, team: str) -> None:
+        """Set the hub up, or bring it to this AURORA's shape, and make a team with this role in it."""
+        with self._step() as db:
+            migrate(db)
+            with db.transaction():
+                db.execute("INSERT INTO aurora.teams (team_id) VALUES (%s) ON CONFLICT DO NOTHING", (team,))
+        with self._step() as db:
+            user = str(_one(db.execute("SELECT session_user")))
+        self.add_member(team, user)
+
+    def add_member(self, team: str, role: str) -> None:
+        """Let a role of the server into a team, as the hub's owner; one who left comes back."""
+        with self._step() as db, db.transaction():
+            if not _one(db.execute("SELECT count(*) FROM pg_roles WHERE rolname = %s", (role,))):
+                raise TeamError(f"the server has no role {role!r}; make it with: createuser {role} --pwprompt")
+            db.execute(sql.SQL("GRANT aurora_members TO {}").format(sql.Identifier(role)))
+            db.execute(
+                """INSERT INTO aurora.members (team_id, role) VALUES (%s, %s)
+                   ON CONFLICT (team_id, role) DO UPDATE SET left_at = NULL""",
+                (team, role),
+            )
+
+    def remove_member(self, team: str, role: str) -> bool:
+        """Take a member out of a team, as the hub's owner; whether he was in it. What he sent stays."""
+        with self._step() as db:
+            cursor = db.execute(
+                "UPDATE aurora.members SET left_at = now() WHERE team_id = %s AND role = %s AND left_at IS NULL",
+                (team, role),
+            )
+            return bool(cursor.rowcount)
+
+    def own_teams(self) -> list[str]:
+        """Teams that this role is in."""
+        with self._step() as db:
+            return sorted(_one(db.execute("SELECT aurora.own_teams()")))
+
+    def members(self, team: str) -> list[Member]:
+        """Members of a team, who left too, by role."""
+        with self._step() as db:
+            rows = db.execute(
+                """SELECT role::text, coalesce(author, ''), extract(epoch FROM since)::float8, left_at IS NOT NULL
+                   FROM aurora.members WHERE team_id = %s ORDER BY role""",
+                (team,),
+            ).fetchall()
+        return [Member(*row) for row in rows]
+
+    def claim(self, team: str, author: str) -> None:
+        """Say that this role's entries are `author`'s. Raises HubRefused where another's are, or it has another."""
+        with self._step() as db:
+            db.execute("SELECT aurora.claim(%s, %s)", (team, author))
+
+    def leave(self, team: str) -> None:
+        """Leave a team: nothing is read or written there any more. What was sent stays; forget it first."""
+        with self._step() as db:
+            db.execute("SELECT aurora.leave(%s)", (team,))
+
+    def push(self, team: str, repository: str, stream: Stream, entries: Sequence[Entry]) -> tuple[int, int]:
+        """Send entries of one stream, in one transaction; how many the hub did not have, and the highest number that
+        it gave to one of them (0 where it had them all). May be repeated.
+        """
+        columns = list(zip(*((e.id, e.sequence, e.at, e.kind, e.body) for e in entries), strict=True))
+        if not columns:
+            return 0, 0
+        author, machine = stream
+        with self._step() as db, db.transaction():
+            # Numbers of a stream are given out and seen in one order: a reader's cursor passes over none.
+            key = "\x1f".join((team, repository, author, machine))
+            db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (key,))
+            numbers = db.execute(
+                """INSERT INTO aurora.entries (team_id, repository, author, machine, id, sequence, at, kind, body)
+                   SELECT %s, %s, %s, %s, id, sequence, at, kind, body
+                   FROM unnest(%s::text[], %s::bigint[], %s::float8[], %s::text[], %s::text[])
+                     AS given (id, sequence, at, kind, body)
+                   ON CONFLICT (team_id, repository, id) DO NOTHING RETURNING arrival""",
+                (team, repository, author, machine, *map(list, columns)),
+            ).fetchall()
+        return len(numbers), max((row[0] for row in numbers), default=0)
+
+    def heads(self, team: str, repository: str) -> dict[Stream, int]:
+        """The highest number of each stream of a repository. Skips from stream to stream, whatever their length."""
+        with self._step() as db:
+            rows = db.execute(HEADS, {"team": team, "repository": repository}).fetchall()
+        return {(row[0], row[1]): row[2] for row in rows}
+
+    def pull(self, team: str, repository: str, cursors: Mapping[Stream, int], limit: int) -> list[Arrival]:
+        """What arrived in each of these streams after its number, at most `limit` of each, in the order of arrival."""
+        values = [(author, machine, number) for (author, machine), number in cursors.items()]
+        authors, machines, numbers = (list(each) for each in zip(*values, strict=True)) if values else ([], [], [])
+        with self._step() as db:
+            rows = db.execute(
+                PULL,
+                {
+                    "team": team,
+                    "repository": repository,
+                    "authors": authors,
+                    "machines": machines,
+                    "numbers": numbers,
+                    "limit": limit,
+                },
+            ).fetchall()
+        return [_arrival(repository, row) for row in rows]
+
+    def live_ids(self, team: str, repository: str, stream: Stream) -> set[str]:
+        """Ids in a stream whose bodies are at the hub."""
+        with self._step() as db:
+            rows = db.execute(
+                """SELECT id FROM aurora.entries WHERE team_id = %s AND repository = %s AND author = %s
+                   AND machine = %s AND body IS NOT NULL AND kind <> 'forget'""",
+                (team, repository, *stream),
+            ).fetchall()
+        return {row[0] for row in rows}
+
+    def erase(self, team: str, repository: str, ids: Sequence[str]) -> int:
+        """Erase the bodies of one's own entries at the hub; how many were there."""
+        with self._step() as db:
+            return int(_one(db.execute("SELECT aurora.erase(%s, %s, %s)", (team, repository, list(ids)))))
+
+    def _shape(self) -> int:
+        try:
+            with self._step() as db:
+                return int(_one(db.execute("SELECT max(number) FROM aurora.migrations")) or 0)
+        except HubRefused as error:
+            raise HubRefused(f"this role is in no team of the hub, or it is no hub ({error})") from error
+
+    @contextmanager
+    def _step(self) -> Iterator[Connection[tuple[Any, ...]]]:
+        """One step: its errors as ours; the line is cut when it takes too long. psycopg's own waits have no end."""
+        late = threading.Timer(self._deadline, self._hang_up)
+        late.daemon = True
+        late.start()
+        try:
+            yield self._db
+        except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedTable) as error:
+            raise HubRefused(f"the hub refuses: {_said(error)}") from error
+        except psycopg.Error as error:
+            raise HubAway(f"the hub fails: {_said(error)}") from error
+        finally:
+            late.cancel()
+
+    def _hang_up(self) -> None:
+        with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self._db.fileno())) as line:
+            line.shutdown(socket.SHUT_RDWR)
+
+
+HEADS: LiteralString = """
+WITH RECURSIVE streams AS (
+  (SELECT author, machine FROM aurora.entries
+   WHERE team_id = %(team)s AND repository = %(repository)s ORDER BY author, machine LIMIT 1)
+  UNION ALL
+  SELECT following.author, following.machine FROM streams CROSS JOIN LATERAL (
+    SELECT author, machine FROM aurora.entries AS entry
+    WHERE team_id = %(team)s AND repository = %(repository)s
+      AND (entry.author, entry.machine) > (streams.author, streams.machine)
+    ORDER BY author, machine LIMIT 1
+  ) AS following
+)
+SELECT streams.author, streams.machine, latest.arrival FROM streams CROSS JOIN LATERAL (
+  SELECT arrival FROM aurora.entries AS entry
+  WHERE team_id = %(team)s AND repository = %(repository)s
+    AND entry.author = streams.author AND entry.machine = streams.machine
+  ORDER BY arrival DESC LIMIT 1
+) AS latest
+"""
+
+PULL: LiteralString = """
+SELECT wanted.author, wanted.machine, found.arrival, found.id, found.sequence, found.at, found.kind, found.body
+FROM unnest(%(authors)s::text[], %(machines)s::text[], %(numbers)s::bigint[]) AS wanted (author, machine, arrival)
+CROSS JOIN LATERAL (
+  SELECT arrival, id, sequence, at, kind, body FROM aurora.entries AS entry
+  WHERE team_id = %(team)s AND repository = %(repository)s
+    AND entry.author = wanted.author AND entry.machine = wanted.machine AND entry.arrival > wanted.arrival
+  ORDER BY entry.arrival LIMIT %(limit)s
+) AS found
+"""
+
+
+def _arrival(repository: str, row: tuple[Any, ...]) -> Arrival:
+    author, machine, number, identity, sequence, at, kind, body = row
+    entry = None
+    if body is not None:
+        given = {"id": identity, "repository": repository, "author": author, "machine": machine}
+        with suppress(msgspec.ValidationError):
+            entry = typed.convert({**given, "sequence": sequence, "at": at, "kind": kind, "body": body}, Entry)
+    return Arrival((author, machine), number, identity, entry, body is None)
+
+
+def _one(cursor: psycopg.Cursor[tuple[Any, ...]]) -> Any:
+    row = cursor.fetchone()
+    return row[0] if row else None
+
+
+def _said(error: psycopg.Error) -> str:
+    """The first line of what a server said, and no more of it than fits on one."""
+    return (str(error).strip().splitlines() or ["it hung up"])[0][:300]

@@ -1,0 +1,57 @@
+"""Outbox: what of a record may be sent to a team, and why the rest stays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from aurora_memory.record.entry import FORGET, Entry
+from aurora_protocol import typed
+from aurora_protocol.secrets import secrets_in
+
+SHARED_KINDS = ("reasoning", "access", "boost", "use", "run", "archived", "escalated", "deliverable")
+"""Kinds of entries that a team may be sent. Difficulties are not among them: they are questions that nobody kept."""
+
+
+class Verdict(Struct, frozen=True):
+    """Whether an entry is sent: `reason` is why not, "" where it is. `is_secret`: it was stopped for a secret."""
+
+    reason: str = ""
+    is_secret: bool = False
+
+
+def judge(entry: Entry, kinds: Collection[str]) -> Verdict:
+    """Verdict on an entry of one's own. `kinds` are those shared; that something is forgotten is always told."""
+    if entry.kind == FORGET:
+        return Verdict()
+    if entry.kind not in SHARED_KINDS:
+        return Verdict(f"entries of the kind {entry.kind[:40]} are never sent")
+    if entry.kind not in kinds:
+        return Verdict(f"team.share leaves out {entry.kind}")
+    try:
+        body = typed.decode(entry.body)
+    except (msgspec.DecodeError, RecursionError):
+        return Verdict("its body is not JSON")
+    if entry.kind == "run" and not (isinstance(body, dict) and body.get("reasoning")):
+        return Verdict("it is the question of a run that was not kept")
+    for text in (entry.body, *_texts(body)):
+        found = secrets_in(text)
+        if found:
+            return Verdict(f"it holds what looks like {found[0].noun}", is_secret=True)
+    return Verdict()
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every string in a value of JSON, keys too."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict):
+            waiting += [*each.keys(), *each.values()]
+        elif isinstance(each, list):
+            waiting += each

@@ -1,0 +1,154 @@
+"""Synchronization of a repository's record with a hub: fetch what is missing, then send what is one's own.
+
+Everything may be cut off anywhere and done again: the record and the hub take an entry once, and a cursor moves only
+after what it passes over is on the disk. Blocks; run it in a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from aurora_memory import StoreError
+from aurora_memory.record.entry import FORGET, Entry
+from aurora_memory.record.record_file import Record
+from aurora_team.hub import Arrival, Hub, Stream
+from aurora_team.membership import Progress
+from aurora_team.outbox import judge
+
+BATCH = 1000
+"""Entries that are sent in one transaction."""
+PAGE = 5000
+"""Entries that are fetched at once, of all streams together."""
+LEAST_PAGE = 50
+
+
+@dataclass
+class Outcome:
+    """What a synchronization did: entries fetched and new, sent and new to the hub, erased there, refused here.
+
+    `stopped` has each reason for which entries stayed, with their number; `secrets` the ids of those that hold one.
+    """
+
+    fetched: int = 0
+    sent: int = 0
+    erased: int = 0
+    refused: int = 0
+    stopped: dict[str, int] = field(default_factory=dict)
+    secrets: list[str] = field(default_factory=list)
+
+
+def synchronize(
+    hub: Hub, team: str, record: Record, progress: Progress, kinds: Collection[str], *, again: bool = False
+) -> Outcome:
+    """Bring a record and a hub to the same entries. `progress` is moved on, also where an error ends it.
+
+    `again` begins anew, as after a hub was restored from a backup. Raises TeamError, StoreError.
+    """
+    if again:
+        progress.pulled, progress.sent, progress.acknowledged = [], 0, 0
+    outcome = Outcome()
+    heads = hub.heads(team, record.repository)
+    forgets = _fetch(hub, team, record, progress, heads, outcome)
+    forgets |= _send(hub, team, record, progress, heads, kinds, outcome)
+    if forgets:
+        own = (record.author, record.machine)
+        gone = hub.live_ids(team, record.repository, own) - _own_ids(record)
+        outcome.erased = hub.erase(team, record.repository, sorted(gone))
+    return outcome
+
+
+def preview(record: Record, progress: Progress, kinds: Collection[str]) -> Iterable[tuple[Entry, str]]:
+    """Own entries that were not sent yet, each with the reason for which it stays, "" where it would be sent."""
+    number = progress.sent if progress.kinds == _named(kinds) else 0
+    while found := record.after(number, BATCH):
+        number = found[-1][0]
+        for _, entry in found:
+            if (entry.author, entry.machine) == (record.author, record.machine):
+                yield entry, judge(entry, kinds).reason
+
+
+def _fetch(hub: Hub, team: str, record: Record, progress: Progress, heads: dict[Stream, int], outcome: Outcome) -> bool:
+    """Fetch what is missing; whether something of it says that something is forgotten."""
+    reached: dict[Stream, int] = {(author, machine): number for author, machine, number in progress.pulled}
+    has_own = (record.author, record.machine) in record.heads()
+    forgets = False
+    wanted: dict[Stream, int] = {}
+    for stream, head in heads.items():
+        if stream == (record.author, record.machine) and has_own:
+            continue  # it came from here
+        after = reached.get(stream, 0)
+        wanted[stream] = after if after <= head else 0  # the hub was restored: it has less than it had
+    while wanted := {stream: number for stream, number in wanted.items() if number < heads[stream]}:
+        arrivals = hub.pull(team, record.repository, wanted, max(LEAST_PAGE, PAGE // len(wanted)))
+        if not arrivals:
+            break
+        forgets |= _take(record, arrivals, outcome)
+        for each in arrivals:
+            wanted[each.stream] = max(wanted[each.stream], each.number)
+        reached |= wanted
+        progress.pulled = [(author, machine, number) for (author, machine), number in sorted(reached.items())]
+    return forgets
+
+
+def _take(record: Record, arrivals: list[Arrival], outcome: Outcome) -> bool:
+    """Take in what came. One that is not what it says it is does not keep the others out."""
+    entries = [each.entry for each in arrivals if each.entry is not None]
+    outcome.refused += sum(each.entry is None and not each.is_erased for each in arrivals)
+    try:
+        outcome.fetched += record.union(entries)
+    except (StoreError, ValueError):
+        for entry in entries:
+            try:
+                outcome.fetched += record.union([entry])
+            except (StoreError, ValueError):
+                outcome.refused += 1
+    return any(entry.kind == FORGET for entry in entries)
+
+
+def _send(
+    hub: Hub,
+    team: str,
+    record: Record,
+    progress: Progress,
+    heads: dict[Stream, int],
+    kinds: Collection[str],
+    outcome: Outcome,
+) -> bool:
+    """Send what is one's own; whether something of it says that something is forgotten."""
+    own = (record.author, record.machine)
+    if progress.kinds != _named(kinds) or heads.get(own, 0) < progress.acknowledged:
+        progress.sent = 0  # other kinds are shared now, or the hub was restored
+        progress.kinds = _named(kinds)
+    forgets = False
+    while found := record.after(progress.sent, BATCH):
+        passed: list[Entry] = []
+        for _, entry in found:
+            if (entry.author, entry.machine) != own:
+                continue
+            verdict = judge(entry, kinds)
+            if not verdict.reason:
+                passed.append(entry)
+                continue
+            outcome.stopped[verdict.reason] = outcome.stopped.get(verdict.reason, 0) + 1
+            if verdict.is_secret:
+                outcome.secrets.append(entry.id)
+        new, number = hub.push(team, record.repository, own, passed)
+        outcome.sent += new
+        forgets |= any(entry.kind == FORGET for entry in passed)
+        progress.sent = found[-1][0]
+        progress.acknowledged = max(progress.acknowledged, number)
+    return forgets
+
+
+def _own_ids(record: Record) -> set[str]:
+    found: set[str] = set()
+    sequence = 0
+    while page := record.of(record.author, record.machine, sequence):
+        found.update(each.id for each in page)
+        sequence = page[-1].sequence
+    return found
+
+
+def _named(kinds: Collection[str]) -> tuple[str, ...]:
+    return tuple(sorted(kinds))

@@ -1,0 +1,293 @@
+"""`aurora team`: records of repositories exchanged with colleagues, by a hub on a PostgreSQL server."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import importlib
+import os
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from aurora_cli.errors import FINE, NO, CommandError
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.output import print_json
+from aurora_protocol.human_text import plain
+
+if TYPE_CHECKING:
+    from aurora_memory.record.record_file import Record
+    from aurora_team.membership import Membership, Memberships
+
+INSTALL = "aurora team needs psycopg: pip install 'aurora-context[team]'"
+
+
+@click.group(no_args_is_help=False)
+def team() -> None:
+    """Share what was learned with a team, by a hub on PostgreSQL. Nothing is sent unless a team was joined."""
+    try:
+        importlib.import_module("psycopg")
+    except ImportError as error:
+        raise CommandError(INSTALL) from error
+
+
+@team.command("create")
+@click.argument("url")
+@click.argument("name")
+@click.pass_obj
+def create(settings: GlobalOptions, url: str, name: str) -> None:
+    """Make a team NAME at the database URL, as its owner; again after an upgrade, which brings the hub up to date."""
+    from aurora_team.hub import Hub
+
+    with Hub.open(url, as_owner=True, deadline=600) as hub:
+        hub.create_team(name)
+    _tell(settings, {"team": name}, f"the team {name} is there; let others in with: aurora team members URL {name}")
+
+
+@team.command("join")
+@click.argument("url")
+@click.option("--team", "name", help="The team, where this role is in several.")
+@click.pass_obj
+def join(settings: GlobalOptions, url: str, name: str | None) -> None:
+    """Join the team at URL. A password comes from ~/.pgpass, a service file or PGPASSWORD, never from URL."""
+    from aurora_team.hub import Hub
+    from aurora_team.membership import Membership
+
+    author = _author(settings)
+    with Hub.open(url) as hub:
+        teams = hub.own_teams()
+        if name is None and len(teams) == 1:
+            name = teams[0]
+        if name is None or name not in teams:
+            told = (
+                f"this role is in: {', '.join(teams)}; say which: --team NAME" if teams else "this role is in no team"
+            )
+            raise CommandError(told)
+        hub.claim(name, author)
+    with _memberships(settings).held() as memberships:
+        if not any((each.url, each.team) == (url, name) for each in memberships):
+            memberships.append(Membership(url, name, author, reached_at=time.time()))
+    _tell(settings, {"team": name, "author": author}, f"joined {name}; what would be sent: aurora team preview")
+
+
+@team.command("status")
+@click.pass_obj
+def status(settings: GlobalOptions) -> int:
+    """Say which teams were joined, when each was last reached, and what went wrong since. Asks no server."""
+    memberships = _memberships(settings).read()
+    if settings.json:
+        told = [
+            {"team": each.team, "url": each.url, "reached_at": each.reached_at, "problem": each.problem}
+            for each in memberships
+        ]
+        print_json({"teams": told})
+    elif not memberships:
+        print("no team was joined; nothing leaves this machine")
+    for each in () if settings.json else memberships:
+        reached = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.reached_at))
+        print(plain(f"{each.team} at {each.url}: {each.problem or 'fine'}; last reached {reached}"))
+    return NO if any(each.problem for each in memberships) else FINE
+
+
+@team.command("members")
+@click.argument("url")
+@click.argument("name")
+@click.option("--add", metavar="ROLE", help="Let a role of the server in, as the hub's owner.")
+@click.option("--remove", metavar="ROLE", help="Take a member out, as the hub's owner; what he sent stays.")
+@click.pass_obj
+def members(settings: GlobalOptions, url: str, name: str, add: str | None, remove: str | None) -> None:
+    """List the members of the team NAME at URL, let one in or take one out."""
+    from aurora_team.hub import Hub
+
+    with Hub.open(url) as hub:
+        if add is not None:
+            hub.add_member(name, add)
+        if remove is not None and not hub.remove_member(name, remove):
+            raise CommandError(f"{remove} is not in the team {name}")
+        found = hub.members(name)
+    if settings.json:
+        print_json(
+            {"members": [{"role": each.role, "author": each.author, "has_left": each.has_left} for each in found]}
+        )
+        return
+    for each in found:
+        state = "left" if each.has_left else "joined" if each.author else "has not joined yet"
+        print(plain(f"{each.role}: {state}"))
+
+
+@team.command("leave")
+@click.argument("name")
+@click.pass_obj
+def leave(settings: GlobalOptions, name: str) -> None:
+    """Leave the team NAME. What was sent stays there; to take it back, aurora team forget first."""
+    from aurora_team.hub import Hub
+
+    with _memberships(settings).held() as memberships:
+        each = _named(memberships, name)
+        with Hub.open(each.url) as hub:
+            hub.leave(each.team)
+        memberships.remove(each)
+    _tell(settings, {"left": each.team}, f"left {each.team}")
+
+
+@team.command("forget")
+@click.option("--pattern", default="", help="Forget this pattern, of everyone, by its id without version.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def forget(settings: GlobalOptions, pattern: str, yes: bool) -> int:
+    """Forget all that you learned of this repository until now, here and at every member; or a pattern."""
+    import msgspec
+
+    from aurora_memory.record.entry import FORGET, Draft, Forget
+
+    what = f"the pattern {pattern}" if pattern else "all that you learned of this repository"
+    if not yes:
+        click.confirm(f"Forget {what}, here and at every member?", abort=True)
+    with _record(settings) as record:
+        record.append([Draft(FORGET, msgspec.json.encode(Forget(pattern.removeprefix("reas:"))).decode(), time.time())])
+    return _sync(settings, again=False)
+
+
+@team.command("preview")
+@click.pass_obj
+def preview(settings: GlobalOptions) -> None:
+    """Print exactly what would be sent of this repository, an entry a line, and what stays and why."""
+    import msgspec
+
+    from aurora_team import synchronization
+    from aurora_team.membership import Progress
+
+    kinds = _kinds(settings)
+    joined = _memberships(settings).read()
+    with _record(settings) as record:
+        progresses = [each.repositories.get(record.repository, Progress()) for each in joined] or [Progress()]
+        stays: dict[str, int] = {}
+        for progress in progresses:
+            for entry, reason in synchronization.preview(record, progress, kinds):
+                if reason:
+                    stays[reason] = stays.get(reason, 0) + 1
+                else:
+                    print(plain(msgspec.json.encode(entry).decode()))
+    for reason, number in sorted(stays.items()):
+        click.echo(plain(f"would stay: {number:,}, {reason}"), err=True)
+
+
+@team.command("sync")
+@click.option("--again", is_flag=True, help="Begin anew, as after a hub was restored from a backup.")
+@click.pass_obj
+def sync(settings: GlobalOptions, again: bool) -> int:
+    """Exchange this repository's record with every team that was joined: fetch what is missing, send what is yours."""
+    return _sync(settings, again=again)
+
+
+def _sync(settings: GlobalOptions, *, again: bool) -> int:
+    from aurora_memory import StoreError
+    from aurora_team import TeamError
+    from aurora_team.hub import Hub
+    from aurora_team.membership import Progress
+    from aurora_team.synchronization import synchronize
+
+    kinds = _kinds(settings)
+    told: list[dict[str, object]] = []
+    with _memberships(settings).held() as memberships, _record(settings) as record:
+        for each in memberships:
+            progress = each.repositories.setdefault(record.repository, Progress())
+            try:
+                with Hub.open(each.url) as hub:
+                    done = synchronize(hub, each.team, record, progress, kinds, again=again)
+            except (TeamError, StoreError) as error:
+                each.problem = plain(str(error))
+                told.append({"team": each.team, "problem": each.problem})
+                continue
+            each.problem, each.reached_at = "", time.time()
+            told.append({"team": each.team, **vars(done)})
+    if settings.json:
+        print_json({"teams": told})
+        return NO if any("problem" in each for each in told) else FINE
+    if not told:
+        print("no team was joined; nothing was sent")
+    for outcome in told:
+        _print_outcome(outcome)
+    return NO if any("problem" in each for each in told) else FINE
+
+
+def _print_outcome(told: dict[str, object]) -> None:
+    if "problem" in told:
+        print(f"{told['team']}: {told['problem']}")
+        return
+    print(f"{told['team']}: {told['sent']} sent, {told['fetched']} fetched, {told['erased']} erased at the hub")
+    if told["refused"]:
+        print(f"  {told['refused']} refused: they are not what they say they are")
+    stopped = told["stopped"]
+    assert isinstance(stopped, dict)
+    for reason, number in sorted(stopped.items()):
+        print(plain(f"  stayed: {number:,}, {reason}"))
+    secrets = told["secrets"]
+    assert isinstance(secrets, list)
+    for identity in secrets:
+        print(f"  stopped for a secret: entry {identity}")
+
+
+def _memberships(settings: GlobalOptions) -> Memberships:
+    from aurora_team.membership import Memberships
+
+    return Memberships(settings.address.home)
+
+
+def _named(memberships: list[Membership], name: str) -> Membership:
+    for each in memberships:
+        if each.team == name:
+            return each
+    raise CommandError(f"the team {name} was not joined; aurora team status lists those that were")
+
+
+def _kinds(settings: GlobalOptions) -> tuple[str, ...]:
+    from aurora_server.configuration.settings import load
+
+    return load({**os.environ, **settings.variables}).team.share
+
+
+def _author(settings: GlobalOptions) -> str:
+    from aurora_indexer.git.repository_identity import repository_identity
+    from aurora_memory.record.person import machine_id, person_id
+
+    identity = asyncio.run(repository_identity(settings.workspace))
+    return person_id(identity.email, getpass.getuser(), machine_id(settings.address.home))
+
+
+@contextmanager
+def _record(settings: GlobalOptions) -> Iterator[Record]:
+    """Record of the repository that this workspace is in."""
+    from aurora_indexer.git.repository_identity import repository_identity
+    from aurora_memory.record.person import machine_id, person_id
+    from aurora_memory.record.record_file import Record
+    from aurora_memory.record.repositories import Repositories, Seen
+
+    folder = settings.address.home / "records"
+    known = Repositories(folder)
+    identity = asyncio.run(repository_identity(settings.workspace))
+    commit = known.known_commit(str(identity.common))
+    if commit:
+        identity = asyncio.run(repository_identity(settings.workspace, commit))
+    seen = Seen(
+        common=str(identity.common),
+        first_commit=identity.first_commit,
+        remote=identity.remote,
+        remotes=identity.remotes,
+        has_known=identity.known_commit,
+    )
+    repository = known.belonging(seen).id
+    machine = machine_id(settings.address.home)
+    author = person_id(identity.email, getpass.getuser(), machine)
+    with closing(Record.open(folder / f"{repository}.sqlite", repository, author, machine)) as record:
+        yield record
+
+
+def _tell(settings: GlobalOptions, told: dict[str, object], words: str) -> None:
+    if settings.json:
+        print_json(told)
+    else:
+        print(plain(words))

@@ -1,0 +1,230 @@
+"""Identity of repositories with real git: clones, forks, renamed remotes, shallow clones, monorepos, no git at all."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from aurora_indexer.git.repository_identity import normalized_remote, repository_identity
+from aurora_memory import StoreError
+from aurora_memory.record.person import machine_id, person_id
+from aurora_memory.record.repositories import Belonging, Repositories, Seen
+
+URL = "git@Example.org:team/Project.git"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    environment = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    done = subprocess.run(
+        ["git", *arguments], cwd=folder, env=environment, check=True, capture_output=True, text=True, timeout=60
+    )
+    return done.stdout.strip()
+
+
+def repository(folder: Path, url: str = URL, *, said: str = "begun") -> Path:
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q", "-b", "main")
+    for number in range(2):
+        (folder / "a.py").write_text(f"x = {number}\n")
+        git(folder, "add", ".")
+        git(folder, "commit", "-qm", f"{said} {number}")
+    if url:
+        git(folder, "remote", "add", "origin", url)
+    return folder
+
+
+def clone(origin: Path, folder: Path, url: str = URL, *more: str) -> Path:
+    git(origin.parent, "clone", "-q", *more, f"file://{origin}", str(folder))
+    if url:
+        git(folder, "remote", "set-url", "origin", url)
+    return folder
+
+
+class Machine:
+    """A register, asked about folders as a daemon asks."""
+
+    def __init__(self, folder: Path) -> None:
+        self.repositories = Repositories(folder / "records")
+
+    def belonging(self, root: Path) -> Belonging:
+        first = asyncio.run(repository_identity(root))
+        known = self.repositories.known_commit(str(first.common))
+        found = asyncio.run(repository_identity(root, known)) if known else first
+        return self.repositories.belonging(
+            Seen(str(found.common), found.first_commit, found.remote, found.remotes, found.known_commit)
+        )
+
+    def id(self, root: Path) -> str:
+        return self.belonging(root).id
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path / "home")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "git@example.org:team/project.git",
+        "git@EXAMPLE.org:team/project",
+        "example.org:/team/project/",
+        "ssh://git@example.org/team/project.git",
+        "ssh://git@example.org:22/team/project",
+        "https://user:secret@Example.Org/team/project.git",
+        "https://example.org:443/team/project.git/",
+        "git://example.org/team/project",
+    ],
+)
+def test_one_remote_has_one_name_however_it_is_reached(url: str) -> None:
+    assert normalized_remote(url, Path("/r/.git")) == "example.org/team/project"
+
+
+def test_other_remotes_have_other_names() -> None:
+    urls = [
+        "https://example.org/team/project",
+        "https://example.org/other/project",
+        "https://example.org:8443/team/project",
+        "https://example.com/team/project",
+        "/srv/git/project.git",
+        "../project",
+        "ssh://[::1]/team/project",
+        "https://example.org:port/x",
+    ]
+    names = [normalized_remote(url, Path("/work/.git")) for url in urls]
+    assert len(set(names)) == len(urls)
+    assert normalized_remote("../project", Path("/srv/one/.git")) == "file:/srv/project"
+    assert normalized_remote("file:///srv/project/.git", Path("/work/.git")) == "file:/srv/project"
+    assert normalized_remote("  ", Path("/work/.git")) == ""
+
+
+def test_clones_and_work_trees_are_one_repository_on_every_machine(tmp_path: Path, machine: Machine) -> None:
+    one = repository(tmp_path / "one")
+    two = clone(one, tmp_path / "two", "https://token@example.org/team/Project")
+    git(one, "worktree", "add", "-q", "-b", "side", str(tmp_path / "tree"))
+    ids = {machine.id(each) for each in (one, two, tmp_path / "tree")}
+    assert len(ids) == 1
+    assert {Machine(tmp_path / "home2").id(two)} == ids
+    assert asyncio.run(repository_identity(tmp_path / "tree")).work_tree == tmp_path / "tree"
+    assert asyncio.run(repository_identity(one)).work_tree == one
+
+
+def test_forks_and_other_repositories_have_records_of_their_own(tmp_path: Path, machine: Machine) -> None:
+    one = repository(tmp_path / "one")
+    fork = clone(one, tmp_path / "fork", "git@example.org:me/Project.git")
+    other = repository(tmp_path / "other", said="something else")  # the same remote, used anew
+    assert len({machine.id(each) for each in (one, fork, other)}) == 3
+    mine = clone(one, tmp_path / "mine")
+    assert machine.id(mine) == machine.id(one)
+    git(mine, "remote", "rename", "origin", "upstream")
+    git(mine, "remote", "add", "origin", "git@example.org:me/Project.git")
+    assert machine.id(mine) == machine.id(fork)
+
+
+def test_a_renamed_remote_keeps_its_record_for_later_clones_too(tmp_path: Path, machine: Machine) -> None:
+    one = repository(tmp_path / "one")
+    before = machine.id(one)
+    git(one, "remote", "set-url", "origin", "git@elsewhere.org:team/renamed.git")
+    assert machine.id(one) == before
+    assert machine.id(clone(one, tmp_path / "two", "https://elsewhere.org/team/renamed")) == before
+    git(one, "remote", "remove", "origin")
+    assert machine.id(one) == before
+
+
+def test_a_shallow_clone_goes_by_its_remote_until_its_history_is_whole(tmp_path: Path, machine: Machine) -> None:
+    one = repository(tmp_path / "one")
+    shallow = clone(one, tmp_path / "shallow", URL, "--depth", "1")
+    assert asyncio.run(repository_identity(shallow)).first_commit == ""
+    alone = machine.id(shallow)
+    git(shallow, "-c", "protocol.file.allow=always", "fetch", "-q", "--unshallow", f"file://{one}")
+    whole = machine.belonging(shallow)
+    assert whole == Belonging(machine.id(one), (alone,))
+    assert machine.belonging(shallow) == whole
+    assert machine.id(clone(one, tmp_path / "later", URL, "--depth", "1")) == whole.id
+
+
+def test_another_shallow_clone_in_the_same_place_is_another_repository(tmp_path: Path, machine: Machine) -> None:
+    one, other = repository(tmp_path / "one"), repository(tmp_path / "other", said="other")
+    place = clone(one, tmp_path / "build", URL, "--depth", "1")
+    before = machine.id(place)
+    place.rename(tmp_path / "gone")
+    clone(other, place, "git@example.org:team/other.git", "--depth", "1")
+    assert machine.belonging(place) == Belonging(machine.id(place))
+    assert machine.id(place) != before
+
+
+def test_a_git_directory_made_anew_is_another_repository(tmp_path: Path, machine: Machine) -> None:
+    one = repository(tmp_path / "one")
+    before = machine.id(one)
+    one.rename(tmp_path / "old")
+    assert machine.id(repository(one, said="anew")) != before
+
+
+def test_without_a_remote_the_path_tells_and_clones_of_it_belong_to_it(tmp_path: Path, machine: Machine) -> None:
+    one, two = repository(tmp_path / "one", ""), repository(tmp_path / "two", "")
+    assert machine.id(one) != machine.id(two)
+    assert machine.id(clone(one, tmp_path / "clone", "")) == machine.id(one)
+    before = machine.id(two)
+    git(two, "remote", "add", "origin", "git@example.org:team/two.git")
+    found = machine.belonging(two)
+    assert found.id != before
+    assert found.former == (before,)
+
+
+def test_a_branch_that_began_anew_does_not_change_whose_record_it_is(tmp_path: Path, machine: Machine) -> None:
+    one = repository(tmp_path / "one")
+    before = machine.id(one)
+    two = clone(one, tmp_path / "two")
+    for each in (one, two):
+        git(each, "checkout", "-q", "--orphan", "pages")
+        git(each, "commit", "-qm", "pages", "--allow-empty")
+        assert machine.id(each) == before
+
+
+def test_workspaces_of_a_monorepo_share_the_record_and_know_their_place(tmp_path: Path, machine: Machine) -> None:
+    one = repository(tmp_path / "one")
+    (one / "services" / "pay").mkdir(parents=True)
+    assert machine.id(one / "services" / "pay") == machine.id(one)
+    assert asyncio.run(repository_identity(one / "services" / "pay")).below == "services/pay"
+    assert asyncio.run(repository_identity(one)).below == ""
+
+
+def test_a_folder_without_git_is_its_own_and_brings_its_record_along(tmp_path: Path, machine: Machine) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    before = machine.id(tmp_path / "one")
+    assert before != machine.id(tmp_path / "two")
+    git(tmp_path / "one", "init", "-q")
+    git(tmp_path / "one", "commit", "-qm", "first", "--allow-empty")
+    assert machine.belonging(tmp_path / "one").former == (before,)
+
+
+def test_a_folder_cannot_claim_to_be_a_work_tree(tmp_path: Path, machine: Machine) -> None:
+    one = repository(tmp_path / "one")
+    liar = tmp_path / "liar"
+    liar.mkdir()
+    (liar / ".git").write_text(f"gitdir: {one / '.git'}\n")
+    assert machine.id(liar) != machine.id(one)
+    assert asyncio.run(repository_identity(liar)).common == liar
+
+
+def test_a_person_is_known_by_mail_and_a_machine_by_its_own_number(tmp_path: Path) -> None:
+    one = repository(tmp_path / "one")
+    git(one, "config", "user.email", "Ann@Example.org")
+    email = asyncio.run(repository_identity(one)).email
+    assert email == "ann@example.org"
+    here, there = machine_id(tmp_path / "home"), machine_id(tmp_path / "home2")
+    assert here != there
+    assert machine_id(tmp_path / "home") == here
+    assert (tmp_path / "home" / "machine").stat().st_mode & 0o777 == 0o600
+    assert person_id(email, "ann", here) == person_id(" ANN@example.org", "root", there)
+    assert person_id("", "dev", here) != person_id("", "dev", there)
+    assert "ann" not in person_id(email, "ann", here)
+    (tmp_path / "home" / "machine").write_text("me\n")
+    with pytest.raises(StoreError, match="machine id"):
+        machine_id(tmp_path / "home")

@@ -1,0 +1,221 @@
+"""Record files: union in any order, numbers, heads, forgetting, permissions, two writers, a killed one."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aurora_memory import StoreCorrupt, StoreError, StoreForeign
+from aurora_memory.record.entry import FORGET, Draft, Entry, InvalidEntry
+from aurora_memory.record.record_file import Record
+from aurora_memory.store.export_format import InvalidExport
+
+REPOSITORY = "a" * 32
+
+
+def _open(folder: Path, author: str = "ann", machine: str = "m1", name: str = "r") -> Record:
+    return Record.open(folder / "records" / f"{name}.db", REPOSITORY, author, machine)
+
+
+def _access(at: float, name: str = "f") -> Draft:
+    chunk = {"path": "a.py", "name": name, "kind": "function", "shape": "00", "ordinal": 0}
+    return Draft("access", json.dumps({"type": "access", "chunk": chunk, "at": at, "kind": "success"}), at)
+
+
+def _boost_of(pattern: str, run: str, at: float) -> Draft:
+    chunk = {"path": "", "name": pattern, "kind": "reasoning", "shape": "00", "ordinal": 0}
+    line = {"type": "boost", "chunk": chunk, "run": run, "at": at, "amount": 0.1}
+    return Draft("boost", json.dumps(line), at)
+
+
+def _forget(at: float, pattern: str = "") -> Draft:
+    return Draft(FORGET, json.dumps({"pattern": pattern} if pattern else {}), at)
+
+
+def _held(record: Record) -> set[Entry]:
+    return {each for _, each in record.after(0, 100_000)}
+
+
+def test_appended_entries_have_sequences_of_their_own_and_outlive_the_process(tmp_path: Path) -> None:
+    with closing(_open(tmp_path)) as record:
+        made = record.append([_access(1.0), _access(2.0)])
+        made += record.append([_access(3.0)])
+        assert [each.sequence for each in made] == [1, 2, 3]
+        assert len({each.id for each in made}) == 3
+    with closing(_open(tmp_path, machine="m2")) as again:
+        assert [entry for _, entry in again.after(0)] == made
+        assert [entry for _, entry in again.after(again.after(0)[1][0])] == made[2:]
+        other = again.append([_access(1.0)])
+        assert other[0].sequence == 1
+        assert again.heads() == {("ann", "m1"): 3, ("ann", "m2"): 1}
+        assert again.of("ann", "m1", 1) == made[1:]
+    mode = (tmp_path / "records" / "r.db").stat().st_mode
+    assert mode & 0o777 == 0o600
+
+
+def test_a_writer_elsewhere_changes_the_version(tmp_path: Path) -> None:
+    with closing(_open(tmp_path)) as one, closing(_open(tmp_path)) as two:
+        before = one.version()
+        one.append([_access(1.0)])
+        assert one.version() == before  # its own writes it knows
+        assert [each.sequence for each in two.append([_access(2.0)])] == [2]
+        assert one.version() != before
+
+
+_authors = st.sampled_from(["ann", "bob"])
+_drafts = st.one_of(
+    st.builds(_access, st.integers(1, 9).map(float), st.sampled_from("fg")),
+    st.builds(_boost_of, st.sampled_from(["p", "q"]), st.sampled_from("rs"), st.integers(1, 9).map(float)),
+    st.builds(_forget, st.integers(1, 9).map(float), st.sampled_from(["", "p"])),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(_authors, _drafts), max_size=14), st.randoms(use_true_random=False), st.data())
+def test_union_in_any_order_split_and_repetition_gives_the_same_record(
+    tmp_path_factory: pytest.TempPathFactory,
+    said: list[tuple[str, Draft]],
+    chance: random.Random,
+    data: st.DataObject,
+) -> None:
+    folder = tmp_path_factory.mktemp("union")
+    entries: list[Entry] = []
+    for author in ("ann", "bob"):
+        with closing(_open(folder, author, name=f"of-{author}")) as own:
+            for whose, draft in said:
+                entries += own.append([draft]) if whose == author else []
+    with closing(_open(folder, name="whole")) as whole:
+        whole.union(entries)
+        expected, heads = _held(whole), whole.heads()
+        keys = whole.forgotten_keys(-1)
+        assert whole.union(entries) == 0
+    again = entries * 2
+    chance.shuffle(again)
+    with closing(_open(folder, name="parts")) as parts:
+        while again:
+            size = data.draw(st.integers(1, 5))
+            parts.union(again[:size])
+            again = again[size:]
+        assert _held(parts) == expected
+        assert parts.heads() == heads
+        assert parts.forgotten_keys(-1) == keys
+
+
+def test_forgetting_takes_what_is_mine_or_a_pattern_and_leaves_no_text(tmp_path: Path) -> None:
+    with closing(_open(tmp_path, "bob", name="bob")) as his:
+        of_bob = his.append([_access(1.0, "telling_name_of_bob"), _boost_of("p", "r", 1.0)])
+    with closing(_open(tmp_path)) as record:
+        record.union(of_bob)
+        record.append([_access(2.0, "telling_name"), _boost_of("p", "s", 2.0), _boost_of("q", "s", 2.0)])
+        record.append([_forget(3.0, "p")])
+        assert [each.kind for each in _in_order(record)] == ["access", "access", "boost", "forget"]
+        record.append([_forget(4.0)])
+        assert [(each.author, each.kind) for each in _in_order(record)] == [
+            ("bob", "access"),
+            ("ann", "forget"),
+            ("ann", "forget"),
+        ]
+        record.append([_access(5.0, "later")])  # what comes after is not forgotten
+        assert len(_held(record)) == 4
+        assert record.union(of_bob) == 0  # it does not come back
+        assert len(record.forgotten_keys(0)) == 4
+    content = b"".join(each.read_bytes() for each in (tmp_path / "records").glob("r.db*"))
+    assert b"telling_name_of_bob" in content
+    assert b'"telling_name"' not in content
+
+
+def _in_order(record: Record) -> list[Entry]:
+    return [each for _, each in record.after(0)]
+
+
+def test_what_is_not_what_it_says_is_refused_whole(tmp_path: Path) -> None:
+    with closing(_open(tmp_path, "bob", name="bob")) as his:
+        good, other = his.append([_access(1.0), _access(2.0)])
+    with closing(_open(tmp_path)) as record:
+        forged = Entry(other.id, REPOSITORY, "eve", "m1", 2, 2.0, "access", other.body)
+        with pytest.raises(InvalidEntry, match="id"):
+            record.union([good, forged])
+        elsewhere = Entry(good.id, "b" * 32, "bob", "m1", 1, 1.0, "access", good.body)
+        with pytest.raises(InvalidEntry, match="repository"):
+            record.union([elsewhere])
+        with pytest.raises(InvalidExport):
+            record.append([_access(3.0), Draft("access", "{}", 1.0)])
+        with pytest.raises(InvalidEntry, match="kind"):
+            record.append([Draft("boost", _access(1.0).body, 1.0)])
+        assert _held(record) == set()
+        assert record.heads() == {}
+
+
+def test_what_a_repository_had_under_another_id_is_taken_over_once(tmp_path: Path) -> None:
+    path = tmp_path / "records" / "former.db"
+    with closing(Record.open(path, "b" * 32, "ann", "m1")) as former, closing(_open(tmp_path)) as record:
+        made = former.append([_access(1.0), _access(2.0)])
+        assert record.take_over(former) == 2
+        assert record.take_over(former) == 0
+        assert [(each.id, each.repository) for each in _in_order(record)] == [(each.id, REPOSITORY) for each in made]
+        assert [each.sequence for each in record.append([_access(3.0)])] == [3]
+
+
+def test_a_kind_of_a_newer_version_is_kept_and_handed_on(tmp_path: Path) -> None:
+    with closing(_open(tmp_path)) as record:
+        made = record.append([Draft("omen", '{"type":"omen"}', 1.0)])
+        assert _held(record) == set(made)
+
+
+def test_foreign_files_other_repositories_and_open_permissions_are_refused(tmp_path: Path) -> None:
+    with closing(_open(tmp_path)):
+        pass
+    path = tmp_path / "records" / "r.db"
+    with pytest.raises(StoreCorrupt, match="repository"):
+        Record.open(path, "b" * 32, "ann", "m1")
+    path.chmod(0o666)
+    with pytest.raises(StoreError, match="written by other users"):
+        _open(tmp_path)
+    path.chmod(0o600)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA application_id = 42")
+    with pytest.raises(StoreForeign):
+        _open(tmp_path)
+
+
+_WRITER = """
+import sys
+from pathlib import Path
+from aurora_memory.record.record_file import Record
+from tests.memory.test_record_file import REPOSITORY, _access
+record = Record.open(Path(sys.argv[1]), REPOSITORY, "ann", "m1")
+number = 0
+while True:
+    number += 1
+    entries = record.append([_access(float(number)), _access(number + 0.5)])
+    print(entries[-1].sequence, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_a_killed_writer_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    path = tmp_path / "records" / "r.db"
+    acknowledged = 0
+    for round_ in range(3):
+        with subprocess.Popen([sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for _ in range(5 * (round_ + 1)):
+                acknowledged = int(process.stdout.readline())
+            process.send_signal(signal.SIGKILL)
+            rest = process.stdout.read().split("\n")
+        acknowledged = max([acknowledged, *(int(each) for each in rest[:-1])])
+        with closing(_open(tmp_path)) as record:
+            sequences = [each.sequence for _, each in record.after(0, 1_000_000)]
+            assert sequences == list(range(1, len(sequences) + 1))
+            assert acknowledged <= len(sequences) <= acknowledged + 2
+            assert record.heads() == {("ann", "m1"): len(sequences)}

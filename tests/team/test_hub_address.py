@@ -1,0 +1,54 @@
+"""Addresses of hubs: TLS verified wherever the host may be another machine, and no passwords."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
+
+from psycopg.conninfo import conninfo_to_dict
+
+from aurora_team import TeamError
+from aurora_team.address import connection_text
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann@hub.example/aurora",
+        "postgresql:///?service=team",
+        "postgresql:///aurora",
+        "postgresql://ann@hub.example/x?sslmode=verify-full",
+        "postgresql://ann@localhost,hub.example/x",
+        "postgresql://ann@localhost/x?hostaddr=192.0.2.1",
+        "postgresql://ann@localhost.example/x",
+    ],
+)
+def test_elsewhere_tls_is_verified(url: str) -> None:
+    assert conninfo_to_dict(connection_text(url, {}))["sslmode"] == "verify-full"
+
+
+@pytest.mark.parametrize("mode", ["disable", "allow", "prefer", "require", "verify-ca"])
+def test_elsewhere_nothing_less_is_taken(mode: str) -> None:
+    with pytest.raises(TeamError, match="verify-full"):
+        connection_text(f"postgresql://ann@hub.example/x?sslmode={mode}", {})
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["postgresql://ann@localhost/x", "postgresql://ann@127.0.0.1/x", "postgresql://[::1]/x", "postgresql://%2Frun/x"],
+)
+def test_here_tls_is_not_asked_for(url: str) -> None:
+    assert "sslmode" not in conninfo_to_dict(connection_text(url, {}))
+    if "%2F" not in url:
+        assert conninfo_to_dict(connection_text(url, {"PGHOSTADDR": "192.0.2.1"}))["sslmode"] == "verify-full"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["postgresql://ann:hunter22@hub.example/x", "postgresql://hub.example/x?password=hunter22", "mysql://hunter22"],
+)
+def test_a_password_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(TeamError) as told:
+        connection_text(url, {})
+    assert "hunter22" not in str(told.value)

@@ -1,0 +1,150 @@
+"""Rights at a hub: the server itself refuses what a member of another team, or a colleague, tries with psql."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
+
+from aurora_team.hub import Hub
+from tests.team.postgres import Server
+from tests.team.records import REPOSITORY, access, person, record_of
+
+
+@pytest.fixture(scope="module")
+def hub(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Server:
+    """Hub with ann and bob in the team red, eve in the team blue, and mallory in none; each sent two entries."""
+    with server.connect() as db:
+        for role in ("ann", "bob", "eve", "mallory"):
+            db.execute(f"CREATE ROLE {role} LOGIN")
+    with Hub.open(server.url(), as_owner=True) as owner:
+        for team, roles in (("red", ("ann", "bob")), ("blue", ("eve",))):
+            owner.create_team(team)
+            for role in roles:
+                owner.add_member(team, role)
+    folder = tmp_path_factory.mktemp("records")
+    for team, role in (("red", "ann"), ("red", "bob"), ("blue", "eve")):
+        with closing(record_of(folder, role)) as record, Hub.open(server.url(role)) as member:
+            member.claim(team, person(role))
+            entries = record.append([access(1.0), access(2.0)])
+            assert member.push(team, REPOSITORY, (person(role), "m1"), entries)[0] == 2
+    return server
+
+
+def _insert(team: str, author: str, identity: str = "f" * 32) -> str:
+    return (
+        "INSERT INTO aurora.entries (team_id, repository, author, machine, id, sequence, at, kind, body) "
+        f"VALUES ('{team}', '{REPOSITORY}', '{author}', 'm1', '{identity}', 9, 1.0, 'access', '{{}}')"
+    )
+
+
+ANN, BOB, EVE = person("ann"), person("bob"), person("eve")
+
+_OVER = "ON CONFLICT (team_id, repository, id) DO UPDATE SET body = 'x'"
+_REPLACED = "CREATE OR REPLACE FUNCTION aurora.own_teams() RETURNS text[] LANGUAGE sql AS $$ SELECT '{red}'::text[] $$"
+
+
+def _first(insert: str) -> str:
+    return insert.replace("(team_id", "(arrival, team_id").replace("VALUES (", "VALUES (1, ")
+
+
+REFUSED = {
+    "update what a colleague wrote": ("ann", f"UPDATE aurora.entries SET body = 'x' WHERE author = '{BOB}'"),
+    "update what is one's own": ("ann", f"UPDATE aurora.entries SET body = 'x' WHERE author = '{ANN}'"),
+    "delete": ("ann", "DELETE FROM aurora.entries"),
+    "truncate": ("ann", "TRUNCATE aurora.entries"),
+    "write as a colleague": ("ann", _insert("red", BOB)),
+    "write into another team as oneself": ("eve", _insert("red", EVE)),
+    "write into another team as one of it": ("eve", _insert("red", ANN)),
+    "write into a team that is not there": ("ann", _insert("green", ANN)),
+    "write over an entry": ("ann", f"{_insert('red', ANN)} {_OVER}"),
+    "choose a number of arrival": ("ann", _first(_insert("red", ANN))),
+    "copy in": ("ann", "COPY aurora.entries FROM PROGRAM 'true'"),
+    "write as a colleague in a role of his": ("ann", f"SET ROLE bob; {_insert('red', BOB)}"),
+    "become a colleague": ("ann", "SET SESSION AUTHORIZATION bob"),
+    "become the owner": ("ann", "SET ROLE owner"),
+    "read a partition past its table": ("eve", "SELECT * FROM aurora.entries_0"),
+    "write a partition past its table": ("eve", _insert("red", ANN).replace("aurora.entries", "aurora.entries_0")),
+    "turn the wall off": ("ann", "SET row_security = off; SELECT count(*) FROM aurora.entries"),
+    "take the wall down": ("ann", "ALTER TABLE aurora.entries DISABLE ROW LEVEL SECURITY"),
+    "make a policy": ("ann", "CREATE POLICY mine ON aurora.entries USING (true)"),
+    "enter another team": ("eve", "INSERT INTO aurora.members (team_id, role) VALUES ('red', 'eve')"),
+    "change who one is": ("ann", f"UPDATE aurora.members SET author = '{BOB}' WHERE role = 'ann'"),
+    "claim a colleague's name": ("ann", f"SELECT aurora.claim('red', '{BOB}')"),
+    "claim a name in another team": ("eve", f"SELECT aurora.claim('red', '{EVE}')"),
+    "replace a function": ("ann", _REPLACED),
+    "set the numbers back": ("ann", "SELECT setval('aurora.arrivals', 1)"),
+    "pretend a migration": ("ann", "INSERT INTO aurora.migrations VALUES (99)"),
+    "make a table in the schema": ("ann", "CREATE TABLE aurora.mine (x int)"),
+    "drop a team's table": ("ann", "DROP TABLE aurora.entries"),
+    "read without a membership": ("mallory", "SELECT count(*) FROM aurora.entries"),
+    "erase without a membership": ("mallory", f"SELECT aurora.erase('red', '{REPOSITORY}', ARRAY[]::text[])"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", REFUSED)
+def test_the_server_refuses(hub: Server, way: str) -> None:
+    role, statement = REFUSED[way]
+    before = _everything(hub)
+    done = hub.psql(role, statement)
+    assert done.returncode != 0, f"{way}: {done.stdout}"
+    assert "ERROR:" in done.stderr
+    assert _everything(hub) == before
+
+
+NOTHING_SEEN = {
+    "entries of another team": ("eve", f"SELECT count(*) FROM aurora.entries WHERE author <> '{EVE}'"),
+    "members of another team": ("eve", "SELECT count(*) FROM aurora.members WHERE team_id = 'red'"),
+    "names of other teams": ("eve", "SELECT count(*) FROM aurora.teams WHERE team_id <> 'blue'"),
+    "a colleague's bodies, erased by another": (
+        "bob",
+        f"SELECT aurora.erase('red', '{REPOSITORY}', "
+        f"(SELECT array_agg(id) FROM aurora.entries WHERE author = '{ANN}'))",
+    ),
+    "entries of another team, erased": (
+        "eve",
+        f"SELECT aurora.erase('red', '{REPOSITORY}', ARRAY(SELECT id FROM aurora.entries))",
+    ),
+    "a table of one's own in a function's way": (
+        "eve",
+        "CREATE TEMP TABLE members AS SELECT 'red'::text AS team_id, 'eve'::name AS role, NULL::timestamptz AS left_at;"
+        " SET search_path = pg_temp, aurora; SELECT count(*) FROM aurora.entries WHERE team_id = 'red'",
+    ),
+    "a function that looks into rows before the wall does": (
+        "eve",
+        "CREATE FUNCTION pg_temp.leak(text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS "
+        "$$ BEGIN RAISE NOTICE 'leak %', $1; RETURN true; END $$; "
+        f"SELECT count(*) FROM aurora.entries WHERE pg_temp.leak(author) AND author <> '{EVE}'",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NOTHING_SEEN)
+def test_there_is_nothing_to_be_seen(hub: Server, what: str) -> None:
+    role, statement = NOTHING_SEEN[what]
+    before = _everything(hub)
+    done = hub.psql(role, statement)
+    assert done.stdout.splitlines()[-1] == "0", done.stderr
+    assert ANN not in done.stderr
+    assert _everything(hub) == before
+
+
+def test_a_colleague_reads_and_a_member_who_left_does_not(hub: Server) -> None:
+    assert hub.psql("bob", f"SELECT count(*) FROM aurora.entries WHERE author = '{ANN}'").stdout == "2\n"
+    with hub.connect() as db:
+        db.execute("CREATE ROLE carl LOGIN")
+    with Hub.open(hub.url(), as_owner=True) as owner:
+        owner.add_member("red", "carl")
+    with Hub.open(hub.url("carl")) as member:
+        member.claim("red", person("carl"))
+        assert member.own_teams() == ["red"]
+        member.leave("red")
+        assert member.own_teams() == []
+    assert hub.psql("carl", "SELECT count(*) FROM aurora.entries").stdout == "0\n"
+    assert hub.psql("carl", _insert("red", person("carl"))).returncode != 0
+
+
+def _everything(server: Server) -> str:
+    return server.psql("owner", "SELECT * FROM aurora.entries, aurora.members ORDER BY 1, 3, 5, 11, 12").stdout

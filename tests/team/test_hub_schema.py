@@ -1,0 +1,114 @@
+"""Schema of a hub as its catalogue tells it: keys, walls, partitions, migrations."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
+
+from aurora_team import HubRefused, HubTooNew, TeamError, schema
+from aurora_team.hub import HEADS, PULL, Hub
+from tests.team.postgres import Server
+from tests.team.records import REPOSITORY, TEAM
+
+
+@pytest.fixture(scope="module")
+def hub(server: Server) -> Server:
+    with server.connect() as db:
+        db.execute("CREATE ROLE ann LOGIN")
+    with Hub.open(server.url(), as_owner=True) as owner:
+        owner.create_team(TEAM)
+        owner.add_member(TEAM, "ann")
+    return server
+
+
+def test_every_key_carries_the_team(hub: Server) -> None:
+    with hub.connect() as db:
+        keys = db.execute(
+            """SELECT class.relname, (
+                 SELECT array_agg(attribute.attname::text) FROM pg_attribute AS attribute
+                 WHERE attribute.attrelid = class.oid AND attribute.attnum = ANY (index.indkey::int2[]))
+               FROM pg_index AS index JOIN pg_class AS class ON class.oid = index.indrelid
+               JOIN pg_namespace AS space ON space.oid = class.relnamespace
+               WHERE space.nspname = 'aurora' AND index.indisunique"""
+        ).fetchall()
+    without = {table for table, columns in keys if "team_id" not in str(columns)}
+    assert without == {"migrations"}
+    assert {table for table, _ in keys} >= {"teams", "members", "entries", "entries_31"}
+
+
+def test_every_table_of_a_team_has_its_wall_and_members_have_no_update(hub: Server) -> None:
+    with hub.connect() as db:
+        walls = dict(
+            db.execute(
+                """SELECT relname, relrowsecurity AND relforcerowsecurity FROM pg_class
+                   WHERE relnamespace = 'aurora'::regnamespace AND relkind IN ('r', 'p')"""
+            ).fetchall()
+        )
+        rights = db.execute(
+            """SELECT DISTINCT privilege_type FROM information_schema.role_table_grants
+               WHERE table_schema = 'aurora' AND grantee IN ('aurora_members', 'PUBLIC')"""
+        ).fetchall()
+        paths = db.execute(
+            "SELECT proname, prosecdef, proconfig FROM pg_proc WHERE pronamespace = 'aurora'::regnamespace"
+        ).fetchall()
+    assert walls.pop("migrations") is False
+    assert all(walls.values())
+    assert len(walls) == 3 + schema.PARTITIONS
+    assert rights == [("SELECT",)]
+    assert {path[0] for path in paths} == {"own_teams", "claim", "leave", "erase"}
+    assert all(path[2] == ["search_path=pg_catalog, pg_temp"] for path in paths)
+
+
+def test_a_pull_touches_one_partition_by_its_index(hub: Server) -> None:
+    values = {"team": TEAM, "repository": REPOSITORY, "authors": ["x"], "machines": ["m"], "numbers": [0], "limit": 5}
+    with hub.connect("ann") as db:
+        db.execute("SET enable_seqscan = off")  # empty tables are read whole else
+        for query in (HEADS, PULL):
+            rows = db.execute("EXPLAIN " + query, values).fetchall()
+            plan = "\n".join(str(row[0]) for row in rows)
+            touched = {word for word in plan.split() if word.startswith("entries_") and word.count("_") == 1}
+            assert len(touched) == 1, plan
+            assert "Index Cond: ((team_id = " in plan, plan
+
+
+def test_migrations_run_once_however_many_ask(server: Server, hub: Server) -> None:
+    with server.connect() as db:
+        db.execute("CREATE DATABASE other")
+    url = server.url().replace("/postgres?", "/other?")
+    failed: list[TeamError] = []
+
+    def create() -> None:
+        try:
+            with Hub.open(url, as_owner=True) as owner:
+                owner.create_team(TEAM)
+        except TeamError as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=create) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not failed
+    with Hub.open(url, as_owner=True) as owner:
+        owner.create_team(TEAM)
+        assert [member.role for member in owner.members(TEAM)] == ["owner"]
+
+
+def test_a_newer_and_an_older_hub_are_told(hub: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with hub.connect() as db:
+        db.execute("INSERT INTO aurora.migrations (number) VALUES (%s)", (len(schema.MIGRATIONS) + 1,))
+        try:
+            with pytest.raises(HubTooNew, match="goes on alone"), Hub.open(hub.url("ann")):
+                pass
+            with pytest.raises(HubTooNew), Hub.open(hub.url(), as_owner=True) as owner:
+                owner.create_team("another")
+        finally:
+            db.execute("DELETE FROM aurora.migrations WHERE number > %s", (len(schema.MIGRATIONS),))
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, ("SELECT 1",)))
+    with pytest.raises(HubRefused, match="its owner runs"), Hub.open(hub.url("ann")):
+        pass

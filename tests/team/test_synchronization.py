@@ -1,0 +1,239 @@
+"""Exchange of records with a hub: union, forgetting, what stays, killed and restored servers, hubs that are no help."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
+
+from aurora_memory.record.entry import FORGET, Draft
+from aurora_memory.record.record_file import Record
+from aurora_team import HubAway
+from aurora_team.hub import Hub
+from aurora_team.membership import Progress
+from aurora_team.synchronization import Outcome, preview, synchronize
+from tests.team.postgres import Server
+from tests.team.records import KINDS, TEAM, access, boost, held, person, record_of
+
+
+@pytest.fixture(scope="module")
+def hub(server: Server) -> Server:
+    with server.connect() as db:
+        for role in ("ann", "bob"):
+            db.execute(f"CREATE ROLE {role} LOGIN")
+    with Hub.open(server.url(), as_owner=True) as owner:
+        owner.create_team(TEAM)
+        owner.add_member(TEAM, "ann")
+        owner.add_member(TEAM, "bob")
+    for role in ("ann", "bob"):
+        with Hub.open(server.url(role)) as member:
+            member.claim(TEAM, person(role))
+    return server
+
+
+@pytest.fixture
+def repository(request: pytest.FixtureRequest) -> str:
+    """Repository of one test's own."""
+    return f"{abs(hash(request.node.name)):032x}"[-32:]
+
+
+def _sync(hub: Server, role: str, record: Record, progress: Progress, *, again: bool = False) -> Outcome:
+    with Hub.open(hub.url(role)) as member:
+        return synchronize(member, TEAM, record, progress, KINDS, again=again)
+
+
+def test_both_end_with_the_same_and_nothing_goes_twice(hub: Server, tmp_path: Path, repository: str) -> None:
+    with (
+        closing(record_of(tmp_path, "ann", repository=repository)) as ann,
+        closing(record_of(tmp_path, "bob", repository=repository)) as bob,
+    ):
+        of_ann, of_bob = Progress(), Progress()
+        ann.append([access(float(at)) for at in range(1, 2500)])
+        bob.append([access(1.5), access(2.5)])
+        assert _sync(hub, "ann", ann, of_ann).sent == 2499
+        done = _sync(hub, "bob", bob, of_bob)
+        assert (done.fetched, done.sent, done.refused) == (2499, 2, 0)
+        assert _sync(hub, "ann", ann, of_ann).fetched == 2
+        assert held(ann) == held(bob)
+        for role, record, progress in (("ann", ann, of_ann), ("bob", bob, of_bob)):
+            assert _sync(hub, role, record, progress) == Outcome()
+            assert _sync(hub, role, record, progress, again=True) == Outcome()
+        with closing(record_of(tmp_path / "new", "ann", repository=repository)) as lost:
+            assert _sync(hub, "ann", lost, Progress()).fetched == 2501  # one's own, too, where the record is gone
+            assert held(lost) == held(ann)
+
+
+def test_what_is_forgotten_is_erased_at_the_hub_and_everywhere(hub: Server, tmp_path: Path, repository: str) -> None:
+    with (
+        closing(record_of(tmp_path, "ann", repository=repository)) as ann,
+        closing(record_of(tmp_path, "bob", repository=repository)) as bob,
+    ):
+        of_ann, of_bob = Progress(), Progress()
+        ann.append([access(1.0, "telling"), boost("p", "r", 1.0)])
+        bob.append([boost("p", "s", 1.0), access(1.0, "his")])
+        for _ in range(2):
+            _sync(hub, "ann", ann, of_ann)
+            _sync(hub, "bob", bob, of_bob)
+        ann.append([Draft(FORGET, "{}", 2.0), Draft(FORGET, '{"pattern":"p"}', 2.0)])
+        assert _sync(hub, "ann", ann, of_ann).erased == 2
+        assert _sync(hub, "bob", bob, of_bob).erased == 1  # his boost of the pattern
+        with hub.connect() as db:
+            bodies = db.execute("SELECT body FROM aurora.entries WHERE repository = %s", (repository,)).fetchall()
+        assert not any("telling" in str(body) for body in bodies)
+        assert held(ann) == held(bob)
+        assert {entry.kind for entry in held(bob)} == {"access", FORGET}
+        with closing(record_of(tmp_path / "new", "bob", "m2", repository)) as third:
+            _sync(hub, "bob", third, Progress())
+            assert held(third) == held(bob)
+
+
+def test_a_hub_restored_from_a_backup_gets_what_it_lacks(hub: Server, tmp_path: Path, repository: str) -> None:
+    with (
+        closing(record_of(tmp_path, "ann", repository=repository)) as ann,
+        closing(record_of(tmp_path, "bob", repository=repository)) as bob,
+    ):
+        of_ann, of_bob = Progress(), Progress()
+        ann.append([access(1.0), access(2.0)])
+        _sync(hub, "ann", ann, of_ann)
+        with hub.connect() as db:
+            db.execute("DELETE FROM aurora.entries WHERE repository = %s AND sequence = 2", (repository,))
+        assert _sync(hub, "ann", ann, of_ann).sent == 1
+        _sync(hub, "bob", bob, of_bob)
+        assert held(bob) == held(ann)
+
+
+def test_secrets_difficulties_and_questions_that_were_not_kept_stay(
+    hub: Server, tmp_path: Path, repository: str
+) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    difficult = {
+        "type": "difficult",
+        "signature": "s",
+        "query": "why",
+        "failures": 1,
+        "last_score": 0.1,
+        "last_at": 1.0,
+    }
+    run = {"type": "run", "id": "r", "at": 1.0, "outcome": "failure", "score": 0.1, "query": "how"}
+    with closing(record_of(tmp_path, "ann", repository=repository)) as ann:
+        ann.append([access(1.0), access(2.0, f"f_{secret}"), Draft("difficult", json.dumps(difficult), 1.0)])
+        ann.append([Draft("run", json.dumps(run), 1.0), boost("p", "r", 3.0)])
+        progress = Progress()
+        told = [reason for _, reason in preview(ann, progress, ("access", "run"))]
+        with Hub.open(hub.url("ann")) as member:
+            done = synchronize(member, TEAM, ann, progress, ("access", "run"))
+            assert done.sent == told.count("") == 1
+            assert len(done.secrets) == 1
+            assert sorted(done.stopped) == sorted(filter(None, told))
+            assert any("not kept" in reason for reason in told)
+            assert synchronize(member, TEAM, ann, progress, ("access", "boost")).sent == 1  # shared later
+        with hub.connect() as db:
+            bodies = db.execute("SELECT body FROM aurora.entries WHERE repository = %s", (repository,)).fetchall()
+        assert secret not in str(bodies)
+
+
+def test_entries_that_are_not_what_they_say_do_not_keep_others_out(
+    hub: Server, tmp_path: Path, repository: str
+) -> None:
+    with (
+        closing(record_of(tmp_path, "ann", repository=repository)) as ann,
+        closing(record_of(tmp_path, "bob", repository=repository)) as bob,
+    ):
+        (good,) = ann.append([access(1.0)])
+        with hub.connect("ann") as db:
+            for identity, body in (("e" * 32, "{}"), ("d" * 32, '{"type":')):
+                db.execute(
+                    """INSERT INTO aurora.entries (team_id, repository, author, machine, id, sequence, at, kind, body)
+                       VALUES (%s, %s, %s, 'm1', %s, 7, 'NaN', 'access', %s)""",
+                    (TEAM, repository, person("ann"), identity, body),
+                )
+        _sync(hub, "ann", ann, Progress())
+        done = _sync(hub, "bob", bob, Progress())
+        assert (done.fetched, done.refused) == (1, 2)
+        assert held(bob) == {good}
+
+
+def test_a_hub_that_hangs_costs_its_deadline_and_then_all_goes_on(hub: Server, tmp_path: Path, repository: str) -> None:
+    with closing(record_of(tmp_path, "ann", repository=repository)) as ann:
+        ann.append([access(1.0)])
+        progress = Progress()
+        with Hub.open(hub.url("ann"), deadline=0.5) as member:
+            hub.signal(signal.SIGSTOP)
+            try:
+                with pytest.raises(HubAway):
+                    synchronize(member, TEAM, ann, progress, KINDS)
+            finally:
+                hub.signal(signal.SIGCONT)
+        assert progress == Progress()
+        assert _sync(hub, "ann", ann, progress).sent == 1
+
+
+def test_a_killed_server_comes_back_with_all_that_it_acknowledged(hub: Server, tmp_path: Path, repository: str) -> None:
+    with (
+        closing(record_of(tmp_path, "ann", repository=repository)) as ann,
+        closing(record_of(tmp_path, "bob", repository=repository)) as bob,
+    ):
+        progress = Progress()
+        ann.append([access(float(at)) for at in range(1, 1500)])
+        _sync(hub, "ann", ann, progress)
+        acknowledged = progress.sent
+        ann.append([access(float(at)) for at in range(2000, 2100)])
+        hub.kill()
+        with pytest.raises(HubAway):
+            _sync(hub, "ann", ann, progress)
+        assert progress.sent == acknowledged
+        hub.revive()
+        assert _sync(hub, "ann", ann, progress).sent == 100
+        _sync(hub, "bob", bob, Progress())
+        assert held(bob) == held(ann)
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x00" * 4096, b"R\x7f\xff\xff\xff", b""])
+def test_what_is_no_hub_is_told_in_one_line(answer: bytes) -> None:
+    with _listener(answer) as port:
+        began = time.monotonic()
+        url = f"postgresql://ann@127.0.0.1:{port}/x?connect_timeout=2&sslmode=disable"
+        with pytest.raises(HubAway) as told, Hub.open(url):
+            pass
+        assert time.monotonic() - began < 30
+        assert "\n" not in str(told.value)
+
+
+def test_a_hub_that_says_nothing_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://ann@127.0.0.1:{silent.getsockname()[1]}/x?connect_timeout=2"
+        with pytest.raises(HubAway), Hub.open(url):
+            pass
+
+
+@contextmanager
+def _listener(answer: bytes) -> Iterator[int]:
+    """Server that says the same to everyone and hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            while True:
+                try:
+                    line, _ = listening.accept()
+                except OSError:
+                    return
+                with line:
+                    line.recv(4096)
+                    line.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield int(listening.getsockname()[1])
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            thread.join()
