@@ -284,6 +284,10 @@ class Workspace:
         """All that memory knows of the chunk of that id, with or without its lines. Raises UnknownChunk."""
         return await self._store.read(explanation.explain_id, self.root, chunk_id, self.policies)
 
+    async def first_commit(self) -> str:
+        """First commit of the repository that this is a part of, as it is kept; "" where it is not known."""
+        return await self._store.read(file_reader.fact, "git_root") or ""
+
     async def symbols(self, query: str, limit: int) -> list[Recalled]:
         """Definitions whose name starts like the query, then those recall finds for it."""
         hits = await self._store.read(symbols, query, limit, time.time())
