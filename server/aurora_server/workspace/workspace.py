@@ -36,6 +36,7 @@ from aurora_protocol.methods import (
     WorkspaceStatus,
 )
 from aurora_protocol.strict_modes import complaint
+from aurora_protocol.who_methods import WhoResult
 from aurora_server.configuration.settings import DeliverableSettings, DetectSettings, Settings
 from aurora_server.workspace import explanation, recall_documents
 from aurora_server.workspace.buffers import Buffers
@@ -53,6 +54,7 @@ from aurora_server.workspace.repair import mend
 from aurora_server.workspace.soar import Configured, Soar
 from aurora_server.workspace.soar_memory import SoarMemory
 from aurora_server.workspace.telemetry import TelemetryFollower
+from aurora_server.workspace.who import who
 from aurora_server.workspace.work_trees import start_from_sibling, take_over_removed
 
 if TYPE_CHECKING:
@@ -87,6 +89,7 @@ class Workspace:
         environ: Mapping[str, str],
     ) -> None:
         self.root = root
+        self._home = home
         self._closed = False
         self.policies = lifespans.policies
         self._policy_problems = lifespans.problems
@@ -283,6 +286,11 @@ class Workspace:
     async def explain(self, chunk_id: str) -> ExplainResult:
         """All that memory knows of the chunk of that id, with or without its lines. Raises UnknownChunk."""
         return await self._store.read(explanation.explain_id, self.root, chunk_id, self.policies)
+
+    async def who(self, place: str) -> WhoResult:
+        """Who knows a file, a place in one or a name, who knows it best first. Raises UnknownChunk."""
+        reading = self._indexer.learning_history
+        return await who(self.root, self._home, self._store.read, place, time.time(), reading=reading)
 
     async def first_commit(self) -> str:
         """First commit of the repository that this is a part of, as it is kept; "" where it is not known."""
