@@ -189,7 +189,9 @@ class Recalled(Wire, frozen=True, kw_only=True):
     `likely`: to a question about relations ("who calls parse"), this one only may be part of the answer.
     `last_modified` is null where it is not known; `modified_before` then tells from when on it is known not to have
     changed, if that is (the end of a shallow clone). `as_of` is there where nobody has the workspace open, and says
-    when it was indexed last; `changed_since`: the file has changed since, its lines are those of then.
+    when it was indexed last; `changed_since`: the file has changed since, its lines are those of then. A pattern that
+    was learned in another repository says which (`transferred_from`; `workspace` is "" then), and whose it is:
+    `learned_by` is "" for your own, null for a colleague who does not share his name.
     """
 
     id: str
@@ -212,6 +214,8 @@ class Recalled(Wire, frozen=True, kw_only=True):
     modified_before: str | None = None
     as_of: str | None = None
     changed_since: bool = False
+    transferred_from: str | None = None
+    learned_by: str | None = None
     likely_callers: int = 0
     subclasses: int = 0
     likely_subclasses: int = 0

@@ -250,6 +250,9 @@ def _facts(item: dict[str, Any], now: datetime) -> str:
         facts.append(f"+{len(item['similar'])} alike")
     if item.get("excerpt"):
         facts.append("excerpt")
+    if item.get("transferred_from"):
+        who = "you" if item.get("learned_by") == "" else plain(str(item.get("learned_by") or "a colleague"))
+        facts.append(f"{who} solved this in another repository: {plain(str(item['transferred_from']))}")
     if item.get("as_of"):
         facts.append(f"as of {ago(item['as_of'], now)}{', file changed since' if item.get('changed_since') else ''}")
     return " · ".join(facts)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol.types import ErrorCodes
+from msgspec.structs import replace
 
 from aurora_memory.recall.token_budget import KnapsackItem, fill_token_budget
 from aurora_protocol import methods
@@ -49,11 +50,16 @@ async def recall(ls: AuroraServer, value: object) -> RecallResult:
     answers = await asyncio.gather(
         *(workspace.recall(params, cursor if workspace is focus else None) for workspace in workspaces)
     )
-    if len(answers) == 1 and closed is None:
-        return answers[0]
     others = None if closed is None else await closed
+    patterns: list[Recalled] = []
+    if params.everywhere or params.types == ["reas"]:
+        for workspace in workspaces:
+            patterns += await workspace.transferred_patterns(params)
+    if len(answers) == 1 and others is None:
+        return with_patterns(params, answers[0], patterns)
     took_ms = round((time.perf_counter() - began) * 1000, 3)
-    return merged(params, list(zip(workspaces, answers, strict=True)), took_ms, others)
+    whole = merged(params, list(zip(workspaces, answers, strict=True)), took_ms, others)
+    return with_patterns(params, whole, patterns)
 
 
 def checked(params: RecallParams) -> RecallParams:
@@ -114,6 +120,26 @@ def merged(
         logs=sorted((log for _, answer in speaking for log in answer.logs), key=lambda log: -log.score)[:MAX_LOGS],
         left_out=others.answers.left_out if others is not None else [],
     )
+
+
+def with_patterns(params: RecallParams, answer: RecallResult, patterns: Sequence[Recalled]) -> RecallResult:
+    """The answer with patterns of other repositories among its results, but for those that it has already.
+
+    Nothing is added to what is said of one place, or of relations.
+    """
+    if answer.missing or _tells(answer):
+        return answer
+    known = {(one.id, one.signature) for one in answer.results}
+    new = {(one.id, one.signature): one for one in patterns if (one.id, one.signature) not in known}
+    if not new:
+        return answer
+    found = sorted((*answer.results, *new.values()), key=lambda one: -one.score)[: params.limit]
+    if params.budget_tokens is not None:
+        plan = fill_token_budget(
+            [KnapsackItem(one.score, one.tokens) for one in found], params.budget_tokens, params.limit
+        )
+        found = [found[place] for place in sorted(plan)]
+    return replace(answer, results=found, hint=None if found else answer.hint)
 
 
 class OtherAnswers(NamedTuple):
