@@ -9,11 +9,16 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory.record.entry import FORGET, Entry
+from aurora_memory.record.people import PERSON, said_of
 from aurora_protocol import typed
 from aurora_protocol.secrets import secrets_in
 
 SHARED_KINDS = ("reasoning", "access", "boost", "use", "run", "archived", "escalated", "deliverable")
 """Kinds of entries that a team may be sent. Difficulties are not among them: they are questions that nobody kept."""
+
+
+PEOPLE = "people"
+"""What `team.share` names where one lets colleagues see what one knows."""
 
 
 class Verdict(Struct, frozen=True):
@@ -27,6 +32,8 @@ def judge(entry: Entry, kinds: Collection[str]) -> Verdict:
     """Verdict on an entry of one's own. `kinds` are those shared; that something is forgotten is always told."""
     if entry.kind == FORGET:
         return Verdict()
+    if entry.kind == PERSON:
+        return _judge_person(entry, kinds)
     if entry.kind not in SHARED_KINDS:
         return Verdict(f"entries of the kind {entry.kind[:40]} are never sent")
     if entry.kind not in kinds:
@@ -42,6 +49,14 @@ def judge(entry: Entry, kinds: Collection[str]) -> Verdict:
         if found:
             return Verdict(f"it holds what looks like {found[0].noun}", is_secret=True)
     return Verdict()
+
+
+def _judge_person(entry: Entry, kinds: Collection[str]) -> Verdict:
+    """Who takes back that he is named is heard, whatever is shared."""
+    said = said_of(entry.body)
+    if said is None:
+        return Verdict("its body is not what its kind says")
+    return Verdict() if not said.shares or PEOPLE in kinds else Verdict(f"team.share leaves out {PEOPLE}")
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -27,7 +27,7 @@ REFUSED = "Refused"
 """`data.kind` of the error that says that an event was not taken, and why."""
 
 Period = Literal["daily", "cumulative", "monthly"]
-GroupBy = Literal["agent", "model", "author", "type", "complexity", "workspace"]
+GroupBy = Literal["agent", "model", "author", "type", "complexity", "workspace", "repository"]
 
 
 class MetricsParams(Wire, frozen=True, kw_only=True):
@@ -35,18 +35,24 @@ class MetricsParams(Wire, frozen=True, kw_only=True):
 
     The daemon's configuration tells the window where these do not (`deliverables.window_*`).
     With `by` they are told per agent, model, type, complexity or workspace as well, in `groups`.
-    They are told as of now, or of `as_of` (ISO 8601).
+    They are told as of now, or of `as_of` (ISO 8601). `team` tells them of every repository that this machine has a
+    record of, colleagues' deliverables too, by `repository` instead of workspace; `author` are people.
     """
 
     window_days: Annotated[float, Meta(gt=0, le=36500)] | None = None
     window_count: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     by: GroupBy | None = None
     as_of: str | None = None
+    team: bool = False
 
 
 class ReportParams(Wire, frozen=True, kw_only=True):
-    """`aurora/report`: what happened from `start` up to `end` (ISO 8601), which `cumulative` needs neither of."""
+    """`aurora/report`: what happened from `start` up to `end` (ISO 8601), which `cumulative` needs neither of.
+
+    `team`: in every repository that this machine has a record of, colleagues' deliverables too.
+    """
 
     period: Period
     start: str | None = None
     end: str | None = None
+    team: bool = False

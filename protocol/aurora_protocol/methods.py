@@ -45,8 +45,9 @@ class RecallParams(Wire, frozen=True, kw_only=True):
 
     `level` asks for answers of one size. `budget_tokens` asks for the most useful mix of whole chunks and excerpts that
     fits, and so for content as well. `context` is where the user is: what it is related to comes first, and nothing is
-    found that is not found without. `prefix` says that the query is still being typed: its last word may be the
-    beginning of others even where it is one itself (one that is none is taken as such anyway).
+    found that is not found without. `everywhere` asks every memory that this machine knows. `prefix` says that the
+    query is still being typed: its last word may be the beginning of others even where it is one itself (one that is
+    none is taken as such anyway).
     """
 
     query: str
@@ -187,7 +188,10 @@ class Recalled(Wire, frozen=True, kw_only=True):
     `similar` are ids of near-duplicates this one answers for, `also` what else of its file answers, best first.
     `likely`: to a question about relations ("who calls parse"), this one only may be part of the answer.
     `last_modified` is null where it is not known; `modified_before` then tells from when on it is known not to have
-    changed, if that is (the end of a shallow clone).
+    changed, if that is (the end of a shallow clone). `as_of` is there where nobody has the workspace open, and says
+    when it was indexed last; `changed_since`: the file has changed since, its lines are those of then. A pattern that
+    was learned in another repository says which (`transferred_from`; `workspace` is "" then), and whose it is:
+    `learned_by` is "" for your own, null for a colleague who does not share his name.
     """
 
     id: str
@@ -208,6 +212,10 @@ class Recalled(Wire, frozen=True, kw_only=True):
     callers: int
     workspace: str
     modified_before: str | None = None
+    as_of: str | None = None
+    changed_since: bool = False
+    transferred_from: str | None = None
+    learned_by: str | None = None
     likely_callers: int = 0
     subclasses: int = 0
     likely_subclasses: int = 0
@@ -238,7 +246,7 @@ class RecallResult(Wire, frozen=True, kw_only=True):
     """The answer to `aurora/recall`: sorted by score, best first, none repeated. `logs` are named where it is weak.
 
     `missing`: the query is an id, a place in a file or a question about what some name has to do with others, and
-    there is none such, as the hint says.
+    there is none such, as the hint says. `left_out` has a line for what was not asked of `everywhere`, and why.
     """
 
     query: str
@@ -248,6 +256,7 @@ class RecallResult(Wire, frozen=True, kw_only=True):
     hint: str | None = None
     logs: list[SeenLog] = []
     missing: bool = False
+    left_out: list[str] = []
 
 
 class IndexParams(Wire, frozen=True, kw_only=True):

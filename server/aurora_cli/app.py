@@ -41,6 +41,7 @@ COMMANDS = {
     "team": ("aurora_cli.team", "team"),
     "trust": ("aurora_cli.trust", "trust"),
     "uninstall": ("aurora_cli.uninstall", "uninstall"),
+    "who": ("aurora_cli.who", "who"),
 }
 """Each command's module and its name there."""
 

@@ -44,7 +44,9 @@ _SPACED = re.compile(r"(\S[^:\n]*\.\w+):(\d{1,9})(?:[-:]\d{1,9})*")
 )
 @click.option("--content", is_flag=True, help="Show the code itself, with line numbers.")
 @click.option("--explain", is_flag=True, help="Show why each result ranks where it does.")
-@click.option("--everywhere", is_flag=True, help="Ask every workspace that memory knows.")
+@click.option(
+    "--everywhere", is_flag=True, help="Ask every memory that this machine knows, also of workspaces that are not open."
+)
 @click.pass_obj
 def mem(
     settings: GlobalOptions,

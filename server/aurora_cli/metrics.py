@@ -41,8 +41,8 @@ _BARS = "▁▂▃▄▅▆▇█"
 )
 @click.option(
     "--by",
-    type=click.Choice(["agent", "model", "author", "type", "complexity", "workspace"]),
-    help="Per one of these as well.",
+    type=click.Choice(["agent", "model", "author", "type", "complexity", "workspace", "repository"]),
+    help="Per one of these as well; repository goes with --team, workspace without.",
 )
 @click.option("--as-of", callback=with_zone, metavar="TIME", help="Measure as of this time, not of now.")
 @click.option(
@@ -50,6 +50,11 @@ _BARS = "▁▂▃▄▅▆▇█"
     multiple=True,
     metavar="[METRIC=]TIER",
     help="Exit with 1 where a metric is in a worse tier: elite, high or medium, of one or of all. May be repeated.",
+)
+@click.option(
+    "--team",
+    is_flag=True,
+    help="Of all repositories that this machine has a record of, colleagues' deliverables too.",
 )
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a row per metric, of all, each group and each week.")
 @click.pass_obj
@@ -60,6 +65,7 @@ def metrics(
     by: str | None,
     as_of: str | None,
     worse_than: tuple[str, ...],
+    team: bool,
     as_csv: bool,
 ) -> None:
     """Say how deliverables went: throughput, latency, failures, recovery, conformance, with tiers and trends."""
@@ -68,6 +74,8 @@ def metrics(
         raise click.UsageError("give --csv or --json, not both")
     asked = {"window_days": window_days, "window_count": window_count, "by": by, "as_of": as_of}
     params: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    if team:
+        params["team"] = True
     with open_session(settings, settings.workspace) as client:
         reply = client.request(METRICS, params)
     if as_csv:
@@ -78,6 +86,8 @@ def metrics(
         print_json(reply)
     else:
         print("\n".join(metrics_lines(reply, style_of_output(settings), by)))
+    for problem in reply.get("problems") or ():
+        click.echo(plain(problem), err=True)
     worse = sorted({each for limit in limits for each in worse_than_limit(reply["metrics"], *limit)})
     if worse:
         click.echo(f"worse than asked for: {', '.join(METRIC_NAMES[each] for each in worse)}", err=True)

@@ -52,6 +52,7 @@ def recall_lines(
         if reply.get("hint"):
             lines.append(plain(reply["hint"]))
     lines += [plain(_log(each)) for each in reply.get("logs") or ()]
+    lines += [style.dim(plain(each)) for each in reply.get("left_out") or ()]
     lines.append(style.dim(footer(reply)))
     return lines
 
@@ -59,11 +60,12 @@ def recall_lines(
 def location(item: dict[str, Any], here: Path) -> str:
     """`path:line` as a terminal in `here` can open it: relative below `here`'s workspace, else absolute.
 
-    What stands in no file (`reas:…`) goes by its id.
+    What stands in no file (`reas:…`) goes by its id, and by its workspace where that is another.
     """
-    if not item["file"]:
-        return plain(str(item["id"]))
     file, workspace = str(item["file"]), str(item.get("workspace") or "")
+    if not file:
+        elsewhere = item.get("as_of") and not here.is_relative_to(workspace)
+        return plain(f"{item['id']} in {workspace}" if elsewhere else str(item["id"]))
     if workspace:
         root = Path(workspace)
         if here == root or here.is_relative_to(root):
@@ -248,6 +250,11 @@ def _facts(item: dict[str, Any], now: datetime) -> str:
         facts.append(f"+{len(item['similar'])} alike")
     if item.get("excerpt"):
         facts.append("excerpt")
+    if item.get("transferred_from"):
+        who = "you" if item.get("learned_by") == "" else plain(str(item.get("learned_by") or "a colleague"))
+        facts.append(f"{who} solved this in another repository: {plain(str(item['transferred_from']))}")
+    if item.get("as_of"):
+        facts.append(f"as of {ago(item['as_of'], now)}{', file changed since' if item.get('changed_since') else ''}")
     return " · ".join(facts)
 
 

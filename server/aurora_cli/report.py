@@ -32,6 +32,14 @@ _ROWS = 100
 _MOST_WORKSPACES = 10
 
 
+_GROUPS = {"repository": "repository", "author": "person", "agent": "agent", "model": "model"}
+"""Groups of a team's report, and what they are of."""
+
+_team = click.option(
+    "--team", is_flag=True, help="Of all repositories that this machine has a record of, colleagues' work too."
+)
+
+
 @click.group(no_args_is_help=False)
 def report() -> None:
     """Report on deliverables and questions, as Markdown, or as JSON with --json.
@@ -42,42 +50,51 @@ def report() -> None:
 
 @report.command()
 @click.option("--date", "day", metavar="YYYY-MM-DD", help="Another day. [default: today]")
+@_team
 @click.pass_obj
-def daily(settings: GlobalOptions, day: str | None) -> None:
+def daily(settings: GlobalOptions, day: str | None, team: bool) -> None:
     """Report on one day."""
     begin = _day(day) if day is not None else date.today()
     after = begin + timedelta(days=1)
-    _report(settings, {"period": "daily", **_span(begin, after)}, f"{begin:%A, %d %B %Y}", f"{begin}")
+    _report(settings, {"period": "daily", **_span(begin, after)}, f"{begin:%A, %d %B %Y}", f"{begin}", team=team)
 
 
 @report.command()
+@_team
 @click.pass_obj
-def cumulative(settings: GlobalOptions) -> None:
+def cumulative(settings: GlobalOptions, team: bool) -> None:
     """Report on everything there ever was."""
-    _report(settings, {"period": "cumulative"}, "all time", "cumulative")
+    _report(settings, {"period": "cumulative"}, "all time", "cumulative", team=team)
 
 
 @report.command()
 @click.option("--month", metavar="YYYY-MM", help="Another month. [default: this month]")
+@_team
 @click.pass_obj
-def monthly(settings: GlobalOptions, month: str | None) -> None:
+def monthly(settings: GlobalOptions, month: str | None, team: bool) -> None:
     """Report on one month, week by week."""
     begin = (_day(f"{month}-01", "month") if month is not None else date.today()).replace(day=1)
     after = (begin + timedelta(days=32)).replace(day=1)
-    _report(settings, {"period": "monthly", **_span(begin, after)}, f"{begin:%B %Y}", f"{begin:%Y-%m}")
+    _report(settings, {"period": "monthly", **_span(begin, after)}, f"{begin:%B %Y}", f"{begin:%Y-%m}", team=team)
 
 
-def _report(settings: GlobalOptions, params: dict[str, Any], title: str, name: str) -> None:
+def _report(settings: GlobalOptions, params: dict[str, Any], title: str, name: str, *, team: bool) -> None:
+    of = "the team" if team else settings.workspace.name
+    if team:
+        params["team"] = True
     soar = soar_settings(settings)
     with open_session(settings, settings.workspace) as client:
         reply = client.request(REPORT, params)
-    runs = runs_of(soar.conversations, params["period"], params.get("start"), params.get("end"))
-    text = markdown({**reply, "runs": runs}, title, settings.workspace.name)
+    asked = (soar.conversations, params["period"], params.get("start"), params.get("end"))
+    runs = None if team else runs_of(*asked)  # questions are the user's own
+    text = markdown({**reply, "runs": runs}, title, of)
     if settings.json:
         print_json({**reply, "runs": runs})
     else:
         print(text)
-    keep_report(getattr(soar.reporting, params["period"]), f"{settings.workspace.name}-{name}", text)
+    keep_report(
+        getattr(soar.reporting, params["period"]), f"{'team' if team else settings.workspace.name}-{name}", text
+    )
 
 
 def _day(given: str, what: str = "date") -> date:
@@ -133,9 +150,19 @@ def markdown(report: Mapping[str, Any], title: str, workspace: str) -> str:
             "## Trend",
             markdown_table(["from", "completed", "failed", "tokens", "cost"], _trend(report["trend"])),
         ]
+    for group, title in _GROUPS.items():
+        if members := (report.get("groups") or {}).get(group):
+            columns = [group, "ended", "accepted", "cost", "per accepted"]
+            blocks += [f"## By {title}", markdown_table(columns, [_share(each) for each in members[:_ROWS]])]
     if report.get("runs"):
         blocks += runs_blocks(report["runs"])
     return "\n\n".join(blocks)
+
+
+def _share(member: Mapping[str, Any]) -> list[str]:
+    """What one of a group did and cost; `–` where nobody told a cost."""
+    costs = ["–" if member[name] is None else f"${member[name]:,.2f}" for name in ("cost_usd", "cost_per_accepted_usd")]
+    return [_text(member["name"]), str(member["deliverables"]), str(member["accepted"]), *costs]
 
 
 def _ended(report: Mapping[str, Any]) -> list[list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import importlib
+import json
 import os
 import time
 from collections.abc import Iterator
@@ -21,6 +22,9 @@ from aurora_protocol.human_text import plain
 if TYPE_CHECKING:
     from aurora_memory.record.record_file import Record
     from aurora_team.membership import Membership, Memberships
+
+SHOWN = 5
+"""Ids named of entries that stay for one reason."""
 
 INSTALL = "aurora team needs psycopg: pip install 'aurora-context[team]'"
 
@@ -154,7 +158,7 @@ def forget(settings: GlobalOptions, pattern: str, yes: bool) -> int:
 @team.command("preview")
 @click.pass_obj
 def preview(settings: GlobalOptions) -> None:
-    """Print exactly what would be sent of this repository, an entry a line, and what stays and why."""
+    """Print exactly what would be sent of this repository, an entry a line, and what stays, which, and why."""
     import msgspec
 
     from aurora_team import synchronization
@@ -162,17 +166,24 @@ def preview(settings: GlobalOptions) -> None:
 
     kinds = _kinds(settings)
     joined = _memberships(settings).read()
-    with _record(settings) as record:
-        progresses = [each.repositories.get(record.repository, Progress()) for each in joined] or [Progress()]
-        stays: dict[str, int] = {}
-        for progress in progresses:
+    stays: dict[str, list[str]] = {}
+    with _outgoing(settings, kinds) as record:
+        progresses = {
+            f"{each.team} at {each.url}": each.repositories.get(record.repository, Progress()) for each in joined
+        }
+        for to, progress in progresses.items() or {"a team": Progress()}.items():
+            number = 0
             for entry, reason in synchronization.preview(record, progress, kinds):
                 if reason:
-                    stays[reason] = stays.get(reason, 0) + 1
+                    stays.setdefault(reason, []).append(entry.id)
                 else:
-                    print(plain(msgspec.json.encode(entry).decode()))
-    for reason, number in sorted(stays.items()):
-        click.echo(plain(f"would stay: {number:,}, {reason}"), err=True)
+                    number += 1
+                    print(json.dumps(msgspec.to_builtins(entry)))  # escaped, so that nothing of it acts on a terminal
+            click.echo(plain(f"to {to}: {number:,} {'entry' if number == 1 else 'entries'}"), err=True)
+    for reason, ids in sorted(stays.items()):
+        few = [*dict.fromkeys(ids)]
+        more = f" and {len(few) - SHOWN:,} more" if len(few) > SHOWN else ""
+        click.echo(plain(f"would stay: {len(few):,}, {reason}: {', '.join(few[:SHOWN])}{more}"), err=True)
 
 
 @team.command("sync")
@@ -192,7 +203,7 @@ def _sync(settings: GlobalOptions, *, again: bool) -> int:
 
     kinds = _kinds(settings)
     told: list[dict[str, object]] = []
-    with _memberships(settings).held() as memberships, _record(settings) as record:
+    with _memberships(settings).held() as memberships, _outgoing(settings, kinds) as record:
         for each in memberships:
             progress = each.repositories.setdefault(record.repository, Progress())
             try:
@@ -260,29 +271,23 @@ def _author(settings: GlobalOptions) -> str:
 
 @contextmanager
 def _record(settings: GlobalOptions) -> Iterator[Record]:
-    """Record of the repository that this workspace is in."""
-    from aurora_indexer.git.repository_identity import repository_identity
-    from aurora_memory.record.person import machine_id, person_id
-    from aurora_memory.record.record_file import Record
-    from aurora_memory.record.repositories import Repositories, Seen
+    """Record of the repository that this workspace is in; made where there is none yet."""
+    from aurora_server.workspace.repository_record import record_place
 
-    folder = settings.address.home / "records"
-    known = Repositories(folder)
-    identity = asyncio.run(repository_identity(settings.workspace))
-    commit = known.known_commit(str(identity.common))
-    if commit:
-        identity = asyncio.run(repository_identity(settings.workspace, commit))
-    seen = Seen(
-        common=str(identity.common),
-        first_commit=identity.first_commit,
-        remote=identity.remote,
-        remotes=identity.remotes,
-        has_known=identity.known_commit,
-    )
-    repository = known.belonging(seen).id
-    machine = machine_id(settings.address.home)
-    author = person_id(identity.email, getpass.getuser(), machine)
-    with closing(Record.open(folder / f"{repository}.sqlite", repository, author, machine)) as record:
+    with closing(asyncio.run(record_place(settings.workspace, settings.address.home)).open()) as record:
+        yield record
+
+
+@contextmanager
+def _outgoing(settings: GlobalOptions, kinds: tuple[str, ...]) -> Iterator[Record]:
+    """The record as it would be sent: where `team.share` has `people`, or had, it says so."""
+    from aurora_memory.record import people
+    from aurora_server.workspace.repository_record import record_place
+    from aurora_team.outbox import PEOPLE
+
+    place = asyncio.run(record_place(settings.workspace, settings.address.home))
+    with closing(place.open()) as record:
+        people.state(record, place.name, time.time(), shares=PEOPLE in kinds)
         yield record
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +16,8 @@ import pytest
 
 pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
 
+from aurora_memory.record.entry import Draft, Entry
+from aurora_server.workspace.repository_record import record_place
 from tests.team.postgres import Server
 from tests.team.records import access, held
 
@@ -80,6 +84,72 @@ def test_a_team_from_its_making_to_its_leaving(server: Server, tmp_path: Path, r
     assert (home / "team.json").stat().st_mode & 0o777 == 0o600
 
 
+def test_preview_prints_what_the_server_is_given_byte_for_byte(server: Server, tmp_path: Path, run: Run) -> None:
+    with server.connect() as db:
+        db.execute("CREATE ROLE dora LOGIN")
+    for arguments in (("create", server.url(), "exact"), ("members", server.url(), "exact", "--add", "dora")):
+        assert run("dora", "team", *arguments).returncode == 0
+    assert run("dora", "team", "join", server.url("dora")).returncode == 0
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    _learn(
+        tmp_path,
+        "dora",
+        [
+            access(1.25, "plain"),
+            access(1 / 3, "größe\u202e\x9b31m"),
+            Draft("note", "{}", 3.0),
+            access(4.0, secret),
+            Draft("forget", '{"pattern":"none-such"}', 5.0),
+        ],
+    )
+    shares = {"AURORA_TEAM_SHARE": "access,people"}
+    said = run("dora", "team", "preview", **shares)
+    assert said.returncode == 0, said.stderr
+    assert not {"\x1b", "\x9b", "\u202e"} & set(said.stdout), "nothing of it acts on a terminal"
+    previewed = [json.loads(line) for line in said.stdout.splitlines()]
+    stopped = [line for line in said.stderr.splitlines() if "would stay" in line]
+    assert len(stopped) == 2
+    assert "of the kind note are never sent" in stopped[0]
+    assert secret not in said.stdout + said.stderr
+    assert run("dora", "team", "sync", **shares).returncode == 0
+    columns = ("id", "repository", "author", "machine", "sequence", "at", "kind", "body")
+    with server.connect() as db:
+        rows = db.execute(
+            f"SELECT {', '.join(columns)} FROM aurora.entries WHERE team_id = 'exact' ORDER BY sequence"
+        ).fetchall()
+    assert [dict(zip(columns, row, strict=True)) for row in rows] == previewed
+    assert [entry["kind"] for entry in previewed] == ["access", "access", "forget", "person"]
+    kept = {entry.body: entry.id for entry in _held(tmp_path, "dora")}
+    (stopped_id,) = [identity for body, identity in kept.items() if secret in body]
+    assert stopped_id in stopped[1], "it says which entry a secret stopped"
+    assert run("dora", "team", "preview", **shares).stdout == "", "it was sent"
+
+
+def test_who_lets_colleagues_see_what_he_knows_and_who_takes_it_back(server: Server, tmp_path: Path, run: Run) -> None:
+    with server.connect() as db:
+        for role in ("eve", "fay"):
+            db.execute(f"CREATE ROLE {role} LOGIN")
+    url = server.url()
+    assert run("eve", "team", "create", url, "knowing").returncode == 0
+    for who in ("eve", "fay"):
+        assert run("eve", "team", "members", url, "knowing", "--add", who).returncode == 0
+        assert run(who, "team", "join", server.url(who)).returncode == 0
+    _learn(tmp_path, "eve", [access(time.time() - 50.0), access(time.time() - 20.0)])
+    (tmp_path / "fay" / "a.py").write_text("def f():\n    return 1\n")
+    try:
+        told = {}
+        for shared in ("access", "access,people", "access"):
+            assert run("eve", "team", "sync", AURORA_TEAM_SHARE=shared).returncode == 0
+            assert run("fay", "team", "sync").returncode == 0
+            done = run("fay", "who", "a.py:f", "--json")
+            assert done.returncode == 0, done.stderr
+            found = json.loads(done.stdout)
+            told[len(told)] = [(each["name"], each["uses"], each["you"]) for each in found["people"]], found["others"]
+    finally:
+        run("fay", "daemon", "stop")
+    assert told == {0: ([], True), 1: ([("eve", 2, False)], False), 2: ([], True)}
+
+
 def test_a_hub_that_went_away_is_one_line_in_the_status(server: Server, tmp_path: Path, run: Run) -> None:
     with server.connect() as db:
         db.execute("CREATE ROLE carl LOGIN")
@@ -108,26 +178,20 @@ def test_without_the_extra_it_says_in_one_line_how_to_install_it(tmp_path: Path)
     assert done.stderr == "aurora: aurora team needs psycopg: pip install 'aurora-context[team]'\n"
 
 
-def _learn(tmp_path: Path, who: str) -> None:
-    """Append two uses to a person's record, as a daemon would."""
-    from aurora_cli.global_options import GlobalOptions
-    from aurora_cli.team import _record
-
-    before = os.environ.get("AURORA_HOME")
-    os.environ["AURORA_HOME"] = str(tmp_path / f"home-{who}")
-    try:
-        with _record(GlobalOptions(named_workspace=str(tmp_path / who))) as record:
-            record.append([access(1.0), access(2.0)])
-    finally:
-        if before is None:
-            del os.environ["AURORA_HOME"]
-        else:
-            os.environ["AURORA_HOME"] = before
+def _learn(tmp_path: Path, who: str, drafts: Sequence[Draft] = (access(1.0), access(2.0))) -> None:
+    """Append to a person's record, as a daemon would."""
+    place = asyncio.run(record_place(tmp_path / who, tmp_path / f"home-{who}"))
+    with closing(place.open()) as record:
+        record.append(drafts)
 
 
-def _kinds_held(tmp_path: Path, who: str) -> list[str]:
+def _held(tmp_path: Path, who: str) -> set[Entry]:
     from aurora_memory.record.record_file import Record
 
     (path,) = [each for each in (tmp_path / f"home-{who}" / "records").glob("*.sqlite") if len(each.stem) == 32]
     with closing(Record.open(path, path.stem, "x", "y")) as record:
-        return [entry.kind for entry in held(record)]
+        return held(record)
+
+
+def _kinds_held(tmp_path: Path, who: str) -> list[str]:
+    return [entry.kind for entry in _held(tmp_path, who)]

@@ -27,7 +27,7 @@ class RepositoryIdentity(Struct, frozen=True):
     `common` is the git directory that its work trees share, of a folder without git the folder; `work_tree` is where
     this one stands and `below` the workspace's place in it, with `/` ("" for the top). `first_commit` is "" where there
     is none, or where history was cut off. `remote` is where it comes from (`normalized_remote`), "" without; `remotes`
-    are all. `email` is who commits here, "" where git does not know.
+    are all. `email` and `name` are whose commits are made here, "" where git does not know.
     """
 
     common: Path
@@ -37,6 +37,7 @@ class RepositoryIdentity(Struct, frozen=True):
     remote: str = ""
     remotes: frozenset[str] = frozenset()
     email: str = ""
+    name: str = ""
     known_commit: bool = False
     """Whether the commit that was asked about is in the repository."""
 
@@ -49,23 +50,25 @@ async def repository_identity(
     A folder that only claims to be a work tree of a repository is one without git.
     """
     root = await asyncio.to_thread(root.resolve)
-    email = await _email(root, environment)
+    email = (await _configured(root, "user.email", environment)).lower()
+    name = await _configured(root, "user.name", environment)
     repository = await asyncio.to_thread(_repository, root)
     if repository is None:
-        return RepositoryIdentity(root, root, email=email)
+        return RepositoryIdentity(root, root, email=email, name=name)
     common = await asyncio.to_thread(repository.common.resolve)
     urls = await _urls(root, environment)
     remotes = {name: await asyncio.to_thread(normalized_remote, url, common) for name, url in urls.items()}
-    name = "origin" if "origin" in remotes else min(remotes, default="")
+    main = "origin" if "origin" in remotes else min(remotes, default="")
     asked = ["cat-file", "-t", known_commit]
     return RepositoryIdentity(
         common=common,
         work_tree=repository.work_tree,
         below="" if root == repository.work_tree else root.relative_to(repository.work_tree).as_posix(),
-        first_commit=await _first_commit(root, repository, name, environment),
-        remote=remotes.get(name, ""),
+        first_commit=await _first_commit(root, repository, main, environment),
+        remote=remotes.get(main, ""),
         remotes=frozenset(remotes.values()),
         email=email,
+        name=name,
         known_commit=bool(known_commit) and await commands.answer(root, asked, environment=environment) is not None,
     )
 
@@ -129,6 +132,6 @@ async def _urls(root: Path, environment: Mapping[str, str]) -> dict[str, str]:
     return urls
 
 
-async def _email(root: Path, environment: Mapping[str, str]) -> str:
-    said = await commands.answer(root, ["config", "--get", "user.email"], environment=environment)
-    return (said or b"").decode("utf-8", "replace").strip().lower()[:200]
+async def _configured(root: Path, key: str, environment: Mapping[str, str]) -> str:
+    said = await commands.answer(root, ["config", "--get", key], environment=environment)
+    return (said or b"").decode("utf-8", "replace").strip()[:200]

@@ -7,6 +7,7 @@ and keys stay, so that it does not come back. Blocks; run it in a thread, severa
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
@@ -166,6 +167,21 @@ class Record:
             (author, machine, sequence, limit),
         )
         return [Entry(row[0], self.repository, *row[1:]) for row in rows]
+
+    def of_kind(self, kind: str) -> list[Entry]:
+        """Every entry of a kind, in the order in which this file took them in. Read whole: for kinds that are few."""
+        rows = self._rows(f"SELECT {_COLUMNS} FROM entries WHERE kind = ? ORDER BY number", (kind,))
+        return [Entry(row[0], self.repository, *row[1:]) for row in rows]
+
+    def uses_of(self, path: str, names: Sequence[str]) -> list[tuple[str, float]]:
+        """Author and time of every use of the chunks of these names in a file, by its path in the repository."""
+        rows = self._rows(
+            """SELECT author, json_extract(body, '$.at') FROM entries
+               WHERE kind = 'access' AND instr(body, ?) AND json_extract(body, '$.chunk.path') = ?
+                 AND json_extract(body, '$.chunk.name') IN (SELECT value FROM json_each(?))""",
+            (json.dumps(path, ensure_ascii=False), path, json.dumps(list(names))),
+        )
+        return [(row[0], float(row[1])) for row in rows]
 
     def heads(self) -> dict[tuple[str, str], int]:
         """The highest sequence by author and machine, of what is forgotten too."""

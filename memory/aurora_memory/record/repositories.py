@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from collections import Counter
 from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
@@ -70,6 +71,27 @@ class Repositories:
                 return found
         except sqlite3.Error as error:
             raise explained(error, self.path) from error
+
+    def names(self) -> tuple[dict[str, str], set[str]]:
+        """What repositories go by here: the last part of their remote, else of their folder; the whole of it where two
+        would be called the same. And the ids of records that were taken over by another.
+        """
+        try:
+            with closing(self._open()) as db:
+                rows = db.execute("SELECT common, remote, id, former FROM places ORDER BY common").fetchall()
+        except sqlite3.Error as error:
+            raise explained(error, self.path) from error
+        whole: dict[str, str] = {}
+        taken_over: set[str] = set()
+        for common, remote, belongs, former in rows:
+            whole.setdefault(belongs, remote.removeprefix("file:") or _folder(common))
+            taken_over.update(typed.decode(former, list[str]))
+        short = Counter(name.rpartition("/")[2] for name in set(whole.values()))
+        names = {
+            belongs: name.rpartition("/")[2] if short[name.rpartition("/")[2]] == 1 else name
+            for belongs, name in whole.items()
+        }
+        return names, taken_over
 
     def _open(self) -> sqlite3.Connection:
         make_private(self.path)

@@ -38,6 +38,20 @@ def chunk_commits(reader: Reader, ids: Sequence[int]) -> dict[int, Commits]:
     return {chunk_id: _commits(found) for chunk_id, found in by_chunk.items()}
 
 
+def changing_commits(reader: Reader, ids: Sequence[int]) -> list[str]:
+    """Hashes of the commits that changed those chunks, latest first; of sweeping ones only what wrote a chunk first."""
+    rows = reader.rows(
+        """SELECT DISTINCT hash FROM (
+             SELECT git_commits.id, hash, at, sweeping,
+               row_number() OVER (PARTITION BY changes.chunk_id ORDER BY at, git_commits.id DESC) AS place
+             FROM changes JOIN git_commits ON git_commits.id = changes.commit_id
+             WHERE changed AND changes.chunk_id IN (SELECT value FROM json_each(?)))
+           WHERE NOT sweeping OR place = 1 ORDER BY at DESC, id""",
+        (as_list(ids),),
+    )
+    return [row[0] for row in rows]
+
+
 def commit_times(reader: Reader, ids: Sequence[int]) -> dict[int, Commits]:
     """As `chunk_commits`, the times only: what ranking many chunks needs, for a third of its cost."""
     rows = reader.rows(

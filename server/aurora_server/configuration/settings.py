@@ -219,7 +219,7 @@ class DeliverableSettings(Struct, frozen=True):
     """Sources of detection, each on or off; all of them only look."""
 
 
-SharedKind = Literal["reasoning", "access", "boost", "use", "run", "archived", "escalated", "deliverable"]
+SharedKind = Literal["reasoning", "access", "boost", "use", "run", "archived", "escalated", "deliverable", "people"]
 
 
 class TeamSettings(Struct, frozen=True):
@@ -236,7 +236,8 @@ class TeamSettings(Struct, frozen=True):
         "deliverable",
     )
     """Kinds of entries that are sent: patterns, uses of chunks, boosts, what patterns were made with, runs that were
-    kept, chunks that were archived or flagged, events of deliverables. `aurora team preview` shows each entry."""
+    kept, chunks that were archived or flagged, events of deliverables. `people`, which nobody shares unless he says so,
+    lets `aurora who` of colleagues name you and what you used. `aurora team preview` shows each entry."""
 
 
 class LifespanSettings(Struct, frozen=True):

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from aurora_protocol import deliverable_methods, methods, query_methods
+from aurora_protocol import deliverable_methods, methods, query_methods, who_methods
 from aurora_server.session.errors import INVALID_PARAMS, RequestError
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 def register(server: AuroraServer) -> None:
     """Offer the commands. Comes after the requests they stand for."""
-    for name, method in {**methods.COMMANDS, **deliverable_methods.COMMANDS, **query_methods.COMMANDS}.items():
+    kinds = (methods, deliverable_methods, query_methods, who_methods)
+    for name, method in {name: method for kind in kinds for name, method in kind.COMMANDS.items()}.items():
         server.command(name)(_command(name, server.protocol.fm.features[method]))
 
 

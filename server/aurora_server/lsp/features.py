@@ -28,6 +28,7 @@ from aurora_server.lsp import (
     status,
     synchronization,
     watched_files,
+    who,
     workspace_symbol,
 )
 from aurora_server.lsp.manifests import (
@@ -75,6 +76,7 @@ FEATURES = (
     index,
     status,
     explain,
+    who,
     doctor,
     memory,
     deliverables,

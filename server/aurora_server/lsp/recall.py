@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol.types import ErrorCodes
+from msgspec.structs import replace
 
 from aurora_memory.recall.token_budget import KnapsackItem, fill_token_budget
 from aurora_protocol import methods
@@ -20,6 +21,7 @@ from aurora_server.workspace.focus import EditorCursor
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
+    from aurora_server.workspace.closed_memories import ClosedAnswers, ClosedMemory
     from aurora_server.workspace.workspace import Workspace
 
 TYPES = ("code", "reas", "know")
@@ -39,18 +41,25 @@ def register(server: AuroraServer) -> None:
 
 
 async def recall(ls: AuroraServer, value: object) -> RecallResult:
-    """Ask every folder of the session (`everywhere`: every workspace that is open), and merge what they answer."""
+    """Ask every folder of the session (`everywhere`: every memory that this machine knows), and merge the answers."""
     began = time.perf_counter()
     params = checked(params_as(RecallParams, value))
     workspaces = await _asked(ls, everywhere=params.everywhere)
+    closed = asyncio.create_task(_closed(ls, params, workspaces)) if params.everywhere else None
     focus, cursor = await _cursor(ls, params.context)
     answers = await asyncio.gather(
         *(workspace.recall(params, cursor if workspace is focus else None) for workspace in workspaces)
     )
-    if len(answers) == 1:
-        return answers[0]
+    others = None if closed is None else await closed
+    patterns: list[Recalled] = []
+    if params.everywhere or params.types == ["reas"]:
+        for workspace in workspaces:
+            patterns += await workspace.transferred_patterns(params)
+    if len(answers) == 1 and others is None:
+        return with_patterns(params, answers[0], patterns)
     took_ms = round((time.perf_counter() - began) * 1000, 3)
-    return merged(params, list(zip(workspaces, answers, strict=True)), took_ms)
+    whole = merged(params, list(zip(workspaces, answers, strict=True)), took_ms, others)
+    return with_patterns(params, whole, patterns)
 
 
 def checked(params: RecallParams) -> RecallParams:
@@ -69,14 +78,26 @@ def checked(params: RecallParams) -> RecallParams:
     return params
 
 
-def merged(params: RecallParams, answers: list[tuple[Workspace, RecallResult]], took_ms: float) -> RecallResult:
+def merged(
+    params: RecallParams,
+    answers: list[tuple[Workspace, RecallResult]],
+    took_ms: float,
+    others: OtherAnswers | None = None,
+) -> RecallResult:
     """One answer of several: best first, none twice, within the limit and the token budget.
 
-    Where some answer a question about relations, which they say in their hints, only they do.
+    Where some answer a question about relations, which they say in their hints, only they do. `others` are those of
+    memories that nobody has open; how fresh the answer is, they do not say.
     """
-    told = [(workspace, answer) for workspace, answer in answers if answer.results and answer.hint]
-    answers = told or answers
-    found = own_results([(workspace, answer.results) for workspace, answer in answers])
+    closed = others.answers.found if others is not None else []
+    told = [each for each in answers if _tells(each[1])]
+    closed_told = [each for each in closed if _tells(each[1])]
+    if told or closed_told:
+        closed = closed_told
+    speaking = told if told or closed_told else answers
+    found = own_results([(workspace, answer.results) for workspace, answer in speaking])
+    if others is not None:
+        found += _new_ones(found, others.first_commits, closed)
     found.sort(key=lambda one: -one.score)
     if params.budget_tokens is None:
         results = found[: params.limit]
@@ -86,17 +107,75 @@ def merged(params: RecallParams, answers: list[tuple[Workspace, RecallResult]], 
             [KnapsackItem(one.score, one.tokens) for one in found], params.budget_tokens, params.limit
         )
         results = [found[place] for place in sorted(plan)]
-    hints = dict.fromkeys(answer.hint for _, answer in answers if answer.hint)
-    hint = " ".join(hints) if told else None if results else next(iter(hints), None)
+    every = [answer for _, answer in speaking] + [answer for _, answer in closed]
+    hints = dict.fromkeys(answer.hint for answer in every if answer.hint)
+    hint = " ".join(hints) if told or closed_told else None if results else next(iter(hints), None)
     return RecallResult(
         query=params.query,
         took_ms=took_ms,
-        freshness=freshness([answer.freshness for _, answer in answers]),
+        freshness=freshness([answer.freshness for _, answer in told or answers]),
         results=results,
         hint=hint,
         missing=not results and any(answer.missing for _, answer in answers),
-        logs=sorted((log for _, answer in answers for log in answer.logs), key=lambda log: -log.score)[:MAX_LOGS],
+        logs=sorted((log for _, answer in speaking for log in answer.logs), key=lambda log: -log.score)[:MAX_LOGS],
+        left_out=others.answers.left_out if others is not None else [],
     )
+
+
+def with_patterns(params: RecallParams, answer: RecallResult, patterns: Sequence[Recalled]) -> RecallResult:
+    """The answer with patterns of other repositories among its results, but for those that it has already.
+
+    Nothing is added to what is said of one place, or of relations.
+    """
+    if answer.missing or _tells(answer):
+        return answer
+    known = {(one.id, one.signature) for one in answer.results}
+    new = {(one.id, one.signature): one for one in patterns if (one.id, one.signature) not in known}
+    if not new:
+        return answer
+    found = sorted((*answer.results, *new.values()), key=lambda one: -one.score)[: params.limit]
+    if params.budget_tokens is not None:
+        plan = fill_token_budget(
+            [KnapsackItem(one.score, one.tokens) for one in found], params.budget_tokens, params.limit
+        )
+        found = [found[place] for place in sorted(plan)]
+    return replace(answer, results=found, hint=None if found else answer.hint)
+
+
+class OtherAnswers(NamedTuple):
+    """Answers of memories that nobody has open, and the first commit of each open workspace's repository, by root."""
+
+    answers: ClosedAnswers
+    first_commits: Mapping[str, str]
+
+
+def _tells(answer: RecallResult) -> bool:
+    return bool(answer.results and answer.hint)
+
+
+def _new_ones(
+    found: Sequence[Recalled], first_commits: Mapping[str, str], closed: Sequence[tuple[ClosedMemory, RecallResult]]
+) -> list[Recalled]:
+    """What closed memories tell that nobody told before: clones and work trees of one repository say the same."""
+    known = {key for one in found for key in _keys(one, first_commits.get(one.workspace, ""))}
+    new: list[Recalled] = []
+    for memory, answer in closed:
+        for one in answer.results:
+            keys = _keys(one, memory.git_root)
+            if not known & keys:
+                new.append(one)
+            known |= keys
+    return new
+
+
+def _keys(one: Recalled, first_commit: str) -> set[tuple[str, ...]]:
+    """By what two results are the same: a place on the disk, a place in a repository, a pattern."""
+    if not one.file:
+        return {(one.id, one.signature)}
+    keys: set[tuple[str, ...]] = {(f"{one.workspace}/{one.file}", one.name, str(one.line_start))}
+    if first_commit:
+        keys.add((first_commit, one.id, one.signature, one.summary))
+    return keys
 
 
 def own_results(answers: Sequence[tuple[Workspace, list[Recalled]]]) -> list[Recalled]:
@@ -135,6 +214,12 @@ async def _cursor(ls: AuroraServer, context: EditorContext | None) -> tuple[Work
         return None, None
     line = None if context.position is None else context.position.line
     return place.workspace, EditorCursor(place.path, line, place.text)
+
+
+async def _closed(ls: AuroraServer, params: RecallParams, opened: Sequence[Workspace]) -> OtherAnswers:
+    commits = await asyncio.gather(*(each.first_commit() for each in opened))
+    answers = await ls.core.closed_memories.answer(params, [each.root for each in opened])
+    return OtherAnswers(answers, {str(each.root): commit for each, commit in zip(opened, commits, strict=True)})
 
 
 async def _asked(ls: AuroraServer, *, everywhere: bool) -> list[Workspace]:

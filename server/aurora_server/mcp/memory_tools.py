@@ -57,7 +57,9 @@ def places_reply(result: dict[str, Any], tokens: int) -> ToolReply:
 
 def _line(number: int, found: dict[str, Any]) -> str:
     if not found["file"]:
-        return shorten(f"{number}. {found['id']} {plain(found.get('signature') or '')}", _LONGEST_LINE)
+        where = f" [{elsewhere}]" if (elsewhere := _elsewhere(found)) else ""
+        said = f"{number}. {found['id']} {plain(found.get('signature') or '')}"
+        return shorten(said, _LONGEST_LINE - len(where)) + where
     place = f"{number}. {_maybe(found)}{found['name']} {found['file']}:{found['line_start']}-{found['line_end']}"
     also = ", ".join(f"{each['name']} :{each['line_start']}" for each in found.get("also") or ())
     told = [f"also {also}" if also else "", plain(found.get("summary") or "")]
@@ -67,6 +69,14 @@ def _line(number: int, found: dict[str, Any]) -> str:
 
 def _maybe(found: dict[str, Any]) -> str:
     return "maybe " if found.get("likely") else ""
+
+
+def _elsewhere(found: dict[str, Any]) -> str:
+    """Where a pattern of another repository is from, and whose it is: to be weighed as such."""
+    if not found.get("transferred_from"):
+        return ""
+    who = "you" if found.get("learned_by") == "" else shorten(plain(found.get("learned_by") or "a colleague"), 40)
+    return f"{who} solved this in another repository, {shorten(plain(found['transferred_from']), 40)}"
 
 
 def _behind(freshness: dict[str, Any]) -> list[str]:
@@ -92,7 +102,7 @@ def hits_reply(result: dict[str, Any], tokens: int) -> ToolReply:
             left -= price
             lines.append(block)
             links += [more] * linked
-        elif more.cost <= left and len(links) < MAX_LINKS:
+        elif more.cost <= left and not found.get("transferred_from") and len(links) < MAX_LINKS:
             left -= more.cost
             links.append(more)
     omitted = len(result["results"]) - len(lines)
@@ -109,6 +119,8 @@ def _block(number: int, found: dict[str, Any], place: str) -> str:
     block = [f"{number}. {_maybe(found)}{found['name']} ({found['kind']}, score {found['score']:.2f}) {place}"]
     if found.get("signature"):
         block.append(f"   {found['signature']}")
+    if elsewhere := _elsewhere(found):
+        block.append(f"   {elsewhere}")
     if found.get("summary"):
         block.append(f"   {found['summary']}")
     if found.get("content"):

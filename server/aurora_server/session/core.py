@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from aurora_server.workspace.registry import Workspaces
 
 if TYPE_CHECKING:
     from aurora_server.configuration.trust import Trust
+    from aurora_server.workspace.closed_memories import ClosedMemories
 
 
 @dataclass(eq=False)
@@ -40,6 +42,13 @@ class Core:
     def settings(self) -> Settings:
         """Settings in force."""
         return self.source.current()
+
+    @cached_property
+    def closed_memories(self) -> ClosedMemories:
+        """Memories that this machine knows and nobody has open."""
+        from aurora_server.workspace.closed_memories import ClosedMemories
+
+        return ClosedMemories(self.source.current)
 
     @property
     def trust(self) -> Trust:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from aurora_deliverables.delivery_costs import Cost
+from aurora_deliverables.delivery_costs import Cost, cost_of
 from aurora_deliverables.metrics import Five, Group, Metrics, Series, Window, history, measure, series
 from aurora_deliverables.secondary_metrics import latency
 from aurora_server.workspace.wire import iso
@@ -24,9 +24,16 @@ WEEKS = 12
 
 
 def metrics_reply(
-    known: Mapping[str, Sequence[Deliverable]], now: float, days: float, count: int, by: str | None
+    known: Mapping[str, Sequence[Deliverable]],
+    now: float,
+    days: float,
+    count: int,
+    by: str | None,
+    of: str = "workspace",
 ) -> dict[str, Any]:
-    """The metrics of some workspaces together; `groups` per each of the things they are grouped by, or `by` alone."""
+    """The metrics of some workspaces (or of what else `known` is by: `of`) together; `groups` per each of the things
+    they are grouped by, or `by` alone.
+    """
     together = [each for deliverables in known.values() for each in deliverables]
     found = measure(together, now, days, count)
     past = [five for _, five in history(together, now, HISTORY, days, count)]
@@ -35,7 +42,7 @@ def metrics_reply(
         for name, group in found.groups.items()
     }
     alone = {root: measure(deliverables, now, days, count) for root, deliverables in known.items()}
-    groups["workspace"] = [_group(root, _whole(each), each.cost) for root, each in alone.items()]
+    groups[of] = [_group(root, _whole(each), each.cost) for root, each in alone.items()]
     return {
         "window": {**_window(found.window), "days": days, "count": count},
         "metrics": _with_trends(found, past),
@@ -50,9 +57,12 @@ def metrics_reply(
     }
 
 
-def report_reply(period: str, report: DeliverableReport) -> dict[str, Any]:
-    """A report; what nothing is known of is null or empty."""
+def report_reply(
+    period: str, report: DeliverableReport, repositories: Mapping[str, Sequence[Deliverable]] | None = None
+) -> dict[str, Any]:
+    """A report; what nothing is known of is null or empty. `repositories`: of a team, whose shares are told."""
     return {
+        **({} if repositories is None else {"groups": _shares(report, repositories)}),
         "period": period,
         "from": iso(report.start),
         "to": iso(report.end),
@@ -78,6 +88,25 @@ def report_reply(period: str, report: DeliverableReport) -> dict[str, Any]:
             }
             for part in report.parts
         ],
+    }
+
+
+def _shares(
+    report: DeliverableReport, repositories: Mapping[str, Sequence[Deliverable]]
+) -> dict[str, list[dict[str, Any]]]:
+    """What each repository, person, agent and model did and cost, of what ended."""
+    ended = {id(each) for each in report.ended}
+    costs = {
+        name: cost_of(some)
+        for name, every in sorted(repositories.items())
+        if (some := [each for each in every if id(each) in ended])
+    }
+    of = {"repository": costs}
+    for group in ("author", "agent", "model"):
+        of[group] = dict(report.metrics.group_costs[group]) if report.metrics is not None else {}
+    return {
+        group: [{"name": name, **msgspec.to_builtins(cost)} for name, cost in members.items()]
+        for group, members in of.items()
     }
 
 

@@ -26,6 +26,8 @@ from aurora_server.workspace import recall_documents
 from aurora_server.workspace.evidence import evidence_of
 from aurora_server.workspace.symbol_at import innermost
 
+_ID_STARTS = tuple(f"{each}:" for each in STORED)
+
 EDITED_WITH = 5
 """Chunks named as usually edited with another."""
 
@@ -34,14 +36,19 @@ def explain_id(reader: Reader, root: Path, chunk_id: str, policies: Policies) ->
     """Explain the chunk of that id, with or without its lines, of that name or at that place. Raises UnknownChunk."""
     if chunk_id.startswith("reas:"):
         return _explain_reasoning(reader, root, chunk_id, policies)
-    if not chunk_id.startswith(tuple(f"{each}:" for each in STORED)):
-        return explain_chunk(reader, root, _meant(reader, root, chunk_id))
-    kind, path, name, lines = _taken_apart(chunk_id)
+    return explain_chunk(reader, root, chunk_named(reader, root, chunk_id), policies)
+
+
+def chunk_named(reader: Reader, root: Path, named: str) -> ChunkView:
+    """The stored chunk of that id, with or without its lines, of that name or at that place. Raises UnknownChunk."""
+    if not named.startswith(_ID_STARTS):
+        return _meant(reader, root, named)
+    kind, path, name, lines = _taken_apart(named)
     found = [chunk for chunk in chunk_reader.by_name(reader, path, name) if type_of(chunk.kind) == kind]
     exact = [chunk for chunk in found if f"{chunk.line_start}-{chunk.line_end}" == lines]
     if not found:
-        raise UnknownChunk(f"no chunk {chunk_id} in {root}; 'aur mem {name}' finds what there is")
-    return explain_chunk(reader, root, (exact or found)[0], policies)
+        raise UnknownChunk(f"no chunk {named} in {root}; 'aur mem {name}' finds what there is")
+    return (exact or found)[0]
 
 
 def _meant(reader: Reader, root: Path, text: str) -> ChunkView:

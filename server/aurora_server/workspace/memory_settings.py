@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 from pathlib import Path
@@ -94,3 +95,29 @@ def database_path(root: Path, settings: Settings) -> Path:
     if known is not None and known.root == root:
         return path
     return path.with_name(f"{path.stem}-{workspace}{path.suffix}")
+
+
+def memory_paths(settings: Settings) -> list[Path]:
+    """Every memory file that this machine knows, wherever `memory.database_path` puts them; those used last first.
+
+    Blocks. A file that vanishes meanwhile, or that cannot be looked at, comes last.
+    """
+    found = set((settings.home / "memory").glob("*.db"))
+    if settings.memory.database_path is not None:
+        said = Path(in_home(settings.memory.database_path, settings.home)).expanduser().absolute()
+        if "{workspace}" in str(said):
+            pattern = "/".join(glob.escape(part) for part in said.relative_to(said.anchor).parts)
+            found |= set(Path(said.anchor).glob(pattern.replace(glob.escape("{workspace}"), "*")))
+        else:
+            found |= {said, *said.parent.glob(f"{glob.escape(said.stem)}-*{glob.escape(said.suffix)}")}
+    return sorted((path for path in found if path.is_file()), key=lambda path: (-_used_at(path), path))
+
+
+def _used_at(path: Path) -> float:
+    """When a memory file, or its log, was written last."""
+    try:
+        times = [path.stat().st_mtime]
+        log = path.with_name(f"{path.name}-wal")
+        return max([*times, log.stat().st_mtime] if log.exists() else times)
+    except OSError:
+        return 0.0

@@ -6,8 +6,10 @@ import asyncio
 import gzip
 import time
 import zlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
+
+from msgspec import UNSET
 
 from aurora_memory.chunk_text import cost
 from aurora_memory.chunks import type_of
@@ -16,11 +18,13 @@ from aurora_memory.documents import CitedSpan
 from aurora_memory.learning import Feedback, FinishedRun, Learned
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.conversation_logs import recall_logs
+from aurora_memory.record.transfer import Match
 from aurora_memory.store import Store, learned_reader
 from aurora_orchestration.types import ContextChunk, LogSection
 from aurora_protocol.methods import RecallParams
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.recall import MemoryRecall
+from aurora_server.workspace.transferred_patterns import recalled
 from aurora_server.workspace.wire import shown_id
 
 MAX_LOG_BYTES = 8 << 20
@@ -31,6 +35,8 @@ class SoarMemory:
     """Fulfils `soar.memory_port.Memory` for a workspace. `logs_folder` holds the conversation logs.
 
     `ready` waits until the workspace was indexed once: a run that costs something should know what it asks about.
+    `transferred` has the patterns of other repositories that fit a question: they are told where patterns alone are
+    asked for, with where they are from.
     """
 
     def __init__(
@@ -39,11 +45,13 @@ class SoarMemory:
         store: Store,
         logs_folder: Callable[[], Path],
         ready: Callable[[], Awaitable[object]],
+        transferred: Callable[[str], Awaitable[Sequence[Match]]],
     ) -> None:
         self._recall = recall
         self._store = store
         self._logs_folder = logs_folder
         self._ready = ready
+        self._transferred = transferred
 
     async def recall(
         self, query: str, *, budget: int, limit: int, types: Sequence[str] | None = None
@@ -53,7 +61,7 @@ class SoarMemory:
         params = RecallParams(
             query=query, limit=limit, types=None if types is None else list(types), budget_tokens=budget
         )
-        return [
+        own = [
             ContextChunk(
                 row=hit.chunk.id,
                 id=shown_id(hit.chunk),
@@ -70,6 +78,10 @@ class SoarMemory:
             )
             for hit, text in await self._recall.with_texts(params)
         ]
+        if types is None or tuple(types) != ("reas",):
+            return own
+        left = budget - sum(chunk.tokens for chunk in own)
+        return [*own, *_fitting(await self._transferred(query), {chunk.id for chunk in own}, left)][:limit]
 
     async def logs(self, query: str, *, budget: int) -> Sequence[LogSection]:
         """Sections of earlier conversations that tell of `query`, best first, within `budget` tokens."""
@@ -123,6 +135,33 @@ class SoarMemory:
                 )
             )
         return sections
+
+
+def _fitting(matches: Sequence[Match], known: Collection[str], budget: int) -> list[ContextChunk]:
+    """Patterns of other repositories that are not known here, as many as fit a budget of tokens."""
+    found: list[ContextChunk] = []
+    for number, match in enumerate(matches, 1):
+        one = recalled(match, time.time(), content=True)
+        if one.id in known or one.tokens > budget or one.content is UNSET:
+            continue
+        budget -= one.tokens
+        found.append(
+            ContextChunk(
+                row=-number,  # no chunk of this memory: nothing is learned of it here
+                id=one.id,
+                type="reas",
+                name=one.name,
+                file="",
+                line_start=0,
+                line_end=0,
+                score=one.score,
+                tokens=one.tokens,
+                content=one.content,
+                summary=one.summary,
+                activation=one.activation.total,
+            )
+        )
+    return found
 
 
 def _lines(folder: Path, file: str) -> list[str]:

@@ -24,6 +24,8 @@ from aurora_indexer.workers.process_file import get_ready
 from aurora_memory import StoreError
 from aurora_memory.chunks import type_of
 from aurora_memory.lifespans.policies import Merged
+from aurora_memory.recall import parse_question
+from aurora_memory.recall.places import below
 from aurora_memory.store import Counts, Store, file_reader
 from aurora_memory.views import Usage
 from aurora_protocol.methods import (
@@ -37,6 +39,7 @@ from aurora_protocol.methods import (
     WorkspaceStatus,
 )
 from aurora_protocol.strict_modes import complaint
+from aurora_protocol.who_methods import WhoResult
 from aurora_server.configuration.settings import DeliverableSettings, DetectSettings, Settings
 from aurora_server.workspace import explanation, recall_documents
 from aurora_server.workspace.buffers import Buffers
@@ -55,6 +58,8 @@ from aurora_server.workspace.repair import mend
 from aurora_server.workspace.soar import Configured, Soar
 from aurora_server.workspace.soar_memory import SoarMemory
 from aurora_server.workspace.telemetry import TelemetryFollower
+from aurora_server.workspace.transferred_patterns import TransferredPatterns, recalled
+from aurora_server.workspace.who import who
 from aurora_server.workspace.work_trees import start_from_sibling, take_over_removed
 
 if TYPE_CHECKING:
@@ -91,6 +96,7 @@ class Workspace:
         records: SharedRecords | None = None,
     ) -> None:
         self.root = root
+        self._home = home
         self._closed = False
         self.policies = lifespans.policies
         self._policy_problems = lifespans.problems
@@ -109,8 +115,11 @@ class Workspace:
         self._follower = (
             TelemetryFollower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
         )
+        self._transferred = TransferredPatterns(root, home, store.read)
         self._recall = MemoryRecall(root, store.read, lifespans.policies, embedder, self.uses)
-        memory = SoarMemory(self._recall, store, lambda: self.soar.logs_folder(), indexer.first_run)
+        memory = SoarMemory(
+            self._recall, store, lambda: self.soar.logs_folder(), indexer.first_run, self._transferred.matching
+        )
         ended = _counting(sender) if sender is not None else _count_nothing
         self.soar = Soar(root, home, configured, memory, self.deliverables, environ, ended)
         self.record = (
@@ -295,6 +304,24 @@ class Workspace:
     async def explain(self, chunk_id: str) -> ExplainResult:
         """All that memory knows of the chunk of that id, with or without its lines. Raises UnknownChunk."""
         return await self._store.read(explanation.explain_id, self.root, chunk_id, self.policies)
+
+    async def who(self, place: str) -> WhoResult:
+        """Who knows a file, a place in one or a name, who knows it best first. Raises UnknownChunk."""
+        reading = self._indexer.learning_history
+        return await who(self.root, self._home, self._store.read, place, time.time(), reading=reading)
+
+    async def transferred_patterns(self, params: RecallParams) -> list[Recalled]:
+        """Patterns of other repositories that fit a question; none where it names one place or chunk."""
+        question = parse_question(below(str(self.root), params.query))
+        if question.is_id or question.reasoning_id is not None or question.places or params.level is not None:
+            return []
+        told = params.include_content or params.budget_tokens is not None
+        now = time.time()
+        return [recalled(match, now, content=told) for match in await self._transferred.matching(params.query)]
+
+    async def first_commit(self) -> str:
+        """First commit of the repository that this is a part of, as it is kept; "" where it is not known."""
+        return await self._store.read(file_reader.fact, "git_root") or ""
 
     async def symbols(self, query: str, limit: int) -> list[Recalled]:
         """Definitions whose name starts like the query, then those recall finds for it."""

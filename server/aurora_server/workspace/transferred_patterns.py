@@ -1,0 +1,124 @@
+"""Transferred patterns: what was solved in other repositories that this machine has records of, for a workspace."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import closing
+from pathlib import Path
+
+from msgspec import UNSET
+
+from aurora_memory import StoreError
+from aurora_memory.activation import base_level
+from aurora_memory.chunk_text import cost
+from aurora_memory.record.record_file import Record
+from aurora_memory.record.repositories import Repositories
+from aurora_memory.record.transfer import Match, TransferablePattern, matching, patterns_of, suffix_of
+from aurora_memory.store import file_reader
+from aurora_memory.store.reader import Reader
+from aurora_memory.store.reader_thread import ReaderThread
+from aurora_protocol.methods import ActivationTerms, Recalled
+from aurora_server.workspace.repository_record import FOLDER, RecordPlace, record_place
+from aurora_server.workspace.wire import iso
+
+logger = logging.getLogger(__name__)
+
+MOST = 3
+"""Patterns of other repositories in one answer."""
+
+_Stamp = tuple[float, float]
+
+
+class TransferredPatterns:
+    """Patterns of other repositories for the workspace at `root`. A record is read again only when it has changed."""
+
+    def __init__(self, root: Path, home: Path, read: ReaderThread) -> None:
+        self._root = root
+        self._home = home
+        self._read = read
+        self._turn = asyncio.Lock()
+        self._place: RecordPlace | None = None
+        self._known: dict[Path, tuple[_Stamp, list[TransferablePattern]]] = {}
+
+    async def matching(self, query: str) -> list[Match]:
+        """The patterns that fit a question best; none where no other repository's record has any."""
+        async with self._turn:
+            if not await asyncio.to_thread((self._home / FOLDER).is_dir):
+                return []
+            if self._place is None:
+                self._place = await record_place(self._root, self._home)
+            suffixes = await self._read(_suffixes)
+            await asyncio.to_thread(self._refresh, self._place)
+            patterns = [each for _, some in self._known.values() for each in some]
+            return await asyncio.to_thread(matching, patterns, query, suffixes, MOST)
+
+    def _refresh(self, own: RecordPlace) -> None:
+        """Read the records that are new or have changed. One that cannot be read is left out, and logged."""
+        register = Repositories(self._home / FOLDER)
+        names, taken_over = register.names()
+        found: dict[Path, tuple[_Stamp, list[TransferablePattern]]] = {}
+        for path in sorted((self._home / FOLDER).glob("*.sqlite")):
+            if path == register.path or path.stem == own.repository or path.stem in taken_over:
+                continue
+            stamp = _stamp(path)
+            known = self._known.get(path)
+            if known is not None and known[0] == stamp:
+                found[path] = known
+                continue
+            try:
+                with closing(Record.open(path, path.stem, own.author, own.machine)) as record:
+                    found[path] = stamp, patterns_of(record, names.get(path.stem, path.stem[:8]))
+            except StoreError as error:
+                logger.warning("record not read", extra={"path": str(path), "error": str(error)})
+        self._known = found
+
+
+def recalled(match: Match, now: float, *, content: bool) -> Recalled:
+    """A match for the wire: a pattern that stands in no file here, and says where it is from and whose it is."""
+    pattern = match.pattern
+    document = pattern.document
+    text = steps(pattern)
+    level = base_level([pattern.learned_at], now)
+    return Recalled(
+        id=document.id,
+        type="reas",
+        kind="reasoning",
+        name=document.id.removeprefix("reas:"),
+        file="",
+        line_start=0,
+        line_end=0,
+        language="",
+        signature=document.content.original_query,
+        score=match.score,
+        activation=ActivationTerms(
+            total=round(level, 6), base_level=round(level, 6), spreading=0.0, context_boost=0.0, decay=0.0
+        ),
+        last_used=None,
+        last_modified=iso(pattern.learned_at),
+        tokens=cost(text),
+        summary="; ".join(step.description for step in document.content.subgoals),
+        callers=0,
+        workspace="",
+        transferred_from=pattern.repository,
+        learned_by=pattern.learned_by,
+        content=text if content else UNSET,
+    )
+
+
+def steps(pattern: TransferablePattern) -> str:
+    """What was done there, step by step, with where that was."""
+    content = pattern.document.content
+    who = "You" if pattern.learned_by == "" else pattern.learned_by or "A colleague"
+    lines = [f"{who} solved this in another repository, {pattern.repository}, on {iso(pattern.learned_at)[:10]}:"]
+    return "\n".join([*lines, content.original_query, *(f"- {step.description}" for step in content.subgoals)])
+
+
+def _suffixes(reader: Reader) -> frozenset[str]:
+    """Endings of the files that are indexed here."""
+    return frozenset(suffix_of(path) for path in file_reader.files(reader)) - {""}
+
+
+def _stamp(path: Path) -> _Stamp:
+    log = path.with_name(f"{path.name}-wal")
+    return path.stat().st_mtime, log.stat().st_mtime if log.exists() else 0.0
