@@ -146,7 +146,7 @@ def test_a_call_tells_of_an_answer_even_when_its_body_never_ends(tmp_path: Path)
         assert document["status"] == 201
         assert "larger than" in document["cut"]
         assert len(document["body"]) == MAX_BYTES
-        slow = manifest_command(tmp_path / "h", "call", site.url, "slow", "--timeout", "2")
+        slow = manifest_command(tmp_path / "h", "call", site.url, "slow", "--timeout", "6")
         assert slow.returncode == 0, slow.stderr
         assert "cut" in slow.stdout
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.patience import HANG
 from tests.server.agents import COMMAND, agent, environment, said
-from tests.server.daemons import Daemon
+from tests.server.daemons import Daemon, until
 
 FILES = {
     "store.py": "class Store:\n    def read_rows(self, key):\n        return [key]\n\n\nclass Base:\n    pass\n",
@@ -51,6 +51,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     with Daemon(home) as daemon:
         with daemon.client(root) as client:
             client.request("aurora/index")
+            commits = {"query": "co-changes of load"}
+            until(lambda: client.request("aurora/recall", commits)["results"] != [], what="git's history is read")
         yield daemon, root, home
 
 

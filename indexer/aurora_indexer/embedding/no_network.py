@@ -11,6 +11,7 @@ OFFLINE = {
     "TRANSFORMERS_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
+    "ORT_DISABLE_TELEMETRY": "1",
     "DO_NOT_TRACK": "1",
 }
 """Variables that the libraries ask before they try."""
@@ -22,7 +23,8 @@ _SENDING = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg", "sock
 def forbid_network() -> None:
     """From here on, this process looks up no name and opens no connection. There is no way back.
 
-    Python's own sockets only: a library that brought a network stack of its own would have to heed `OFFLINE`.
+    Python's own sockets only: a library that brings a network stack of its own has to heed `OFFLINE`, as onnxruntime
+    from 1.29 on does, which else keeps an identifier of the device and sends what it ran to its makers.
     """
     os.environ.update(OFFLINE)
     sys.addaudithook(_refuse)

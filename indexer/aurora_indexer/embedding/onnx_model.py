@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from aurora_indexer.embedding import ModelError
 from aurora_indexer.embedding.model_folder import ModelFolder
+from aurora_indexer.embedding.no_network import OFFLINE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +27,8 @@ class OnnxModel:
 
     def __init__(self, folder: ModelFolder) -> None:
         """Raises ModelError; ImportError where the extra is not installed."""
+        # Before the import: `disable_telemetry_events` lets what is told of the process itself pass.
+        os.environ.update(OFFLINE)
         import onnxruntime
         from tokenizers import Tokenizer
 

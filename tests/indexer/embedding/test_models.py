@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,12 @@ import pytest
 
 from aurora_indexer.embedding import ModelError, embedding_text
 from aurora_indexer.embedding.model_folder import find, fingerprint, look
+from aurora_indexer.embedding.no_network import OFFLINE
 from aurora_indexer.embedding.worker import load, rows
 from tests.models import HIDDEN, bert, static_model, table, words, write
+from tests.patience import HANG
 
+os.environ.update(OFFLINE)  # for what the tests themselves import of the same libraries
 np = pytest.importorskip("numpy")
 pytest.importorskip("tokenizers", reason="the semantic extra is not installed")
 pytest.importorskip("safetensors", reason="the semantic extra is not installed")
@@ -82,6 +87,18 @@ def test_a_transformer_is_pooled_over_its_own_tokens_only(tmp_path: Path) -> Non
         assert np.allclose(together, alone, atol=2e-3), "a longer neighbour must change nothing"
     folder = tmp_path / "mean"
     assert alike(folder, "sign in", "authenticate the user") > alike(folder, "sign in", "paint pixel") + 0.2
+
+
+def test_onnxruntime_keeps_and_sends_nothing_of_its_own(tmp_path: Path) -> None:
+    """Its library has a network stack and a database, which no hook of Python sees."""
+    pytest.importorskip("onnxruntime", reason="the semantic extra is not installed")
+    home = tmp_path / "home"
+    home.mkdir()
+    code = "import sys; from aurora_indexer.embedding.worker import load; load(sys.argv[1])"
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}  # without CI=…, where it is silent
+    done = subprocess.run([sys.executable, "-c", code, str(bert(tmp_path / "m"))], env=environment, timeout=HANG)
+    assert done.returncode == 0
+    assert [path.relative_to(home) for path in home.rglob("*")] == []
 
 
 def test_mean_pooling_is_the_mean_of_what_the_network_says(tmp_path: Path) -> None:
