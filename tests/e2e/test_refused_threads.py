@@ -85,7 +85,7 @@ def root(tmp_path: Path) -> Path:
 
 def one_line_at_most(done: subprocess.CompletedProcess[str]) -> None:
     assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr
-    assert done.returncode in (0, 1, 2, 3), done
+    assert done.returncode in (0, 1, 2, 3, 130), done  # 130: the request was given up within, and says "cancelled"
     if done.returncode > 1:
         assert len(done.stderr.splitlines()) == 1, done.stderr
 
@@ -117,6 +117,10 @@ def test_a_daemon_that_gets_few_threads_from_its_start_says_so_or_works(
     product: OtherUser, root: Path, processes: int
 ) -> None:
     one_line_at_most(product.limited(processes, "mem", "handler_7_5", cwd=root, seconds=90))
-    one_line_at_most(product.aurora("daemon", "stop", cwd=root, seconds=60))
-    eventually(lambda: not product.processes(), "nothing goes on", seconds=20)
+
+    def stopped() -> bool:  # it may only be coming up
+        one_line_at_most(product.aurora("daemon", "stop", cwd=root, seconds=60))
+        return not product.processes()
+
+    eventually(stopped, "nothing goes on", seconds=60)
     assert product.json("mem", "handler_7_5", cwd=root)["results"][0]["name"] == "handler_7_5"
