@@ -71,7 +71,7 @@ def ensure_daemon(
                 raise DaemonUnreachable(
                     f"the daemon did not come up within {timeout:g} s{_complaint(address.log, logged)}"
                 ) from error
-        code = process.returncode
+        code = process.poll()
         if code is not None and code != 0:
             raise DaemonUnreachable(f"the daemon could not start (exit code {code}){_complaint(address.log, logged)}")
         if code == 0:
@@ -176,8 +176,10 @@ def _spawn(address: Address, command: tuple[str, ...], environ: Mapping[str, str
         raise DaemonUnreachable(f"cannot run {command[0]}: {error.strerror}; reinstall aurora-context") from error
     finally:
         os.close(descriptor)
-    # Somebody has to collect its exit code, or it stays a zombie for as long as we live.
-    threading.Thread(target=process.wait, name="daemon-reaper", daemon=True).start()
+    # Somebody has to collect its exit code, or it stays a zombie for as long as we live, which it may where we get no
+    # thread for that.
+    with suppress(RuntimeError):
+        threading.Thread(target=process.wait, name="daemon-reaper", daemon=True).start()
     return process
 
 

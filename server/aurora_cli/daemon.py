@@ -92,6 +92,8 @@ def stop_daemon(address: Address) -> int | None:
         return pid
     info = read_info(address)
     if info is None or (pid is not None and info.pid != pid):
+        if pid is not None and not wait_until_gone(pid, time.monotonic() + _STOP_WITHIN):  # it has no socket any more
+            raise DaemonUnreachable(f"the daemon (process {pid}) does not end; end it with: kill -9 {pid}")
         return pid
     if not stop_listener(info.socket, info.pid) and pid is None:
         return None

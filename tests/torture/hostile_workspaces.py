@@ -110,13 +110,13 @@ def git_aliases_and_helpers(root: Path, trap: Trap) -> None:
 
 @hostile
 def git_filters(root: Path, trap: Trap) -> None:
-    (root / ".gitattributes").write_text("* filter=x diff=x merge=x working-tree-encoding=UTF-16\n")
     it = trap.program
     _configured(
         root,
         f'[filter "x"]\n\tclean = {it}\n\tsmudge = {it}\n\tprocess = {it}\n\trequired = true\n'
         f'[diff "x"]\n\ttextconv = {it}\n\tcommand = {it}\n[diff]\n\texternal = {it}\n[merge "x"]\n\tdriver = {it}\n',
     )
+    (root / ".gitattributes").write_text("* filter=x diff=x merge=x working-tree-encoding=UTF-16\n")
     (root / "second_one.py").touch()
 
 

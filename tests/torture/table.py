@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from aurora_protocol import DaemonUnreachable, RequestFailed
+from aurora_protocol.launch import ensure_daemon
 from tests.e2e.product import COMMAND, Product, product_in
 from tests.torture.faults import DAMAGES, FAULTS, NotHere
 from tests.torture.targets import COMMANDS, LOSE, METHODS, SERVE, TARGETS
@@ -91,8 +92,9 @@ def _tried(product: Product, root: Path, folder: Path, target: str) -> None:
 
 def _asked(product: Product, root: Path, method: str, params: dict[str, object]) -> str:
     try:
-        with product.session(root) as session:
-            return json.dumps(session.request(method, params, timeout=LONGEST - 10))
+        with ensure_daemon(product.address, environ=product.environment, timeout=LONGEST / 4) as session:
+            session.initialize(root, "aurora-cli", None, timeout=LONGEST / 4)
+            return json.dumps(session.request(method, params, timeout=LONGEST / 2))
     except (DaemonUnreachable, RequestFailed) as error:
         return str(error)
 

@@ -116,21 +116,36 @@ class Daemon:
         end_for_certain(self._endpoint.release)
         looking.cancel()
         self._endpoint.withdraw()  # who comes from now on starts the next daemon
-        await self._listener.stop("the daemon is stopping", LEAVE_WITHIN)
+        try:
+            await self._listener.stop("the daemon is stopping", LEAVE_WITHIN)
+        except Exception:
+            logger.warning("sessions were not taken leave of", exc_info=True)
         await close_core(self._core)
         logger.info("daemon stopped", extra={"pid": os.getpid()})
 
     async def _look(self) -> None:
         """End when nobody comes, or nobody could come: another daemon would be started beside this one."""
-        await asyncio.to_thread(self._source.tell_log)
+        first, failing = True, False
         while True:
             idle_after = self._in_force.daemon.idle_minutes * 60
+            try:
+                await self._look_once(idle_after, first=first)
+                failing = False
+            except Exception:  # a thread that is refused, say; who does not look any more would never end
+                if not failing:
+                    logger.warning("settings and socket cannot be looked at", exc_info=True)
+                failing = True
+            first = False
             await asyncio.sleep(min(LOOK_EVERY, idle_after / 4))
-            await self._take_settings()
-            if self._listener.idle_seconds >= idle_after:
-                self.stop("idle")
-            elif not await asyncio.to_thread(self._endpoint.intact):
-                self.stop("its socket is gone")
+
+    async def _look_once(self, idle_after: float, *, first: bool) -> None:
+        if self._listener.idle_seconds >= idle_after:
+            self.stop("idle")
+        if first:
+            await asyncio.to_thread(self._source.tell_log)
+        await self._take_settings()
+        if not await asyncio.to_thread(self._endpoint.intact):
+            self.stop("its socket is gone")
 
     async def _take_settings(self) -> None:
         """Use what the user has written into the configuration meanwhile; what asks for it each time has it anyway."""

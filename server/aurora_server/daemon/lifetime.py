@@ -40,10 +40,14 @@ def core_of(
 
 
 async def close_core(core: Core) -> None:
-    """Close workspaces and workers, for CLOSE_WITHIN seconds at most."""
+    """Close workspaces and workers, for CLOSE_WITHIN seconds at most. What fails of it is logged."""
     try:
         async with asyncio.timeout(CLOSE_WITHIN):
-            await core.close()
+            for step in core.last_steps():
+                try:
+                    await step()
+                except Exception:
+                    logger.warning("something could not be closed", exc_info=True)
     except TimeoutError:
         logger.error("workspaces or workers did not close in time")
 
@@ -68,7 +72,8 @@ def stop_on_signals(stop: Callable[[str], None]) -> None:
 def end_for_certain(last_act: Callable[[], None]) -> None:
     """From now on this process has GIVE_UP_AFTER seconds to end by itself; then `last_act` is done and it is ended.
 
-    A thread that is stuck in a system call, or a database connection that was not closed, would keep it for ever.
+    A thread that is stuck in a system call, or a database connection that was not closed, would keep it for ever. Where
+    no thread is to be had to wait for that, the system ends it, without a last act.
     """
 
     def end() -> None:
@@ -78,4 +83,9 @@ def end_for_certain(last_act: Callable[[], None]) -> None:
 
     timer = threading.Timer(GIVE_UP_AFTER, end)
     timer.daemon = True
-    timer.start()
+    try:
+        timer.start()
+    except RuntimeError:
+        logger.warning("no thread can be started; the system will end this process if it does not end itself")
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # what it does then needs nothing of us
+        signal.setitimer(signal.ITIMER_REAL, GIVE_UP_AFTER)

@@ -62,7 +62,7 @@ class Listener:
         else:
             self._server = await asyncio.start_unix_server(self._connected, sock=listener, backlog=1)
         listener.listen(BACKLOG)
-        self._session_class = asyncio.create_task(asyncio.to_thread(_load_sessions), name="load sessions")
+        self._session_class = asyncio.create_task(_sessions_loaded(), name="load sessions")
 
     async def stop(self, reason: str, within: float) -> None:
         """Accept nobody any more, and end the sessions; those that take longer than `within` seconds are cut off."""
@@ -93,6 +93,9 @@ class Listener:
                 await session.run()
             finally:
                 del self._sessions[task]
+        except Exception:
+            logger.warning("a session ended with an error", extra={"session": number}, exc_info=True)
+            writer.close()  # or who asks would wait for an answer
         finally:
             self._core.connections -= 1
             self._last_left = time.monotonic()
@@ -135,6 +138,14 @@ async def _knows_token(reader: asyncio.StreamReader, token: str) -> bool:
     except (TimeoutError, ValueError, OSError):
         return False
     return hmac.compare_digest(line.strip(), token.encode("ascii"))
+
+
+async def _sessions_loaded() -> type[Session]:
+    """What sessions are; imported here, with everybody waiting, where no thread is to be had for it."""
+    try:
+        return await asyncio.to_thread(_load_sessions)
+    except RuntimeError:
+        return _load_sessions()
 
 
 def _load_sessions() -> type[Session]:

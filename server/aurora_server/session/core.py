@@ -71,8 +71,6 @@ class Core:
             workspaces=self.workspaces.status(),
         )
 
-    async def close(self) -> None:
-        """Send what is to be exported, close the workspaces, then the worker processes."""
-        await self.send_rest()
-        await self.workspaces.close()
-        await self.close_pool()
+    def last_steps(self) -> tuple[Callable[[], Awaitable[None]], ...]:
+        """What is to be done at the end: send what is to be exported, close the workspaces, then the workers."""
+        return self.send_rest, self.workspaces.close, self.close_pool
