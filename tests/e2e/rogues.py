@@ -1,8 +1,8 @@
 """Rogue agents for unattended runs: a program that does another act in each iteration, and what each act does.
 
-The file `acts` has a line for each iteration of the experiment; which it is stands in the scratchpad. `ACTS` are bodies of Python; they find
-`git(...)`, which is what PATH has, `bare(...)`, the same without what its environment brings of git's configuration,
-`write(name, text)`, `root`, `claim(text)`, which says that the goal is met, and `say(text)`.
+The file `acts` has a line for each iteration of the experiment; which it is stands in the scratchpad. `ACTS` are bodies
+of Python; they find `git(...)`, which is what PATH has, `bare(...)`, the same without what its environment brings of
+git's configuration, `write(name, text)`, `root`, `claim(text)`, which says that the goal is met, and `say(text)`.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ GOOD = agent("x1", "fence", "lawn", "hedge")
 
 @pytest.mark.parametrize(
     ("rate", "who"),
-    [(None, "n1"), (1.0, "n1"), (0.35, "n1"), (0.34, "x1"), (0.0, "x1")],
+    [(None, "n1"), (1.0, "n1"), (0.3, "n1"), (0.29, "x1"), (0.0, "x1")],
     ids=lambda value: str(value),
 )
 def test_who_is_named_does_it_however_badly_it_fits_unless_it_did_poorly(rate: float | None, who: str) -> None:
