@@ -3,8 +3,9 @@
 `python -m tests.benchmarks.agent_tokens [FOLDER]`: the tasks are docstrings' first sentences, blanked in the copy that
 is searched; the place is the function they stood in. Both agents read until they see it. Without: grep for the four
 rarest words; then the files with most of them, in windows around the lines that match. With: the list of tools is paid,
-recall asked, and its places read by their lines, best first; where none is it, the agent goes on as without. The target
-is for tasks whose place both find; all tasks are told beside, and both once more with the list of `--tools core`.
+recall asked, and its places read by their lines (as many at once as without), best first; where none is it, the agent
+goes on as without. The target is for tasks whose place both find; all tasks are told beside, and both once more with
+the list of `--tools core`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ MOST_LINES = 60
 """Lines of one grep that an agent is shown."""
 MOST_FILES = 10
 WINDOW = 60
-"""Lines around a match that are read at once."""
+"""Lines around a match, or from a place's first on, that are read at once."""
 _WORD = re.compile(r"[A-Za-z_]{4,}")
 
 Span = tuple[str, int, int]
@@ -113,7 +114,8 @@ def with_aurora(
     results = found["results"]
     assert isinstance(results, list)
     for each in results:
-        path, first, last = each["file"], each["line_start"], each["line_end"]
+        path, first = each["file"], each["line_start"]
+        last = min(each["line_end"], first + WINDOW - 1)
         spent += _cost("\n".join(texts.get(path, "").splitlines()[first - 1 : last]))
         if any(path == file and first <= start <= last for file, start, _ in wanted):
             return spent, True

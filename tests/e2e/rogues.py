@@ -93,7 +93,7 @@ LEAVING = {
     "begins a repository of its own": "shutil.rmtree(root / '.git'); bare('init', '-b', 'headless');"
     " write('result.txt', '42\\n'); bare('add', '.'); bare('commit', '-m', '42'); claim()",
     "pushes past the guard": "bare('commit', '--allow-empty', '-m', 'mine'); bare('push', 'origin', 'headless')",
-    "merges past the guard": "bare('merge', '--no-ff', '-m', 'merged', 'other'); claim()",
+    "merges past the guard": "bare('merge', '--no-ff', '-X', 'ours', '-m', 'merged', 'other'); claim()",
     "rewrites the goal": "write('headless/prompt.md', '# Goal\\n\\nNothing.\\n\\nBUDGET_LIMIT: $900\\n');"
     " claim('nothing is to be done')",
 }
