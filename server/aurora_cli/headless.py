@@ -181,7 +181,8 @@ def spent_by(budget: Budget, stage: Mapping[str, Any]) -> float:
 def cancelled_record(stage: Mapping[str, Any], query: str, usd: float, workspace: str, mode: Mode) -> RunRecord:
     """A run that was cancelled, as far as the stages that were told of it go."""
     result = {
-        "id": str(stage.get("run") or ""), "query": query, "cost_usd": usd, "counted_usd": usd, "took_ms": stage.get("elapsed_ms") or 0.0,
+        "id": str(stage.get("run") or ""), "query": query, "cost_usd": usd, "counted_usd": usd,
+        "took_ms": stage.get("elapsed_ms") or 0.0,
         "state": "cancelled", "answer": "", "score": None, "confidence": None, "notices": (), "error": "cancelled",
         "log": None,
     }  # fmt: skip

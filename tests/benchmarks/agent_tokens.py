@@ -3,8 +3,9 @@
 `python -m tests.benchmarks.agent_tokens [FOLDER]`: the tasks are docstrings' first sentences, blanked in the copy that
 is searched; the place is the function they stood in. Both agents read until they see it. Without: grep for the four
 rarest words; then the files with most of them, in windows around the lines that match. With: the list of tools is paid,
-recall asked, and its places read by their lines, best first; where none is it, the agent goes on as without. The target
-is for tasks whose place both find; all tasks are told beside.
+recall asked, and its places read by their lines (as many at once as without), best first; where none is it, the agent
+goes on as without. The target is for tasks whose place both find; all tasks are told beside, and both once more with
+the list of `--tools core`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from aurora_indexer.parse.chunk_parser import parse_file
@@ -21,6 +22,7 @@ from aurora_protocol import methods
 from aurora_server.mcp.memory_tools import places_reply
 from aurora_server.mcp.replies import DEFAULT_TOKENS
 from aurora_server.mcp.server import described
+from aurora_server.mcp.tool import Tool
 from aurora_server.mcp.tools import BUILT_IN
 from tests.benchmarks.recall_cases import Case, docstring_cases
 from tests.server.daemons import Daemon
@@ -31,7 +33,7 @@ MOST_LINES = 60
 """Lines of one grep that an agent is shown."""
 MOST_FILES = 10
 WINDOW = 60
-"""Lines around a match that are read at once."""
+"""Lines around a match, or from a place's first on, that are read at once."""
 _WORD = re.compile(r"[A-Za-z_]{4,}")
 
 Span = tuple[str, int, int]
@@ -40,7 +42,7 @@ Span = tuple[str, int, int]
 def main() -> int:
     """Print a line for each task, the worst and the whole; 1 where the target is missed."""
     source = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "memory"
-    listed = _cost(*(described(tool).model_dump_json(by_alias=True, exclude_none=True) for tool in BUILT_IN))
+    listed, core = (_listed([tool for tool in BUILT_IN if tool.core or not short]) for short in (False, True))
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name) / "copy"
         cases = docstring_cases(source, copy, TASKS)
@@ -58,13 +60,24 @@ def main() -> int:
     for case, (spent, there), (less, here) in rows:
         marks = f"{'yes' if there else 'no'}/{'yes' if here else 'no'}"
         print(f"{spent:8,} {less:8,} {less / spent:6.2f}  {marks:7}{case.question[:70]}")
-    same = [(spent, less) for _, (spent, there), (less, here) in rows if there and here]
-    whole, worst = sum(b for _, b in same) / sum(a for a, _ in same), max(b / a for a, b in same)
-    print(f"found by both: {len(same)} of {len(rows)}; tokens with / without {whole:.3f}, worst task {worst:.2f}")
-    every = sum(less for _, _, (less, _) in rows) / sum(spent for _, (spent, _), _ in rows)
-    print(f"all tasks, also those that neither finds: {every:.3f}")
+    whole = _told("", rows, 0)
+    _told(f", with --tools core ({core} tokens)", rows, listed - core)
     lost = sum(there and not here for _, (_, there), (_, here) in rows)
     return int(whole > TARGET or lost > 0)
+
+
+def _listed(tools: Sequence[Tool]) -> int:
+    return _cost(*(described(tool).model_dump_json(by_alias=True, exclude_none=True) for tool in tools))
+
+
+def _told(how: str, rows: Sequence[tuple[Case, tuple[int, bool], tuple[int, bool]]], spared: int) -> float:
+    """Print what the tasks came to where each with AURORA is `spared` so many tokens; returns the ratio aimed at."""
+    same = [(spent, less - spared) for _, (spent, there), (less, here) in rows if there and here]
+    whole, worst = sum(b for _, b in same) / sum(a for a, _ in same), max(b / a for a, b in same)
+    print(f"found by both{how}: {len(same)} of {len(rows)}; tokens with / without {whole:.3f}, worst task {worst:.2f}")
+    every = sum(less - spared for _, _, (less, _) in rows) / sum(spent for _, (spent, _), _ in rows)
+    print(f"all tasks{how}, also those that neither finds: {every:.3f}")
+    return whole
 
 
 def without(case: Case, wanted: set[Span], texts: dict[str, str]) -> tuple[int, bool]:
@@ -101,7 +114,8 @@ def with_aurora(
     results = found["results"]
     assert isinstance(results, list)
     for each in results:
-        path, first, last = each["file"], each["line_start"], each["line_end"]
+        path, first = each["file"], each["line_start"]
+        last = min(each["line_end"], first + WINDOW - 1)
         spent += _cost("\n".join(texts.get(path, "").splitlines()[first - 1 : last]))
         if any(path == file and first <= start <= last for file, start, _ in wanted):
             return spent, True

@@ -172,7 +172,7 @@ def signals(text: str, signal: str) -> int:
     It counts as a line of its own or as a decision, so that talking of the signal does not set it off; nor does a
     template of it, whose reason is in brackets.
     """
-    return len(_signal(signal).findall(text)) + sum(status == signal for status in _STATUS.findall(text))
+    return len(_signal(signal).findall(text)) + list(_STATUS.findall(text)).count(signal)
 
 
 def _signal(signal: str) -> re.Pattern[str]:

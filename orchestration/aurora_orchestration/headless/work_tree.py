@@ -29,8 +29,8 @@ _NO_COMMIT = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 class TreeState(Struct, frozen=True, kw_only=True):
     """State of a work tree: branch ("" where HEAD is detached), commit, where every branch is, uncommitted files.
 
-    `repository` is the folder git keeps it in ("" where there is none). `files` maps each changed or untracked file to what git says of it and a digest of its bytes. `moves` counts HEAD's
-    steps as its reflog has them.
+    `repository` is the folder git keeps it in ("" where there is none). `files` maps each changed or untracked file to
+    what git says of it and a digest of its bytes. `moves` counts HEAD's steps as its reflog has them.
     """
 
     repository: str

@@ -130,8 +130,8 @@ async def _settle(run: Run) -> None:
         run.services.budget.end_run,
         record.id,
         query_counted=counted,
-        way=run.way if whole else "",
-        estimated=run.expected_usd,
+        way=run.budget.way if whole else "",
+        estimated=run.budget.expected_usd,
         usd=record.counted_usd,
     )
 

@@ -20,8 +20,8 @@ LEAST_FIT = 0.2
 """The least fit for which an agent is taken that was not named: about two words that tell something."""
 
 UNTRIED = 0.5
-POOR = 0.35
-"""A success rate below which an agent that was named gives way to llm-executor."""
+POOR = 0.3
+"""A success rate below which an agent that was named gives way to llm-executor; one failed work is no rate yet."""
 
 NETWORK_SHARE = 0.9
 """What the fit of an agent that is not always there counts for."""

@@ -11,13 +11,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from aurora_memory.documents import CitedSpan
-from aurora_orchestration.agents.executors.dispatch import Executors
-from aurora_orchestration.agents.executors.git_guard import GitGuard, guard_of
 from aurora_orchestration.conversations.log_writer import ConversationLog
 from aurora_orchestration.guardrails.audit import guard_noted
-from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.guardrails.soft_limit import confirm
 from aurora_orchestration.llm.completion import Llm, LlmError, Models
 from aurora_orchestration.llm.journal import Journal
 from aurora_orchestration.llm.metered_model import RunSpending
@@ -25,22 +21,22 @@ from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.llm.providers.editor import EditorModel
 from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar import phase_log as logged
-from aurora_orchestration.soar.agent_cache import AgentCache
 from aurora_orchestration.soar.answer_cache import CachedAnswer
-from aurora_orchestration.soar.assess import as_asked, assess, at_least, routed
+from aurora_orchestration.soar.assess import as_asked, assess, at_least
 from aurora_orchestration.soar.calibration import examples_told
 from aurora_orchestration.soar.checkpoint import Checkpoint
-from aurora_orchestration.soar.cited_spans import drifted_of, spans_of
 from aurora_orchestration.soar.claims import takeovers
 from aurora_orchestration.soar.collect import collect
 from aurora_orchestration.soar.direct import answer_directly
+from aurora_orchestration.soar.drift import cited_of, told_of_drift
 from aurora_orchestration.soar.follow_up import follow_up, with_givens
-from aurora_orchestration.soar.keywords import classify
 from aurora_orchestration.soar.plan import option_for, plan
 from aurora_orchestration.soar.respond import MAX_LISTED, from_context, from_results, respond
 from aurora_orchestration.soar.retrieve import retrieve
 from aurora_orchestration.soar.route import route
+from aurora_orchestration.soar.run_budget import RunBudget
 from aurora_orchestration.soar.run_deliverable import RunDeliverable
+from aurora_orchestration.soar.run_executors import executors_of
 from aurora_orchestration.soar.run_trace import RunTrace
 from aurora_orchestration.soar.scores import notices as odd_weights
 from aurora_orchestration.soar.services import Services
@@ -68,8 +64,7 @@ class Run:
     """Run of one question. `record` is its state: what was asked, and what the phases gave so far; `trace` hears of it.
 
     `checkpoint` is what it begins with; a resumed run has an assessment and a context in it. `file_digests` are those
-    of the files the context shows, taken when it was; `resumable` says that there is a checkpoint on disk. `way` names
-    what kind of run this is for the next estimate, and `expected_usd` what was expected of it without knowing others.
+    of the files the context shows, taken when it was; `resumable` says that there is a checkpoint on disk.
     """
 
     def __init__(
@@ -92,10 +87,7 @@ class Run:
         self._ask_user = ask_user
         self._editor = editor
         self._continuation: Continuation | None = None
-        self._confirmed = self.request.force or self.request.mode == "headless"  # an experiment has its own limit
         self._began = time.monotonic()
-        self.way = ""
-        self.expected_usd = 0.0
         assessment = checkpoint.assessment
         self.record = RunRecord(
             id=checkpoint.id,
@@ -125,6 +117,9 @@ class Run:
             client=tell,
             now=services.now,
             log_file=checkpoint.log,
+        )
+        self.budget = RunBudget(
+            services, self.request, self.settings.complexity, ask_user=ask_user, notice=self.trace.notice
         )
         if checkpoint.resumed:
             self.trace.notice(f"goes on with run {checkpoint.id}, begun {checkpoint.resumed + 1} times")
@@ -166,8 +161,8 @@ class Run:
         if models.reasoning is None or models.solving is None:
             await self._without_models(context, models.why)
             return
-        self.set(estimated_usd=await self._expected(assessment, context, models))
-        await self._check_budget(self.record.estimated_usd)
+        self.set(estimated_usd=await self.budget.expect(self.record.query, assessment, context, models))
+        await self.budget.check(self.record.estimated_usd)
         await self._save()
         self.file_digests = await asyncio.to_thread(self.store.answers.digests, context)
         await self.trace.begin_deliverable(self.record.query, assessment.complexity, models.reasoning.model)
@@ -233,43 +228,9 @@ class Run:
             self.trace.notice(*([said] if said else []))
             asks = not await self._follow_up(cancel_earlier)
             if asks and cached is None and assessor is not None and not request.dry_run:
-                found["estimated_cost_usd"] = await self._precheck(rates)
+                found["estimated_cost_usd"] = await self.budget.precheck(self.record.query, rates)
             self.trace.tell("guard", "complete")
         return asks, cached
-
-    async def _precheck(self, rates: Mapping[Role, Rate]) -> float:
-        """The dollars that the words alone let expect. Raises OverBudget."""
-        complexity = self.settings.complexity
-        level = classify(self.record.query, complexity.keyword_classifier).complexity
-        usd = estimate(tokens_of(self.record.query), 0, level, routed(level, complexity), rates, complexity)
-        await self._check_budget(usd)
-        return round(usd, 6)
-
-    async def _check_budget(self, usd: float) -> None:
-        """Look whether about so many dollars may be spent, and ask where that is beyond the soft limit.
-
-        Asked once in a run. Raises OverBudget.
-        """
-        warning = await asyncio.to_thread(self.services.budget.check, usd, force=self.request.force)
-        if warning is None or usd <= 0:  # what is free is no matter of money
-            return
-        if not self._confirmed:
-            await confirm(warning, self._ask_user)
-            self._confirmed = True
-        self.trace.notice(warning)
-
-    async def _expected(self, assessment: Assessment, context: ContextBundle, models: Models) -> float:
-        """Dollars that this run is expected to cost, now that its way, context and models are known."""
-        option = assessment.verification
-        if option != "none" and self.request.verification is None:
-            option = option_for(option, assessment.complexity)
-        asked = tokens_of(self.record.query), context.tokens, assessment.complexity, option, models.rates
-        self.way = " ".join(
-            (assessment.complexity, option, *(each.model for each in (models.reasoning, models.solving) if each))
-        )
-        self.expected_usd = estimate(*asked, self.settings.complexity)
-        past = await asyncio.to_thread(self.services.budget.past, self.way)
-        return estimate(*asked, self.settings.complexity, past)
 
     async def _follow_up(self, cancel_earlier: Callable[[], bool]) -> bool:
         """Follow-up of the session's last answer (App. E); True where that is all there was to it."""
@@ -341,7 +302,8 @@ class Run:
             else:
                 memory, settings = self.services.memory, self.settings.retrieval
                 context = await retrieve(query, memory, assessment, settings, tell=self.trace.tell)
-                context = await self._told_of_drift(context)
+                workspace = WorkspaceText(self.services.workspace)
+                context = await told_of_drift(context, memory, workspace, self.trace.notice)
                 if self._continuation is not None:
                     context = with_givens(context, self._continuation.given)
             self.set(context=context)
@@ -349,29 +311,12 @@ class Run:
             found["context_budget"] = context.budget
         return context
 
-    async def _told_of_drift(self, context: ContextBundle) -> ContextBundle:
-        """The context, with what it says of patterns whose cited lines have changed since."""
-        rows = [chunk.row for chunk in context.chunks if chunk.type == "reas"]
-        cites = await self.services.memory.cites(rows) if rows else {}
-        workspace = WorkspaceText(self.services.workspace)
-        chunks = list(context.chunks)
-        for number, chunk in enumerate(chunks):
-            places = await asyncio.to_thread(drifted_of, cites.get(chunk.row, ()), workspace)
-            if places:
-                told = f"drifted: {', '.join(places[:3])} changed since this was learned"
-                chunks[number] = replace(chunk, content=f"({told})\n{chunk.content}")
-                self.trace.notice(f"{chunk.id} has {told}")
-        return replace(context, chunks=tuple(chunks))
-
     async def cited_spans(self) -> tuple[CitedSpan, ...]:
         """The lines that the answer rests on, as they were when it was worked out; none where that is not known."""
-        context, files = self.record.context, self.file_digests
-        if context is None or files is None or not self.record.answer:
+        answer, context, files = self.record.answer, self.record.context, self.file_digests
+        if context is None or files is None or not answer:
             return ()
-        workspace = WorkspaceText(self.services.workspace)
-        found = await asyncio.to_thread(spans_of, [self.record.answer], context, workspace)
-        # What was saved while agents were at work is not what they saw.
-        return (found or ()) if await asyncio.to_thread(self.store.answers.digests, context) == files else ()
+        return await cited_of(answer, context, files, self.store.answers, WorkspaceText(self.services.workspace))
 
     async def _from_memory(self, cached: CachedAnswer) -> bool:
         """Give a cached answer, if the session does not ask for another and memory still has its pattern."""
@@ -397,8 +342,9 @@ class Run:
 
     async def _dry_run(self, assessment: Assessment, context: ContextBundle, models: Models) -> None:
         """The answer of a dry run: the way, the models, the estimate."""
-        usd = await self._expected(assessment, context, models) if models.reasoning and models.solving else 0.0
-        past = len(await asyncio.to_thread(self.services.budget.past, self.way))
+        both = models.reasoning is not None and models.solving is not None
+        usd = await self.budget.expect(self.record.query, assessment, context, models) if both else 0.0
+        past = len(await asyncio.to_thread(self.services.budget.past, self.budget.way))
         known = f" ({past} past runs of its kind known)" if past else ""
         way = (
             "one direct answer, not verified"
@@ -507,40 +453,13 @@ class Run:
         self, planned: Plan, routing: RoutingPlan, context: ContextBundle, solving: Llm, judge: Llm
     ) -> None:
         """Phase 6."""
-        guard = None
-        if self.request.mode == "headless":
-            folder = Path(self.services.home, "headless", self.record.id)
-            settings, trusted = self.settings.headless, self.services.trusted
-            guard = await guard_of(self.services.workspace, folder, settings, trusted=trusted)
-        try:
-            await self._agents_work(planned, routing, context, solving, judge, guard)
-        finally:
-            if guard is not None:
-                await asyncio.shield(asyncio.to_thread(guard.remove))
-
-    async def _agents_work(
-        self,
-        planned: Plan,
-        routing: RoutingPlan,
-        context: ContextBundle,
-        solving: Llm,
-        judge: Llm,
-        guard: GitGuard | None,
-    ) -> None:
         services, trace = self.services, self.trace
-        executors = AgentCache(
-            Executors(
-                services.workspace,
-                services.home,
-                self.settings.agents,
-                services.environ,
-                services.now,
-                trusted=services.trusted,
-                guard=guard,
-            ),
-            self.store.agent_answers(self.record.id),
-        )
-        async with trace.phase("collect", agents=[each.agent.id for each in routing.assignments]) as found:
+        guarded = self.request.mode == "headless"
+        answers = self.store.agent_answers(self.record.id)
+        async with (
+            executors_of(services, self.settings, self.record.id, answers, guarded=guarded) as executors,
+            trace.phase("collect", agents=[each.agent.id for each in routing.assignments]) as found,
+        ):
             trace.tell("collect", "in_progress", total=len(routing.assignments))
             results = await collect(
                 planned,
