@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from operator import attrgetter
 
@@ -111,6 +111,8 @@ _LOOKED_BACK = 24
 _GIVING = (b"=", b"return", b"await", b"new", b"&")
 """What stands before a call whose result a name, or the caller, is given."""
 
+_BEFORE_GIVEN = frozenset(b" \t\n\r\v\f").union(word[-1] for word in _GIVING)
+
 _start = attrgetter("start_byte")
 _place = attrgetter("start_byte", "end_byte")  # in a chain of calls all start where the first does
 
@@ -128,17 +130,19 @@ def uses_of(
     bounds, holders = _owners(found.definitions)
     receivers = {node.end_byte: node.start_byte for node in captures.get("receiver", ())}
     types = ReceiverTypes(language, bare, found.definitions, lambda at: _owner_at(bounds, holders, at))
-    calls = sorted(captures.get("call", ()), key=_place)
-    starts = list(map(_start, calls))
-    written = [_written(source, node, receivers) for node in calls]
+    nodes = captures.get("call", ())
+    calls = sorted([(*node.byte_range, n) for n, node in enumerate(nodes)])
+    starts = [start for start, _, _ in calls]
+    written = [_text(source, start, end, receivers) for start, end, _ in calls]
     if language in LANGUAGES:
-        written = _unfolded(source, bare, calls, written, types, lambda at: _owner_at(bounds, holders, at))
+        written = _unfolded(source, bare, nodes, calls, written, types, lambda at: _owner_at(bounds, holders, at))
     at = 0
     for bound, holder in zip([*bounds[1:], len(source) + 1], holders, strict=True):
         # All calls up to where the innermost definition changes.
         until = bisect_left(starts, bound, at)
         if until > at:
-            everyone[holder].called.extend([types.read(each, holder) for each in written[at:until]])
+            names = dict.fromkeys(written[at:until])
+            everyone[holder].called.extend([types.read(each, holder) if b"." in each else each for each in names])
             at = until
     for node in sorted(captures.get("component", ()), key=_place):
         component = _written(source, node, receivers)
@@ -166,23 +170,27 @@ def uses_of(
 def _unfolded(
     source: bytes,
     bare: bytes,
-    calls: list[Node],
+    nodes: Sequence[Node],
+    calls: Sequence[tuple[int, int, int]],
     written: list[bytes],
     types: ReceiverTypes,
     owner_at: Callable[[int], int],
 ) -> list[bytes]:
-    """Names in use with the arguments of calls in them left out; what calls give names is noted in `types`."""
+    """Names in use with the arguments of calls in them left out; what calls give names is noted in `types`.
+
+    `calls` are start, end and number of the node, in the order of `written`.
+    """
     read = list(written)
     chains = 0
-    for n, node in enumerate(calls):
-        name = written[n]
-        if b"(" in name or node.end_byte - node.start_byte > MAX_WRITTEN:
+    for n, ((start, end, number), name) in enumerate(zip(calls, written, strict=True)):
+        if b"(" in name or end - start > MAX_WRITTEN:
             chains += 1
-            read[n] = (_chain(source, node) if chains <= _MAX_CHAINS else b"") or name
-        start = node.start_byte
+            read[n] = (_chain(source, nodes[number]) if chains <= _MAX_CHAINS else b"") or name
+        if start and bare[start - 1] not in _BEFORE_GIVEN:
+            continue
         before = bare[max(0, start - _LOOKED_BACK) : start].rstrip()
         if before.endswith(_GIVING):
-            call = node.parent
+            call = nodes[number].parent
             if call is not None and call.type in _CALLS:
                 types.called(read[n], start, call.end_byte, owner_at(start))
     return read
@@ -219,7 +227,10 @@ def _chain(source: bytes, node: Node) -> bytes:
 
 def _written(source: bytes, node: Node, receivers: dict[int, int]) -> bytes:
     """The name in use as written, from its end: a chain of calls may be as long as the file."""
-    start, end = node.start_byte, node.end_byte
+    return _text(source, *node.byte_range, receivers)
+
+
+def _text(source: bytes, start: int, end: int, receivers: dict[int, int]) -> bytes:
     if receivers:
         # What a method is called on ends at `.`, or two bytes further left at `&.` and `::`.
         start = receivers.get(start - 1, receivers.get(start - 2, start))
