@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import importlib
 import os
 import time
@@ -251,38 +250,17 @@ def _kinds(settings: GlobalOptions) -> tuple[str, ...]:
 
 
 def _author(settings: GlobalOptions) -> str:
-    from aurora_indexer.git.repository_identity import repository_identity
-    from aurora_memory.record.person import machine_id, person_id
+    from aurora_server.workspace.record_place import record_place
 
-    identity = asyncio.run(repository_identity(settings.workspace))
-    return person_id(identity.email, getpass.getuser(), machine_id(settings.address.home))
+    return asyncio.run(record_place(settings.workspace, settings.address.home)).author
 
 
 @contextmanager
 def _record(settings: GlobalOptions) -> Iterator[Record]:
     """Record of the repository that this workspace is in."""
-    from aurora_indexer.git.repository_identity import repository_identity
-    from aurora_memory.record.person import machine_id, person_id
-    from aurora_memory.record.record_file import Record
-    from aurora_memory.record.repositories import Repositories, Seen
+    from aurora_server.workspace.record_place import open_record, record_place
 
-    folder = settings.address.home / "records"
-    known = Repositories(folder)
-    identity = asyncio.run(repository_identity(settings.workspace))
-    commit = known.known_commit(str(identity.common))
-    if commit:
-        identity = asyncio.run(repository_identity(settings.workspace, commit))
-    seen = Seen(
-        common=str(identity.common),
-        first_commit=identity.first_commit,
-        remote=identity.remote,
-        remotes=identity.remotes,
-        has_known=identity.known_commit,
-    )
-    repository = known.belonging(seen).id
-    machine = machine_id(settings.address.home)
-    author = person_id(identity.email, getpass.getuser(), machine)
-    with closing(Record.open(folder / f"{repository}.sqlite", repository, author, machine)) as record:
+    with closing(open_record(asyncio.run(record_place(settings.workspace, settings.address.home)))) as record:
         yield record
 
 

@@ -59,7 +59,10 @@ _AT_ONCE = 10_000
 
 
 class Record:
-    """Record of one repository. `author` and `machine` are those of what is appended here. Close it."""
+    """Record of one repository. `author` and `machine` are those of what is appended here. Close it.
+
+    `mark` is another one for each file: numbers of entries mean nothing in another.
+    """
 
     def __init__(self, path: Path, repository: str, author: str, machine: str, db: sqlite3.Connection) -> None:
         self.path = path
@@ -68,6 +71,7 @@ class Record:
         self.machine = machine
         self._db = db
         self._turn = threading.Lock()
+        self.mark = str(db.execute("SELECT value FROM facts WHERE key = 'mark'").fetchone()[0])
 
     @classmethod
     def open(cls, path: Path, repository: str, author: str, machine: str) -> Record:
@@ -182,6 +186,14 @@ class Record:
     def forgotten(self) -> int:
         """How many entries were forgotten."""
         return int(self._rows("SELECT count(*) FROM forgotten")[0][0])
+
+    def fault(self) -> str | None:
+        """What is wrong with the file, as SQLite finds it; None where it is sound."""
+        try:
+            found = [str(row[0]) for row in self._rows("PRAGMA quick_check(1)")]
+        except StoreCorrupt as error:
+            return str(error).partition("; ")[0]
+        return None if found == ["ok"] else " ".join(found[0].split())[:200]
 
     def version(self) -> int:
         """Number that changes when another connection has written to the file (SQLite's data_version)."""
@@ -345,6 +357,7 @@ def _settle(db: sqlite3.Connection, path: Path, repository: str) -> None:
         db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("INSERT OR IGNORE INTO facts VALUES ('repository', ?)", (repository,))
+        db.execute("INSERT OR IGNORE INTO facts VALUES ('mark', lower(hex(randomblob(16))))")
         owner = db.execute("SELECT value FROM facts WHERE key = 'repository'").fetchone()[0]
     if owner != repository:
         raise StoreCorrupt(f"{path} is the record of the repository {owner}, not of {repository}; move it away")
