@@ -25,6 +25,7 @@ from aurora_server.workspace.workspace import Workspace
 from tests.e2e.repositories import commit, git
 from tests.memory.runs import NOON, retrieved, run
 from tests.memory.test_export import learned
+from tests.server import record_kills
 
 Opener = Callable[[Path], Awaitable[Workspace]]
 CART = "def total(lines):\n    return sum(line.price for line in lines)\n"
@@ -280,3 +281,14 @@ async def test_a_damaged_record_is_found_and_made_anew_from_what_is_readable_and
     await until(lambda: known(again) == known(other) == before)
     said_now = entries(records)
     assert len(said_now) == len(set(said_now)) >= 300
+
+
+def test_nothing_acknowledged_is_lost_or_doubled_when_the_daemon_is_killed(tmp_path: Path) -> None:
+    record_kills.made(tmp_path)
+    acknowledged = record_kills.killed(tmp_path, 4, 1)
+    found, bodies = asyncio.run(record_kills.counted(tmp_path))
+    assert len(acknowledged) >= 4
+    assert found[0] == found[1]
+    assert set(acknowledged) <= found[0].keys()
+    assert set(found[0].values()) == {1}
+    assert len(bodies) == len(set(bodies)) == len(found[0])
