@@ -115,7 +115,7 @@ async def test_no_changed_bit_in_what_was_learned_is_called_sound(tmp_path: Path
         path.write_bytes(flipped)
         try:
             same = learned(path) == everything
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeDecodeError):
             same = False
         if same:
             continue
@@ -152,6 +152,7 @@ async def test_a_row_of_each_table_that_changed_is_known(tmp_path: Path, table: 
     await taught(store)
     async with store._transaction() as db:
         await db.execute("INSERT INTO outbox VALUES ('add-search', 1.0, 2.0)")
+        await db.execute("INSERT INTO heard_changes VALUES ('add-search')")
     await store.remember("root", "/home/me/shop")
     assert (await store.check()).faults == ()
     column = next(each.sealed[-1] for each in SEALED if each.name == table)

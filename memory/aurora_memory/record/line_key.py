@@ -10,36 +10,15 @@ import msgspec
 
 from aurora_memory.chunks import REASONING
 from aurora_memory.learning import fingerprint
-from aurora_memory.store.export_format import (
-    AccessLine,
-    ArchivedLine,
-    BoostLine,
-    ChunkKey,
-    DeliverableLine,
-    DifficultLine,
-    EscalatedLine,
-    ExportLine,
-    ReasoningLine,
-    RunLine,
-    UseLine,
-    line_reader,
-)
+from aurora_memory.store.export_format import ChunkKey, DeliverableLine, ExportLine, ReasoningLine, line_reader
+from aurora_memory.store.tables import carried
 
 _TOLD_BY: Mapping[type[ExportLine], tuple[str, ...]] = {
-    ReasoningLine: (),
-    AccessLine: ("chunk", "at", "kind"),
-    BoostLine: ("chunk", "run"),
-    UseLine: ("reasoning", "chunk"),
-    RunLine: ("id",),
-    DifficultLine: ("signature",),
-    ArchivedLine: ("chunk",),
-    EscalatedLine: ("chunk", "action"),
-    DeliverableLine: ("id",),
+    form.line: form.told_by for _, form in carried() if form.told_by is not None
 }
-"""Types of line that a record holds, each with the fields that say which row it is. Words of conversation logs are not
-among them: the logs lie in one work tree only."""
 
 KINDS = frozenset(str(line.__struct_config__.tag) for line in _TOLD_BY)
+"""Types of line that a record holds, as the registry of tables says."""
 
 _VERSION_MARK = re.compile(r":v[1-9][0-9]{0,5}\Z")
 _read = line_reader(_TOLD_BY)
@@ -55,10 +34,24 @@ def line_key(line: ExportLine) -> str:
     told: list[object] = [line.__struct_config__.tag]
     if isinstance(line, ReasoningLine):
         told += [pattern_of(line.document.id), fingerprint(line.document.content.subgoals).hex()]
+    elif isinstance(line, DeliverableLine) and line.folder:
+        told.append(line.folder)
     for field in _TOLD_BY[type(line)]:
         value = getattr(line, field)
         told.append(_told(value) if isinstance(value, ChunkKey) else value)
     return hashlib.blake2b(msgspec.json.encode(told), digest_size=16).hexdigest()
+
+
+def loose_key(line: ExportLine) -> str:
+    """Key of a line that speaks of code, wherever that stands by now; "" for others."""
+    told: list[object] = [line.__struct_config__.tag]
+    code = False
+    for field in _TOLD_BY[type(line)]:
+        value = getattr(line, field)
+        is_code = isinstance(value, ChunkKey) and value.kind != REASONING
+        code = code or is_code
+        told.append(None if is_code else _told(value) if isinstance(value, ChunkKey) else value)
+    return hashlib.blake2b(msgspec.json.encode(told), digest_size=16).hexdigest() if code else ""
 
 
 def patterns_of(line: ExportLine) -> set[str]:

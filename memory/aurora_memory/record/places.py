@@ -6,16 +6,20 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from aurora_memory.store.export_format import ChunkKey, ExportLine
+from aurora_memory.store.export_format import ChunkKey, DeliverableLine, ExportLine
 
 
 def in_repository(line: ExportLine, below: str) -> ExportLine:
     """Line of the workspace that stands at `below` ("" for the top) as the repository's record has it."""
+    if isinstance(line, DeliverableLine):
+        return replace(line, folder=below)
     return _placed(line, lambda path: f"{below}/{path}" if below else path)
 
 
 def in_workspace(line: ExportLine, below: str) -> ExportLine | None:
     """Line of a record as the workspace at `below` has it; None where it speaks of a file elsewhere."""
+    if isinstance(line, DeliverableLine):
+        return replace(line, folder="") if line.folder == below else None
     start = f"{below}/" if below else ""
     for field in line.__struct_fields__:
         key = getattr(line, field)

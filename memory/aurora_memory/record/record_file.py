@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import msgspec
 
 from aurora_memory import StoreCorrupt, StoreError, StoreForeign, StoreTooNew
 from aurora_memory.record.entry import FORGET, Draft, Entry, InvalidEntry, checked, entry_id, forget_of
-from aurora_memory.record.line_key import KINDS, line_key, line_of, patterns_of
+from aurora_memory.record.line_key import KINDS, line_key, line_of, loose_key, patterns_of
 from aurora_memory.store.connection import BUSY_SECONDS, explained
 from aurora_protocol.strict_modes import OWN_FILE, complaint
 
@@ -44,6 +44,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE heads (author TEXT, machine TEXT, sequence INTEGER NOT NULL, PRIMARY KEY (author, machine))
            WITHOUT ROWID""",
     ),
+    (
+        # Which row of a memory an entry speaks of (`line_key`): two words on one row are known as such.
+        "CREATE TABLE keys (key TEXT, number INTEGER, PRIMARY KEY (key, number)) WITHOUT ROWID",
+        f"INSERT INTO keys SELECT aurora_key(id, kind, body), number FROM entries WHERE kind <> '{FORGET}'",
+        # The same wherever the code that it spoke of stands by now (`loose_key`).
+        "ALTER TABLE forgotten ADD COLUMN loose TEXT NOT NULL DEFAULT ''",
+    ),
 )
 """Shapes of the file, the latest last; append only. `user_version` counts them."""
 
@@ -53,7 +60,10 @@ _AT_ONCE = 10_000
 
 
 class Record:
-    """Record of one repository. `author` and `machine` are those of what is appended here. Close it."""
+    """Record of one repository. `author` and `machine` are those of what is appended here. Close it.
+
+    `mark` is another one for each file: numbers of entries mean nothing in another.
+    """
 
     def __init__(self, path: Path, repository: str, author: str, machine: str, db: sqlite3.Connection) -> None:
         self.path = path
@@ -62,6 +72,7 @@ class Record:
         self.machine = machine
         self._db = db
         self._turn = threading.Lock()
+        self.mark = str(db.execute("SELECT value FROM facts WHERE key = 'mark'").fetchone()[0])
 
     @classmethod
     def open(cls, path: Path, repository: str, author: str, machine: str) -> Record:
@@ -86,9 +97,10 @@ class Record:
         with self._turn:
             self._db.close()
 
-    def append(self, drafts: Iterable[Draft]) -> list[Entry]:
+    def append(self, drafts: Iterable[Draft], *, only_new: bool = False) -> list[Entry]:
         """Append what arose here, in this order; the entries, which are on the disk.
 
+        `only_new` leaves out what an entry says word for word already: done again, it changes nothing.
         Raises InvalidExport or msgspec.DecodeError, before anything is written, where a body is not what its kind says.
         """
         made: list[Entry] = []
@@ -97,7 +109,8 @@ class Record:
                 "SELECT sequence FROM heads WHERE author = ? AND machine = ?", (self.author, self.machine)
             ).fetchone()
             last = int(found[0]) if found else 0
-            for sequence, draft in enumerate(drafts, last + 1):
+            coming = _unknown(db, drafts) if only_new else drafts
+            for sequence, draft in enumerate(coming, last + 1):
                 made.append(
                     Entry(
                         entry_id(self.author, self.machine, sequence, draft.kind, draft.body),
@@ -140,6 +153,16 @@ class Record:
         )
         return [(row[0], Entry(row[1], self.repository, *row[2:])) for row in rows]
 
+    def numbered(self, numbers: Sequence[int]) -> list[tuple[int, Entry]]:
+        """Entries of those numbers that are there still, in that order."""
+        found: list[tuple[int, Entry]] = []
+        for start in range(0, len(numbers), 500):
+            some = numbers[start : start + 500]
+            marks = ", ".join("?" * len(some))
+            rows = self._rows(f"SELECT number, {_COLUMNS} FROM entries WHERE number IN ({marks}) ORDER BY number", some)
+            found += [(row[0], Entry(row[1], self.repository, *row[2:])) for row in rows]
+        return found
+
     def of(self, author: str, machine: str, sequence: int, limit: int = _AT_ONCE) -> list[Entry]:
         """Entries of one person at one machine after a `sequence`, in that order."""
         rows = self._rows(
@@ -171,6 +194,22 @@ class Record:
     def forgotten_keys(self, number: int) -> set[str]:
         """Keys (`line_key`) of rows that entries after the `number`th say are to be forgotten."""
         return {row[0] for row in self._rows("SELECT DISTINCT key FROM forgotten WHERE number > ?", (number,))}
+
+    def loosely_forgotten(self) -> set[str]:
+        """Keys (`loose_key`) of rows of code that are to be forgotten, wherever the code stands by now."""
+        return {row[0] for row in self._rows("SELECT DISTINCT loose FROM forgotten WHERE loose <> ''")}
+
+    def forgotten(self) -> int:
+        """How many entries were forgotten."""
+        return int(self._rows("SELECT count(*) FROM forgotten")[0][0])
+
+    def fault(self) -> str | None:
+        """What is wrong with the file, as SQLite finds it; None where it is sound."""
+        try:
+            found = [str(row[0]) for row in self._rows("PRAGMA quick_check(1)")]
+        except StoreCorrupt as error:
+            return str(error).partition("; ")[0]
+        return None if found == ["ok"] else " ".join(found[0].split())[:200]
 
     def version(self) -> int:
         """Number that changes when another connection has written to the file (SQLite's data_version)."""
@@ -213,17 +252,18 @@ def _add(db: sqlite3.Connection, entries: Sequence[Entry]) -> int:
     ]
     for each in entries:
         patterns: set[str] = set()
+        key = ""
         if each.kind == FORGET:
             said = forget_of(each.body)
             standing.append((each.at, each.author, said.pattern))
         else:
-            patterns, key = _read_body(each)
+            patterns, key, loose = _read_body(each)
             if db.execute("SELECT 1 FROM forgotten WHERE id = ?", (each.id,)).fetchone():
                 continue
             if any(_reaches(forget, each.at, each.author, patterns) for forget in standing):
                 _count(db, each)
                 latest = db.execute("SELECT max(number) FROM entries").fetchone()[0]
-                db.execute("INSERT INTO forgotten VALUES (?, ?, ?)", (each.id, key, int(latest or 0)))
+                db.execute("INSERT INTO forgotten VALUES (?, ?, ?, ?)", (each.id, key, int(latest or 0), loose))
                 continue
         cursor = db.execute(
             f"INSERT OR IGNORE INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -235,12 +275,28 @@ def _add(db: sqlite3.Connection, entries: Sequence[Entry]) -> int:
         assert cursor.lastrowid is not None
         number = cursor.lastrowid
         db.executemany("INSERT INTO patterns VALUES (?, ?)", [(pattern, number) for pattern in patterns])
+        if key:
+            db.execute("INSERT INTO keys VALUES (?, ?)", (key, number))
         _count(db, each)
         if each.kind == FORGET:
             forgets.append((number, each))
     for number, each in forgets:
         _forget(db, number, each)
     return new
+
+
+def _unknown(db: sqlite3.Connection, drafts: Iterable[Draft]) -> list[Draft]:
+    new: dict[tuple[str, str], Draft] = {}
+    said = "SELECT 1 FROM keys JOIN entries USING (number) WHERE keys.key = ? AND kind = ? AND body = ?"
+    for each in drafts:
+        key = _key(str(len(new)), each.kind, each.body)
+        if db.execute(said, (key, each.kind, each.body)).fetchone() is None:
+            new.setdefault((each.kind, each.body), each)
+    return list(new.values())
+
+
+def _key(id_: str, kind: str, body: str) -> str:
+    return _read_body(Entry(id_, "", "", "", 1, 0.0, kind, body))[1]
 
 
 def _count(db: sqlite3.Connection, entry: Entry) -> None:
@@ -251,14 +307,14 @@ def _count(db: sqlite3.Connection, entry: Entry) -> None:
     )
 
 
-def _read_body(entry: Entry) -> tuple[set[str], str]:
-    """Patterns that an entry speaks of, and the key of its row. A kind that a newer AURORA knows is kept as it came."""
+def _read_body(entry: Entry) -> tuple[set[str], str, str]:
+    """Patterns that an entry speaks of, and both keys of its row. A newer AURORA's kind is kept as it came."""
     if entry.kind not in KINDS:
-        return set(), entry.id
+        return set(), entry.id, ""
     line = line_of(entry.body)
     if line.__struct_config__.tag != entry.kind:
         raise InvalidEntry(f"entry {entry.id} is of the kind {entry.kind!r}, and its body is not")
-    return patterns_of(line), line_key(line)
+    return patterns_of(line), line_key(line), loose_key(line)
 
 
 def _reaches(forget: tuple[float, str, str], at: float, author: str, patterns: set[str]) -> bool:
@@ -277,17 +333,25 @@ def _forget(db: sqlite3.Connection, number: int, entry: Entry) -> None:
     where = f"{where} AND kind <> '{FORGET}' AND at <= ?"
     rows = db.execute(f"SELECT number, {_COLUMNS} FROM entries WHERE {where}", (value, entry.at)).fetchall()
     for row in rows:
-        _, key = _read_body(Entry(row[1], "", *row[2:]))
-        db.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?)", (row[1], key, number))
+        _, key, loose = _read_body(Entry(row[1], "", *row[2:]))
+        db.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)", (row[1], key, number, loose))
         db.execute("DELETE FROM patterns WHERE number = ?", (row[0],))
+        db.execute("DELETE FROM keys WHERE key = ? AND number = ?", (key, row[0]))
         db.execute("DELETE FROM entries WHERE number = ?", (row[0],))
 
 
 def make_private(path: Path) -> None:
-    """Make the file (0600) in a folder of ours (0700), or look whose it is. Raises StoreError."""
+    """Make the file (0600) in a folder of ours (0700), or look whose it is. Raises StoreError.
+
+    One that is there is not opened: to close it again would take from this process every lock that SQLite holds on it
+    for another connection (POSIX), and another process would then take away the log that this one writes to.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | OWN_FILE, 0o600))
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | OWN_FILE, 0o600))
+        if path.is_symlink():
+            raise StoreError(f"{path} is a link; put the record itself there")
         for each in (path.parent, path):
             told = complaint(each, each.stat())
             if told is not None:
@@ -306,6 +370,7 @@ def _settle(db: sqlite3.Connection, path: Path, repository: str) -> None:
     for pragma in _PRAGMAS:
         db.execute(f"PRAGMA {pragma}")
     db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, too
+    db.create_function("aurora_key", 3, _key, deterministic=True)
     with _transaction(db):
         shape = int(db.execute("PRAGMA user_version").fetchone()[0])
         if shape > len(MIGRATIONS):
@@ -315,6 +380,7 @@ def _settle(db: sqlite3.Connection, path: Path, repository: str) -> None:
         db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("INSERT OR IGNORE INTO facts VALUES ('repository', ?)", (repository,))
+        db.execute("INSERT OR IGNORE INTO facts VALUES ('mark', lower(hex(randomblob(16))))")
         owner = db.execute("SELECT value FROM facts WHERE key = 'repository'").fetchone()[0]
     if owner != repository:
         raise StoreCorrupt(f"{path} is the record of the repository {owner}, not of {repository}; move it away")

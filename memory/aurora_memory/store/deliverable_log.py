@@ -6,13 +6,14 @@ What an event says is decided above; here it is a line of JSON with an id, the d
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import aiosqlite
 from msgspec import Struct
 
+from aurora_memory.store.export_format import DeliverableLine
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.statements import marks
 
@@ -76,6 +77,21 @@ def folds(reader: Reader, mark: str) -> list[FoldedDeliverable]:
 def change_ids(reader: Reader) -> list[str]:
     """Every deliverable that something was told of."""
     return [row[0] for row in reader.rows("SELECT DISTINCT change_id FROM deliverable_events ORDER BY change_id")]
+
+
+def heard_changes(reader: Reader) -> set[str]:
+    """Changes that were told of elsewhere first: in another work tree, or by a colleague."""
+    return {row[0] for row in reader.rows("SELECT change_id FROM heard_changes")}
+
+
+async def hear_of_changes(db: aiosqlite.Connection, lines: Iterable[object]) -> None:
+    """Keep in mind, in the caller's transaction, which changes the record's lines are the first to tell of."""
+    named = {line.change_id for line in lines if isinstance(line, DeliverableLine)}
+    await db.executemany(
+        """INSERT OR IGNORE INTO heard_changes SELECT :change
+           WHERE NOT EXISTS (SELECT 1 FROM deliverable_events WHERE change_id = :change)""",
+        [{"change": each} for each in sorted(named)],
+    )
 
 
 async def append(db: aiosqlite.Connection, events: Sequence[LoggedEvent]) -> dict[str, int]:

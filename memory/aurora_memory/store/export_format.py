@@ -160,8 +160,10 @@ class LogLine(ExportLine, frozen=True, tag="log"):
     query_id: _Word
 
 
-class DeliverableLine(ExportLine, frozen=True, tag="deliverable"):
-    """Event of a deliverable; `body` is its JSON, as it was kept."""
+class DeliverableLine(ExportLine, frozen=True, tag="deliverable", omit_defaults=True):
+    """Event of a deliverable; `body` is its JSON, as it was kept. `folder`, in a record only: the workspace's place in
+    the repository, "" for the top, as changes of one name in two of them are two.
+    """
 
     id: Name
     change_id: Name
@@ -169,6 +171,7 @@ class DeliverableLine(ExportLine, frozen=True, tag="deliverable"):
     received_at: Moment
     source: Name
     body: msgspec.Raw
+    folder: _Path = ""
 
     def __post_init__(self) -> None:
         if len(bytes(self.body)) > MAX_EVENT:

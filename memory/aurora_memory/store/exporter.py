@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import aiosqlite
-import msgspec
 from msgspec import Struct
 
 from aurora_memory import StoreError
 from aurora_memory.document_builder import iso_time
-from aurora_memory.store.export_format import FORMAT, VERSION, ChunkKey, ExportHeader, ExportLine, write_line
-from aurora_memory.store.tables import Carried, Table, carried
-from aurora_protocol import typed
+from aurora_memory.store.carried_rows import RowSource, row_source
+from aurora_memory.store.export_format import FORMAT, VERSION, ExportHeader, write_line
+from aurora_memory.store.tables import carried
 from aurora_protocol.strict_modes import OWN_FILE
 
 _AT_ONCE = 1000
@@ -35,21 +34,13 @@ _ABANDONED = 3600.0
 """Seconds after which an unfinished export is nobody's: it is written to all the time."""
 
 
-class _Source(Struct, frozen=True):
-    """Rows of one table that travel, and the reader of a row. `count` must see the rows that `select` gives."""
-
-    type: str
-    select: str
-    make: Callable[[Sequence[Any]], ExportLine]
-
-
 async def export(db: aiosqlite.Connection, target: Path, workspace: str, git_root: str, now: float) -> Exported:
     """Write everything learned to `target`, which appears (0600) only once it is whole.
 
     `db` reads within one transaction. `now` is Unix seconds. Raises StoreError where the file cannot be written.
     """
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
-    sources = [_source(table, form) for table, form in carried()]
+    sources = [row_source(table, form) for table, form in carried()]
     try:
         if await asyncio.to_thread(_is_other_than_file, target):
             raise StoreError(f"{target} is no regular file; name one to write, or - for standard output")
@@ -76,68 +67,21 @@ async def export(db: aiosqlite.Connection, target: Path, workspace: str, git_roo
     return Exported({name: count for name, count in lines.items() if count})
 
 
-def _source(table: Table, form: Carried) -> _Source:
-    """A table's query and its reader, made from what the line's fields are."""
-    columns: list[str] = []
-    joins: list[str] = []
-    takes: list[tuple[int, Callable[[Sequence[Any]], Any]]] = []
-    for field in msgspec.structs.fields(form.line):
-        column = form.columns.get(field.name, field.name)
-        if field.type in (ChunkKey, ChunkKey | None):
-            # Only where the field may be left out do rows stay whose chunk is not there.
-            kind = "JOIN" if field.type is ChunkKey else "LEFT JOIN"
-            joins.append(f"{kind} chunks AS {column}_chunk ON {column}_chunk.id = {table.name}.{column}")
-            columns.append(_key(f"{column}_chunk"))
-            takes.append((5, _chunk_key))
-        else:
-            columns.append(f"{table.name}.{column}")
-            takes.append((1, _reader(field.type)))
-    where = " AND ".join(f"({each})" for each in (table.rows, form.where) if each) or "TRUE"
-    select = form.select or f"SELECT {', '.join(columns)} FROM {table.name} {' '.join(joins)} WHERE {where}"
-    order = ", ".join(f"{table.name}.{column}" for column in form.order)
-
-    def make(row: Sequence[Any]) -> ExportLine:
-        values: list[Any] = []
-        at = 0
-        for width, take in takes:
-            values.append(take(row[at : at + width]))
-            at += width
-        return form.line(*values)
-
-    return _Source(form.tag, f"{select} ORDER BY {order}", make)
-
-
-def _key(alias: str) -> str:
-    shape = f"CASE {alias}.kind WHEN 'reasoning' THEN {alias}.body_hash ELSE {alias}.shape_hash END"
-    return f"{alias}.path, {alias}.name, {alias}.kind, lower(hex({shape})), {alias}.ordinal"
-
-
-def _chunk_key(values: Sequence[Any]) -> ChunkKey | None:
-    return None if values[0] is None else ChunkKey(*values)
-
-
-def _reader(kind: Any) -> Callable[[Sequence[Any]], Any]:
-    """From a column's value to a field's: JSON is kept as text."""
-    if kind is msgspec.Raw:
-        return lambda values: msgspec.Raw(values[0].encode())
-    if isinstance(kind, type) and issubclass(kind, Struct):
-        return lambda values: typed.decode(values[0], kind)
-    return lambda values: values[0]
-
-
-async def _count(db: aiosqlite.Connection, source: _Source) -> int:
+async def _count(db: aiosqlite.Connection, source: RowSource) -> int:
     rows = await db.execute_fetchall(f"SELECT count(*) FROM ({source.select})")
     return next(int(row[0]) for row in rows)
 
 
-async def _batches(db: aiosqlite.Connection, sources: Sequence[_Source]) -> AsyncIterator[tuple[list[Any], _Source]]:
+async def _batches(
+    db: aiosqlite.Connection, sources: Sequence[RowSource]
+) -> AsyncIterator[tuple[list[Any], RowSource]]:
     for source in sources:
         async with db.execute(source.select) as cursor:
             while rows := list(await cursor.fetchmany(_AT_ONCE)):
                 yield rows, source
 
 
-def _write(write: Callable[[bytes], int], rows: list[Any], source: _Source) -> None:
+def _write(write: Callable[[bytes], int], rows: list[Any], source: RowSource) -> None:
     write(b"".join(write_line(source.make(row)) for row in rows))
 
 

@@ -251,13 +251,13 @@ class _Taking:
     async def _values(self, number: int, form: Carried, line: ExportLine) -> dict[str, Any]:
         """The line's values by the names of their columns."""
         values: dict[str, Any] = {}
-        for field in line.__struct_fields__:
-            value = getattr(line, field)
+        for field in form.fields:
+            value = getattr(line, field.name)
             if isinstance(value, ChunkKey):
                 value = await self._row(number, value)
             elif isinstance(value, msgspec.Raw):
                 value = bytes(value).decode()
-            values[form.columns.get(field, field)] = value
+            values[form.columns.get(field.name, field.name)] = value
         return values
 
     async def _reasoning(self, number: int, line: ReasoningLine) -> int:
@@ -377,6 +377,6 @@ def _statement(table: Table, form: Carried) -> str:
     """Statement that writes lines of a type, so that what is known already counts as no change."""
     if form.write:
         return form.write
-    columns = [form.columns.get(field, field) for field in form.line.__struct_fields__]
+    columns = [form.columns.get(field.name, field.name) for field in form.fields]
     values = ", ".join(f":{column}" for column in columns)
     return f"INSERT OR IGNORE INTO {table.name} ({', '.join(columns)}) VALUES ({values})"

@@ -26,6 +26,10 @@ _FACTS = ("root", "offered")
 """What a file says of the folder it belongs to."""
 
 
+_OTHERS = ("outbox", "unrecorded")
+"""Tables of what the other folder's daemon has to do."""
+
+
 def copy_index(source: Path, target: Path, root: Path) -> bool:
     """Copy a memory file to `target` as that of the folder `root`; False where it cannot be, and nothing is left then.
 
@@ -54,7 +58,7 @@ def copy_index(source: Path, target: Path, root: Path) -> bool:
 
 
 def _settle(db: sqlite3.Connection, root: Path) -> None:
-    """Make the copy the new folder's. What waits to be sent is sent by the other one."""
+    """Make the copy the new folder's. What waits to be sent, or recorded, is so by the other one."""
     with db:
         marks = ", ".join("?" * len(_FACTS))
         for fact in db.execute(f"SELECT key, value FROM facts WHERE key IN ({marks})", _FACTS).fetchall():
@@ -63,10 +67,11 @@ def _settle(db: sqlite3.Connection, root: Path) -> None:
         own = ("root", str(root))
         db.execute("INSERT INTO facts (key, value) VALUES (?, ?)", own)
         db.execute("INSERT OR IGNORE INTO row_sums VALUES (?)", (row_sum("facts", own),))
-        columns = next(table.columns for table in TABLES if table.name == "outbox")
-        for row in db.execute(f"SELECT {', '.join(columns)} FROM outbox").fetchall():
-            _forget_sum(db, "outbox", row)
-        db.execute("DELETE FROM outbox")
+        for name in _OTHERS:
+            columns = next(table.columns for table in TABLES if table.name == name)
+            for row in db.execute(f"SELECT {', '.join(columns)} FROM {name}").fetchall():
+                _forget_sum(db, name, row)
+            db.execute(f"DELETE FROM {name}")
         db.execute("UPDATE files SET mark = 0")
 
 

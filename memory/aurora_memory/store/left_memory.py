@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 from aurora_memory import StoreError
@@ -16,8 +17,8 @@ from aurora_protocol.strict_modes import complaint
 
 _OPERATIONS = 20_000
 """Of SQLite's machine between two looks at the clock: some milliseconds."""
-_HEADER = 100
-"""Bytes at the beginning of every SQLite file, by which it says what it is."""
+_PATIENCE = 0.2
+"""Seconds for which a file that is held is waited for."""
 
 
 class LeftMemory:
@@ -53,14 +54,28 @@ class LeftMemory:
 
 
 def _look(path: Path) -> None:
-    """Look whose file it is before SQLite does. Raises StoreError."""
+    """Look whose file it is. Raises StoreError.
+
+    By SQLite itself: to open the file by its name and close it again would take from this process every lock that
+    another connection of it has.
+    """
     try:
-        told = complaint(path, path.stat())
-        with path.open("rb") as file:
-            header = file.read(_HEADER)
+        status = path.stat()
     except OSError as error:
         raise StoreError(f"it cannot be read: {error.strerror}") from error
+    told = complaint(path, status)
     if told is not None:
         raise StoreError(told)
-    if not header.startswith(b"SQLite format 3\0") or int.from_bytes(header[68:72], "big") != APPLICATION_ID:
+    if status.st_size == 0:  # to connect to an empty one would delete its log
+        raise StoreError("it is empty")
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=_PATIENCE)) as db:
+            db.execute("PRAGMA query_only = 1")
+            application = int(db.execute("PRAGMA application_id").fetchone()[0])
+    except sqlite3.Error as error:
+        if "not a database" in str(error):
+            application = 0
+        else:
+            raise explained(error, path) from error
+    if application != APPLICATION_ID:
         raise StoreError("it is no memory file")

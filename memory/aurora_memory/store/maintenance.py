@@ -21,7 +21,19 @@ from msgspec import Struct
 from aurora_memory import StoreCorrupt, StoreError, UnknownChunk
 from aurora_memory.lifespans.evaluate import review
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.store import file_reader, integrity, lifespans, postings, rebuild, row_sums, salvage, secret_removal
+from aurora_memory.store import (
+    deliverable_log,
+    file_reader,
+    integrity,
+    lifespans,
+    postings,
+    rebuild,
+    record_position,
+    row_sums,
+    salvage,
+    secret_removal,
+    unrecorded,
+)
 from aurora_memory.store.connection import connect, explained, unreadable
 from aurora_memory.store.file_identity import FileIdentity
 from aurora_memory.store.integrity import Fault, IntegrityReport
@@ -33,7 +45,9 @@ from aurora_memory.store.salvage import Salvaged
 if TYPE_CHECKING:
     from aurora_memory.store.export_format import ExportLine
     from aurora_memory.store.exporter import Exported
+    from aurora_memory.store.forgotten_rows import Judge
     from aurora_memory.store.importer import Imported, TakenLines
+    from aurora_memory.store.record_position import RecordPosition
 
 
 logger = logging.getLogger(__name__)
@@ -58,6 +72,9 @@ class Maintained:
     _identity: FileIdentity
 
     def _transaction(self, *, durable: bool = False) -> AbstractAsyncContextManager[aiosqlite.Connection]:
+        raise NotImplementedError
+
+    def _note(self) -> None:
         raise NotImplementedError
 
     @property
@@ -147,6 +164,7 @@ class Maintained:
     async def _reopen(self) -> None:
         self._writer = await connect(self.path)
         await row_sums.keep_sums(self._writer)
+        await unrecorded.note_lines(self._writer, self._note)
         await self.read.open()
         self._identity = FileIdentity(self.path)
 
@@ -226,6 +244,55 @@ class Maintained:
         async with self._transaction(durable=True) as db:
             taken: TakenLines = await importing.take_in_lines(db, lines, time.time() if now is None else now)
             return taken
+
+    async def take_in_record(
+        self,
+        entries: Sequence[tuple[int, ExportLine]],
+        position: RecordPosition,
+        now: float | None = None,
+    ) -> TakenLines:
+        """Take in entries of the repository's record with their numbers there, up to a position, in one transaction.
+
+        Nothing of it is noted as new for the record. Numbers of entries that wait for a pattern are kept
+        (`record_position.unread`), to be given again.
+        """
+        importing = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.importer")
+        async with self._transaction(durable=bool(entries)) as db, unrecorded.unheard(db):
+            lines = [line for _, line in entries]
+            await deliverable_log.hear_of_changes(db, lines)
+            taken: TakenLines = await importing.take_in_lines(db, lines, time.time() if now is None else now)
+            waiting = {id(line) for line in taken.waiting}
+            await record_position.keep(db, position)
+            await record_position.keep_unread(db, {number: id(line) in waiting for number, line in entries})
+            return taken
+
+    async def begin_record(self, position: RecordPosition) -> None:
+        """Begin with a record that this memory was not in yet, in one transaction: all that was learned goes into the
+        outbox, and all that the record has is to be taken in from `position` on.
+        """
+        async with self._transaction(durable=True) as db:
+            await unrecorded.note_all(db)
+            await record_position.keep(db, position)
+
+    async def keep_record_position(self, position: RecordPosition) -> None:
+        """Say how far the record was read, where nothing of it was new here."""
+        async with self._transaction() as db:
+            await record_position.keep(db, position)
+
+    async def forget_rows(self, judge: Judge, position: RecordPosition) -> int:
+        """Take out every learned row whose line is forgotten, and read the record from `position` on; how many."""
+        forgetting = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.forgotten_rows")
+        async with self._transaction(durable=True) as db, unrecorded.unheard(db):
+            gone: int = await forgetting.forget(db, judge)
+            await record_position.keep(db, position)
+        async with self._turn:
+            await self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return gone
+
+    async def forget_recorded(self, numbers: Sequence[int]) -> None:
+        """Take rows out of the outbox (`unrecorded`): the record has them on the disk."""
+        async with self._transaction() as db:
+            await unrecorded.forget(db, numbers)
 
     async def review_lifespans(self, policies: Policies, now: float) -> Reviewed:
         """Archive what is past its lifespan and flag what policies flag (AURORA §6.7.1), in one transaction.

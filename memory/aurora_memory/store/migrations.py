@@ -190,6 +190,19 @@ async def sum_rows(db: aiosqlite.Connection) -> None:
     await db.execute("CREATE TABLE row_sums (sum INTEGER PRIMARY KEY)")
 
 
+async def note_unrecorded(db: aiosqlite.Connection) -> None:
+    """Database migration 7: what the repository's record lacks, and what of it is not understood yet."""
+    for statement in (
+        """CREATE TABLE unrecorded (
+            number INTEGER PRIMARY KEY, type TEXT NOT NULL, at REAL NOT NULL, told TEXT NOT NULL)""",
+        # Numbers of the record's entries that speak of a pattern which did not come yet.
+        "CREATE TABLE unread_entries (number INTEGER PRIMARY KEY)",
+        # Deliverables that were told of elsewhere first: that their specs are not here means nothing.
+        "CREATE TABLE heard_changes (change_id TEXT PRIMARY KEY) WITHOUT ROWID",
+    ):
+        await db.execute(statement)
+
+
 _COPIES = itertools.count()
 """Numbers of copies: two stores of one process may make one each at the same time."""
 
@@ -200,6 +213,7 @@ MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (
     mark_files,
     fold_words,
     sum_rows,
+    note_unrecorded,
 )
 """Append only. The database's `user_version` is how many of these it has had."""
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.store import integrity, learned_writer, row_sums
+from aurora_memory.store import integrity, learned_writer, record_position, row_sums
 from aurora_memory.store.tables import TABLES
 from aurora_protocol import typed
 
@@ -47,6 +47,8 @@ async def rebuild(db: aiosqlite.Connection, now: float) -> Rebuilt:
            WHERE gone_at IS NULL AND kind != 'reasoning'"""
     )
     await db.execute("UPDATE files SET size = -1, mtime_ns = 0, content_hash = x''")
+    # What is lost here the repository's record may have: it is taken in anew.
+    await db.execute("DELETE FROM facts WHERE key = ?", (record_position.FACT,))
     # Without the hash of its text no chunk counts as unchanged, so its words and references are written again.
     await db.execute("UPDATE chunks SET body_hash = x'' WHERE kind != 'reasoning'")
     await db.execute("REINDEX")

@@ -31,6 +31,7 @@ from aurora_memory.store import (
     pending_references,
     postings,
     row_sums,
+    unrecorded,
 )
 from aurora_memory.store.chunk_writer import Written
 from aurora_memory.store.commit_writer import HistoryWriter
@@ -73,6 +74,8 @@ class Store(Maintained):
         self._identity = FileIdentity(path)
         self.history = HistoryWriter(self._transaction)
         self.outbox = Outbox(self._transaction)
+        self._noted = False
+        self._learned_listeners: list[Callable[[], None]] = []
 
     @classmethod
     async def open(cls, path: Path, weighing: Weighing = USUAL, policy: LearningPolicy = POLICY) -> Store:
@@ -92,6 +95,9 @@ class Store(Maintained):
             await row_sums.keep_sums(writer)
             await asyncio.to_thread(path.chmod, 0o600)
             await reader.open()
+            store = cls(path, writer, reader, policy)
+            await unrecorded.note_lines(writer, store._note)
+            return store
         except sqlite3.Error as error:
             await reader.close()
             await writer.close()
@@ -100,7 +106,6 @@ class Store(Maintained):
             await reader.close()
             await writer.close()
             raise
-        return cls(path, writer, reader, policy)
 
     async def close(self) -> None:
         """Close both connections; a write under way finishes first."""
@@ -127,6 +132,7 @@ class Store(Maintained):
                 if durable:
                     await db.execute("PRAGMA synchronous = FULL")
                 await db.execute("BEGIN IMMEDIATE")
+                self._noted = False
                 try:
                     yield db
                 except BaseException:
@@ -134,12 +140,30 @@ class Store(Maintained):
                     raise
                 await asyncio.shield(db.execute("COMMIT"))
                 self.read.count_write()
+                if self._noted:
+                    self._noted = False
+                    for hear in tuple(self._learned_listeners):
+                        hear()
             except sqlite3.Error as error:
                 raise explained(error, self.path) from error
             finally:
                 if durable:
                     with suppress(sqlite3.Error, ValueError):  # the connection broke: the next one begins with NORMAL
                         await asyncio.shield(db.execute("PRAGMA synchronous = NORMAL"))
+
+    def on_learned(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Be told when something was learned that the repository's record lacks; returns how to stop listening."""
+        self._learned_listeners.append(listener)
+
+        def leave() -> None:
+            if listener in self._learned_listeners:
+                self._learned_listeners.remove(listener)
+
+        return leave
+
+    def _note(self) -> None:
+        """Hear, on the writer's thread, of a line in the outbox; whoever listens is told after the commit."""
+        self._noted = True
 
     async def write(
         self,

@@ -57,20 +57,31 @@ class Carried(Struct, frozen=True):
     A field of `line` has the value of the column of its name, or of the one that `columns` names; a ChunkKey stands for
     a row id. `where` narrows the table's learned rows, `order` makes one memory give the same lines always. `write` is
     the statement of the import, by names of columns: what is known already must count as no change. Where `select` is
-    given, its columns are the fields.
+    given, those columns of `source` are the fields.
+
+    `told_by` are the fields that say which row a line speaks of, by which the repository's record knows two words on
+    one thing; None for what no record holds. `beside` are fields that only a record's lines have.
     """
 
     line: type[ExportLine]
     order: tuple[str, ...]
+    told_by: tuple[str, ...] | None
     columns: Mapping[str, str] = {}
     where: str = ""
     write: str = ""
-    select: str = ""
+    select: tuple[str, ...] = ()
+    source: str = ""
+    beside: tuple[str, ...] = ()
 
     @property
     def tag(self) -> str:
         """Name of the type of line in the file."""
         return str(self.line.__struct_config__.tag)
+
+    @property
+    def fields(self) -> list[msgspec.structs.FieldInfo]:
+        """Fields of the line that a row of the table tells."""
+        return [each for each in msgspec.structs.fields(self.line) if each.name not in self.beside]
 
 
 class Table(Struct, frozen=True, kw_only=True):
@@ -144,8 +155,10 @@ TABLES: tuple[Table, ...] = (
         carried=Carried(
             ReasoningLine,
             ("chunk_id",),
+            (),  # by its pattern and its decomposition (`record.line_key`)
             {"document": "json"},
-            select="SELECT coalesce(chunks.changed_at, 0), json FROM documents JOIN chunks ON chunks.id = chunk_id",
+            select=("coalesce(chunks.changed_at, 0)", "documents.json"),
+            source="documents JOIN chunks ON chunks.id = documents.chunk_id",
         ),
     ),
     Table(
@@ -158,6 +171,7 @@ TABLES: tuple[Table, ...] = (
         carried=Carried(
             AccessLine,
             ("id",),
+            ("chunk", "at", "kind"),
             {"chunk": "chunk_id"},
             write="""INSERT INTO accesses (chunk_id, at, kind) SELECT :chunk_id, :at, :kind WHERE NOT EXISTS
                      (SELECT 1 FROM accesses WHERE chunk_id = :chunk_id AND at = :at AND kind = :kind)""",
@@ -172,6 +186,7 @@ TABLES: tuple[Table, ...] = (
         carried=Carried(
             BoostLine,
             ("at", "run_id", "chunk_id"),
+            ("chunk", "run"),
             {"chunk": "chunk_id", "run": "run_id"},
             write="""INSERT INTO boosts (chunk_id, run_id, at, amount) VALUES (:chunk_id, :run_id, :at, :amount)
                      ON CONFLICT DO UPDATE SET at = excluded.at, amount = excluded.amount
@@ -189,6 +204,7 @@ TABLES: tuple[Table, ...] = (
         carried=Carried(
             UseLine,
             ("from_id", "to_id"),
+            ("reasoning", "chunk"),
             {"reasoning": "from_id", "chunk": "to_id"},
             where="relations.from_id IN (SELECT id FROM chunks WHERE kind = 'reasoning')",
             write="""INSERT INTO relations (from_id, kind, to_id, weight) VALUES (:from_id, 'used', :to_id, :weight)
@@ -204,6 +220,7 @@ TABLES: tuple[Table, ...] = (
         carried=Carried(
             RunLine,
             ("at", "id"),
+            ("id",),
             {"reasoning": "reasoning_id"},
             # Two stories of one run: the earlier one, in whatever order they come.
             write="""INSERT INTO runs (id, at, outcome, score, query, reasoning_id)
@@ -222,7 +239,7 @@ TABLES: tuple[Table, ...] = (
         key="signature",
         columns=("signature", "query", "failures", "last_score", "last_at"),
         nature="learned",
-        carried=Carried(DifficultLine, ("last_at", "signature")),
+        carried=Carried(DifficultLine, ("last_at", "signature"), ("signature",)),
     ),
     Table(
         name="chunks",
@@ -238,6 +255,7 @@ TABLES: tuple[Table, ...] = (
         carried=Carried(
             ArchivedLine,
             ("id",),
+            ("chunk",),
             {"chunk": "id", "at": "archived_at"},
             # What was of use after it went into the archive elsewhere is not archived here.
             write="""UPDATE chunks SET archived_at = :archived_at
@@ -254,6 +272,7 @@ TABLES: tuple[Table, ...] = (
         carried=Carried(
             EscalatedLine,
             ("at", "chunk_id", "action"),
+            ("chunk", "action"),
             {"chunk": "chunk_id"},
             write="""INSERT INTO escalations (chunk_id, action, at) VALUES (:chunk_id, :action, :at)
                      ON CONFLICT DO UPDATE SET at = excluded.at WHERE excluded.at < escalations.at""",
@@ -264,7 +283,7 @@ TABLES: tuple[Table, ...] = (
         key="term",
         columns=("term", "file", "line_start", "line_end", "section", "phase", "keyword", "topic", "query_id"),
         nature="learned",
-        carried=Carried(LogLine, ("file", "line_start", "term")),
+        carried=Carried(LogLine, ("file", "line_start", "term"), None),  # the logs lie in one work tree only,
     ),
     Table(
         name="deliverable_events",
@@ -273,7 +292,7 @@ TABLES: tuple[Table, ...] = (
         nature="learned",
         intact=_has_event,
         here=("number",),
-        carried=Carried(DeliverableLine, ("number",)),
+        carried=Carried(DeliverableLine, ("number",), ("id",), beside=("folder",)),
     ),
     Table(
         name="facts",
@@ -283,6 +302,9 @@ TABLES: tuple[Table, ...] = (
         rows="facts.key IN ('root', 'git_root', 'reviewed_at')",  # others speak of what is indexed
     ),
     Table(name="outbox", key="change_id", columns=("change_id", "ended_at", "sent_at"), nature="local"),
+    Table(name="unrecorded", key="number", columns=("number", "type", "at", "told"), nature="local"),
+    Table(name="unread_entries", key="number", columns=("number",), nature="derived"),
+    Table(name="heard_changes", key="change_id", columns=("change_id",), nature="local"),
     Table(
         name="files",
         key="id",

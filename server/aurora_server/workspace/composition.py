@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from aurora_indexer.embedding.model_process import ModelProcess
     from aurora_indexer.workers.pool import WorkerPool
     from aurora_protocol.methods import DoctorFinding
+    from aurora_server.workspace.shared_records import SharedRecords
     from aurora_server.workspace.workspace import Workspace
 
 MOST_WORKERS = 4
@@ -39,6 +40,7 @@ class WorkspaceOpener:
         self._pool: WorkerPool | None = None
         self._mending = asyncio.Lock()
         self._model: ModelProcess | None = None
+        self.records: SharedRecords | None = None
         self._sender: Sender | None = None
         self._sender_known = False
         self._opened: WeakSet[Workspace] = WeakSet()
@@ -47,7 +49,7 @@ class WorkspaceOpener:
     async def open(self, root: Path) -> Workspace:
         """Open the workspace at the canonical `root`. Raises what its memory and its indexer raise."""
         # The imports are slow; sessions are answered meanwhile.
-        workspace_class, pool_class = await asyncio.to_thread(_classes)
+        workspace_class, pool_class, shared_records_class = await asyncio.to_thread(_classes)
         if self._pool is None:
             self._pool = pool_class(
                 self._settings.indexing.workers or min(MOST_WORKERS, os.cpu_count() or 1),
@@ -58,10 +60,19 @@ class WorkspaceOpener:
         semantic = self._settings.memory.semantic
         if self._model is None and semantic.model and semantic.enabled:
             self._model = await asyncio.to_thread(_model_process, self._settings, semantic.model, self._environment)
+        if self.records is None:
+            self.records = shared_records_class(self._settings.home)
         if not self._sender_known:
             self._sender_known, self._sender = True, _sender(self._settings, self._environment)
         workspace = await workspace_class.open(
-            root, self._settings, self._pool, self._model, self._sender, self._source, self._environment
+            root,
+            self._settings,
+            self._pool,
+            self._model,
+            self._sender,
+            self._source,
+            self._environment,
+            self.records,
         )
         self._opened.add(workspace)
         if self._keeping_logs is None:
@@ -120,8 +131,9 @@ def _model_process(settings: Settings, model: str, environment: Mapping[str, str
     return ModelProcess(name, folder=settings.home, environment=environment)
 
 
-def _classes() -> tuple[type[Workspace], type[WorkerPool]]:
+def _classes() -> tuple[type[Workspace], type[WorkerPool], type[SharedRecords]]:
     from aurora_indexer.workers.pool import WorkerPool
+    from aurora_server.workspace.shared_records import SharedRecords
     from aurora_server.workspace.workspace import Workspace
 
-    return Workspace, WorkerPool
+    return Workspace, WorkerPool, SharedRecords

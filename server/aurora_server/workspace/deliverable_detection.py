@@ -40,7 +40,7 @@ from aurora_indexer.git import commands
 from aurora_indexer.index_runs import IndexProgress, Touched
 from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreError
-from aurora_memory.store import Store, file_reader
+from aurora_memory.store import Store, deliverable_log, file_reader
 from aurora_server.configuration.settings import DetectSettings
 from aurora_server.workspace.change_history import WorkspaceGit
 from aurora_server.workspace.spec_files import OPENSPEC, Specs
@@ -105,6 +105,7 @@ class DeliverableDetection:
         self._open: dict[str, Deliverable] = {}
         self._head: Head | None = None
         self._gone: dict[tuple[str, str], float] = {}
+        self._heard: set[str] = set()
         self._seen_on: dict[str, str | None] = {}
         self._edited_at: dict[str, float] = {}
         self._begun = False
@@ -257,11 +258,16 @@ class DeliverableDetection:
                 await asyncio.sleep(LONGEST_HOLD)
 
     async def _begin(self) -> None:
-        """Look at every spec there is, and at open deliverables whose spec may have moved meanwhile."""
+        """Look at every spec there is, and at open deliverables whose spec may have moved meanwhile.
+
+        What was told of in another work tree first, or by a colleague, is none of this folder unless its spec is here.
+        """
+        self._heard = await self._store.read(deliverable_log.heard_changes)
         self._open = {
             each.change_id: each
             for each in await self._deliverables.all()
             if each.status not in ("completed", "failed") and each.kind == "change"
+            if each.change_id not in self._heard
         }
         self._head = await asyncio.to_thread(self._read_head)
         files = await self._store.read(file_reader.files)
@@ -328,6 +334,10 @@ class DeliverableDetection:
         if seen.source == OPENSPEC and self.settings.git:
             seen = await self._dated_by_git(seen)
         seen = replace(seen, change_id=self._deliverables.named(seen.change_id))
+        if seen.change_id in self._heard and seen.ending is None:
+            known = await self._deliverables.get(seen.change_id)
+            if known is not None and known.status not in ("completed", "failed"):
+                self._open.setdefault(seen.change_id, known)
         before = await self.known(seen.change_id)
         if seen.ending is not None and before.started_at is not None and (not before.ended or before.abandoned):
             seen = replace(seen, checked=await self._checked(seen.change_id, seen))

@@ -8,6 +8,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,8 +52,9 @@ from aurora_server.workspace.maintenance import LifespanReview, deleted_logs
 from aurora_server.workspace.memory_settings import database_path, policies_of, policy_of, weighing_of
 from aurora_server.workspace.recall import MemoryRecall, symbols
 from aurora_server.workspace.recall_uses import RecallUses
+from aurora_server.workspace.record_exchange import RecordExchange
 from aurora_server.workspace.relocate import Adoption
-from aurora_server.workspace.repair import mend
+from aurora_server.workspace.repair import mend, mend_record
 from aurora_server.workspace.soar import Configured, Soar
 from aurora_server.workspace.soar_memory import SoarMemory
 from aurora_server.workspace.telemetry import TelemetryFollower
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
     from aurora_indexer.embedding.model_process import ModelProcess
     from aurora_orchestration.run_record import RunRecord
     from aurora_server.configuration.live_settings import SettingsSource
+    from aurora_server.workspace.shared_records import SharedRecords
 
 logger = logging.getLogger(__name__)
 
@@ -90,6 +93,7 @@ class Workspace:
         home: Path,
         configured: Configured,
         environ: Mapping[str, str],
+        records: SharedRecords | None = None,
     ) -> None:
         self.root = root
         self._home = home
@@ -118,6 +122,9 @@ class Workspace:
         )
         ended = _counting(sender) if sender is not None else _count_nothing
         self.soar = Soar(root, home, configured, memory, self.deliverables, environ, ended)
+        self.record = (
+            RecordExchange(root, store, records, indexer.first_run, self._more_came) if records is not None else None
+        )
         self._preloading = asyncio.create_task(self._preload(), name=f"preload {root}")
 
     @classmethod
@@ -130,12 +137,13 @@ class Workspace:
         sender: Sender | None = None,
         source: SettingsSource | None = None,
         environ: Mapping[str, str] = os.environ,
+        records: SharedRecords | None = None,
     ) -> Workspace:
         """Open the memory of `root` and begin to bring it up to date. Raises a `StoreError`.
 
         With a `model`, what memory holds is embedded as well, and recalled by meaning beside words. With a `sender`,
         deliverables that end are exported. With a `source`, questions are answered as is configured when they are
-        asked; without, as `settings` say.
+        asked; without, as `settings` say. With `records`, what is learned is shared with every work tree and clone.
         """
         configured: Configured = (
             partial(source.soar_for, root) if source else lambda *, trusted, flags=None: (settings.soar, [])
@@ -146,7 +154,7 @@ class Workspace:
         sibling = await asyncio.to_thread(start_from_sibling, root, path)
         store = await Store.open(path, weighing_of(settings), policy_of(settings))
         try:
-            workspace = await cls._on(store, root, settings, pool, model, sender, configured, environ)
+            workspace = await cls._on(store, root, settings, pool, model, sender, configured, environ, records)
         except BaseException:
             await store.close()  # an open connection would keep the whole process from ending
             raise
@@ -169,6 +177,7 @@ class Workspace:
         sender: Sender | None,
         configured: Configured,
         environ: Mapping[str, str],
+        records: SharedRecords | None,
     ) -> Workspace:
         owner = await store.read(file_reader.fact, "root")
         if owner is None:
@@ -211,6 +220,7 @@ class Workspace:
             home=settings.home,
             configured=configured,
             environ=environ,
+            records=records,
         )
 
     async def close(self) -> None:
@@ -227,6 +237,8 @@ class Workspace:
         await self._indexer.close()
         await self.uses.close()
         await self.deliverables.close()
+        if self.record is not None:
+            await self.record.close()
         await self._store.close()
 
     def status(self) -> WorkspaceStatus:
@@ -319,7 +331,9 @@ class Workspace:
     async def doctor(self) -> DoctorResult:
         """Checkup of this workspace: what is wrong and how to mend it, and every file that is left out."""
         older = await self.adoption.offer()
-        return await checkup(self.root, self._store, self._indexer, self._policy_problems, older, self._embedder)
+        return await checkup(
+            self.root, self._store, self._indexer, self._policy_problems, older, self._embedder, self.record
+        )
 
     async def telemetry(self) -> tuple[Sender, int] | None:
         """Who sends deliverables on, and how many wait to be taken; None where nothing is exported."""
@@ -330,6 +344,8 @@ class Workspace:
         done = await mend(self.root, self._store, self._indexer)
         await self.deliverables.forget()
         self.detecting.forget()
+        if self.record is not None:
+            done += await mend_record(self.record)
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
 
@@ -361,6 +377,9 @@ class Workspace:
         """Load what neither the start nor the first questions and saves wait for, once the files are known."""
         await self._indexer.first_run()
         await asyncio.to_thread(importlib.import_module, "numpy")  # 0.1 s, and only ranking needs it
+        if self.record is not None:
+            with suppress(StoreError):  # the exchange tries again, and tells
+                await self.record.settled()
         if await take_over_removed(self.root, self._store, self.adoption):
             self._indexer.counts = await self._store.counts()
             self.detecting.forget()
@@ -370,6 +389,13 @@ class Workspace:
         await asyncio.sleep(SAVES_PRELOADED_AFTER)
         await asyncio.to_thread(get_ready, self._counts().languages)
         await asyncio.to_thread(importlib.import_module, "aurora_protocol.secrets")  # looked for in what is recorded
+
+    async def _more_came(self, forgetting: bool) -> None:
+        """What others learned came into memory, or something went out of it."""
+        if forgetting:
+            await self.deliverables.forget()
+            self.detecting.forget()
+        self._indexer.counts = await self._store.counts()
 
     def _freshness(self, pending: int | None) -> Freshness:
         """How far behind memory is now; when it was indexed, memory itself says. `pending` as of `Indexer.heard`."""

@@ -1,0 +1,111 @@
+"""Records that this daemon has open: one per repository, shared by every workspace of its work trees and clones.
+
+Who appends tells the others at once; that another process appended is seen by the file's marks, once a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from aurora_memory.record.record_file import Record
+from aurora_memory.record.renewal import Renewed, renew
+from aurora_server.workspace.record_place import RecordPlace, open_record, record_place
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 1.0
+"""Seconds between two looks at whether another process appended."""
+
+Hear = Callable[[], None]
+
+
+class SharedRecord:
+    """Record of one repository, open for several workspaces. Belongs to the event loop's thread."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.listeners: list[Hear] = []
+        self._marks = _marks(record.path)
+        self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+
+    def tell(self, but: Hear | None = None) -> None:
+        """Tell everybody, but who says it, that more is in the record."""
+        self._marks = _marks(self.record.path)
+        for hear in tuple(self.listeners):
+            if hear != but:
+                hear()
+
+    def end(self) -> None:
+        """Look no more."""
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+        if self._marks != _marks(self.record.path):
+            self.tell()
+
+
+class SharedRecords:
+    """Every record that is open. `home` is AURORA_HOME."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self._open: dict[Path, SharedRecord] = {}
+        self._turn = asyncio.Lock()
+
+    async def join(self, root: Path, hear: Hear) -> tuple[SharedRecord, RecordPlace]:
+        """Open the record of a workspace's repository, or share it; `hear` is told when more is in it.
+
+        Raises a StoreError.
+        """
+        place = await record_place(root, self.home)
+        async with self._turn:
+            shared = self._open.get(place.path)
+            if shared is None:
+                shared = self._open[place.path] = SharedRecord(await asyncio.to_thread(open_record, place))
+            shared.listeners.append(hear)
+        return shared, place
+
+    async def renew(self, root: Path) -> Renewed:
+        """Set the damaged record of a workspace's repository aside, for a new one with what can be read of it.
+
+        Who has it open goes on with the new one, and puts into it what its memory knows. Raises a StoreError.
+        """
+        place = await record_place(root, self.home)
+        async with self._turn:
+            shared = self._open.get(place.path)
+            if shared is not None:
+                await asyncio.to_thread(shared.record.close)
+            renewed = await asyncio.to_thread(renew, place.path, place.repository, place.author, place.machine)
+            if shared is not None:
+                shared.record = await asyncio.to_thread(open_record, place)
+                shared.tell()
+        return renewed
+
+    async def leave(self, shared: SharedRecord, hear: Hear) -> None:
+        """Be told no more; who leaves last closes the file."""
+        async with self._turn:
+            shared.listeners.remove(hear)
+            if not shared.listeners:
+                shared.end()
+                self._open.pop(shared.record.path, None)
+                await asyncio.to_thread(shared.record.close)
+
+    def opened(self) -> list[SharedRecord]:
+        """Every record that is open now."""
+        return list(self._open.values())
+
+
+def _marks(path: Path) -> tuple[tuple[int, int] | None, ...]:
+    """What changes when something is written: size and time of the file and of its log."""
+    found: list[tuple[int, int] | None] = []
+    for each in (path, path.with_name(f"{path.name}-wal")):
+        try:
+            stat = each.stat()
+            found.append((stat.st_size, stat.st_mtime_ns))
+        except OSError:
+            found.append(None)
+    return tuple(found)

@@ -1,0 +1,137 @@
+"""Outbox of a memory file: each learned row's line is in it with the row, once, and none that came from the record."""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from aurora_memory import StoreError
+from aurora_memory.record.line_key import KINDS
+from aurora_memory.store import Store, record_position, unrecorded
+from aurora_memory.store.export_format import AccessLine, ChunkKey, ExportLine, write_line
+from aurora_memory.store.index_copy import copy_index
+from aurora_memory.store.record_position import RecordPosition
+from aurora_memory.store.tables import TABLES
+from tests.memory.runs import NOON, run
+from tests.memory.test_export import FILES, learned, taught
+
+SAMPLES = Path(__file__).parent / "samples"
+RECORDED = {table.carried.tag for table in TABLES if table.carried and table.carried.told_by is not None}
+HERE = RecordPosition("r" * 32, tuple(sorted(KINDS)), 1)
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await Store.open(tmp_path / "memory.db")
+    await store.write(FILES, first_time=True)
+    yield store
+    await store.close()
+
+
+async def waiting(store: Store) -> list[ExportLine]:
+    lines, problems = unrecorded.lines_of(await store.read(unrecorded.waiting, 0, 10_000))
+    assert problems == []
+    return [each.line for each in lines]
+
+
+async def test_every_learned_table_fills_the_outbox_and_its_lines_make_the_same_memory(
+    store: Store, tmp_path: Path
+) -> None:
+    told: list[int] = []
+    store.on_learned(lambda: told.append(1))
+    await taught(store)
+    lines = await waiting(store)
+    assert {str(each.__struct_config__.tag) for each in lines} == RECORDED == KINDS, (
+        "a learned table says in `tables.TABLES` what tells its rows (`told_by`), and `taught` teaches it"
+    )
+    assert told
+    await store.export_learned(tmp_path / "out.jsonl", "shop", NOON)
+    exported = set((tmp_path / "out.jsonl").read_bytes().splitlines(keepends=True)[1:])
+    logs = {each for each in exported if b'"type":"log"' in each}
+    assert exported - logs <= {write_line(each) for each in lines}
+    there = await Store.open(tmp_path / "there.db")
+    await there.write(FILES, first_time=True)
+    await there.take_in_record(list(enumerate(lines, 1)), HERE, NOON)
+    assert learned(there.path) | {"log_index": []} == learned(store.path) | {"log_index": []}
+    assert await waiting(there) == [], "what came from the record is not recorded again"
+    assert await there.read(record_position.position) == HERE
+    await there.learn(run(9))
+    assert await waiting(there) != []
+    await there.close()
+
+
+async def test_what_is_not_committed_is_not_in_the_outbox_and_nobody_hears_of_it(store: Store) -> None:
+    told: list[int] = []
+    store.on_learned(lambda: told.append(1))
+    with pytest.raises(StoreError):
+        async with store._transaction() as db:
+            await db.execute("INSERT INTO accesses (chunk_id, at, kind) VALUES (1, 1.0, 'x')")
+            raise sqlite3.OperationalError("killed")
+    assert (await waiting(store), told) == ([], [])
+    await store.write(FILES)
+    assert (await waiting(store), told) == ([], [])
+
+
+async def test_a_taking_in_that_fails_does_not_silence_what_is_learned_next(store: Store) -> None:
+    nowhere = ChunkKey("", "login", "reasoning", "no hash")
+    with pytest.raises(ValueError, match="hexadecimal"):
+        await store.take_in_record([(1, AccessLine(nowhere, NOON, "success"))], HERE)
+    await store.record_accesses([1], "success", NOON)
+    assert len(await waiting(store)) == 1
+
+
+async def test_a_move_of_history_is_nothing_new_and_times_are_exact(store: Store) -> None:
+    at = NOON + 0.123456789
+    await store.record_accesses([1], "success", at)
+    async with store._transaction() as db:
+        await db.execute("UPDATE accesses SET chunk_id = 2")
+    (line,) = await waiting(store)
+    assert isinstance(line, AccessLine) and line.at == at
+
+
+async def test_a_memory_of_before_is_taken_over_whole_with_a_backup_beside(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    path.write_bytes(gzip.decompress((SAMPLES / "memory-6.db.gz").read_bytes()))
+    before = learned(path)
+    store = await Store.open(path)
+    await store.begin_record(HERE)
+    lines = await waiting(store)
+    assert {str(each.__struct_config__.tag) for each in lines} == KINDS
+    assert learned(path) == before == learned(tmp_path / "old.db.v6.bak")
+    there = await Store.open(tmp_path / "there.db")
+    await there.write(FILES, first_time=True)
+    await there.take_in_record(list(enumerate(lines, 1)), HERE, NOON)
+    assert learned(there.path) | {"log_index": []} == before | {"log_index": []}
+    assert (await store.check()).faults == ()
+    await there.close()
+    await store.close()
+
+
+async def test_a_damaged_file_keeps_its_outbox_and_reads_the_record_anew(store: Store) -> None:
+    await taught(store)
+    lines = await waiting(store)
+    await store.keep_record_position(HERE)
+    await store.salvage(NOON)
+    assert await waiting(store) == lines
+    assert await store.read(record_position.position) is None
+    await store.keep_record_position(HERE)
+    await store.rebuild()
+    assert await store.read(record_position.position) is None
+
+
+async def test_a_copy_for_another_work_tree_leaves_the_outbox_to_the_first(store: Store, tmp_path: Path) -> None:
+    await taught(store)
+    await store.keep_record_position(HERE)
+    copy = tmp_path / "copy.db"
+    assert copy_index(store.path, copy, tmp_path)
+    with closing(sqlite3.connect(copy)) as db:
+        assert db.execute("SELECT count(*) FROM unrecorded").fetchone() == (0,)
+    there = await Store.open(copy)
+    assert await there.read(record_position.position) == HERE
+    assert (await there.check()).faults == ()
+    await there.close()
