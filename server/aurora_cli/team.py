@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import importlib
 import json
 import os
@@ -262,19 +261,17 @@ def _kinds(settings: GlobalOptions) -> tuple[str, ...]:
 
 
 def _author(settings: GlobalOptions) -> str:
-    from aurora_indexer.git.repository_identity import repository_identity
-    from aurora_memory.record.person import machine_id, person_id
+    from aurora_server.workspace.record_place import record_place
 
-    identity = asyncio.run(repository_identity(settings.workspace))
-    return person_id(identity.email, getpass.getuser(), machine_id(settings.address.home))
+    return asyncio.run(record_place(settings.workspace, settings.address.home)).author
 
 
 @contextmanager
 def _record(settings: GlobalOptions) -> Iterator[Record]:
     """Record of the repository that this workspace is in; made where there is none yet."""
-    from aurora_server.workspace.repository_record import record_place
+    from aurora_server.workspace.record_place import open_record, record_place
 
-    with closing(asyncio.run(record_place(settings.workspace, settings.address.home)).open()) as record:
+    with closing(open_record(asyncio.run(record_place(settings.workspace, settings.address.home)))) as record:
         yield record
 
 
@@ -282,11 +279,11 @@ def _record(settings: GlobalOptions) -> Iterator[Record]:
 def _outgoing(settings: GlobalOptions, kinds: tuple[str, ...]) -> Iterator[Record]:
     """The record as it would be sent: where `team.share` has `people`, or had, it says so."""
     from aurora_memory.record import people
-    from aurora_server.workspace.repository_record import record_place
+    from aurora_server.workspace.record_place import open_record, record_place
     from aurora_team.outbox import PEOPLE
 
     place = asyncio.run(record_place(settings.workspace, settings.address.home))
-    with closing(place.open()) as record:
+    with closing(open_record(place)) as record:
         people.state(record, place.name, time.time(), shares=PEOPLE in kinds)
         yield record
 

@@ -219,3 +219,20 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged(tmp_path: Path) -> 
             assert sequences == list(range(1, len(sequences) + 1))
             assert acknowledged <= len(sequences) <= acknowledged + 2
             assert record.heads() == {("ann", "m1"): len(sequences)}
+
+
+def test_a_second_connection_of_a_process_costs_the_first_no_lock(tmp_path: Path) -> None:
+    """Another process that comes and goes must not take itself for the last one, and the log with it."""
+    path = tmp_path / "records" / f"{REPOSITORY}.sqlite"
+    first = Record.open(path, REPOSITORY, "ann", "m1")
+    first.append([_access(1.0)])
+    Record.open(path, REPOSITORY, "ann", "m1").close()
+    code = (
+        "import sys; from pathlib import Path; from aurora_memory.record.record_file import Record;"
+        f"Record.open(Path(sys.argv[1]), {REPOSITORY!r}, 'bob', 'm2').close()"
+    )
+    subprocess.run([sys.executable, "-P", "-c", code, str(path)], check=True, timeout=60)
+    assert path.with_name(f"{path.name}-wal").exists(), "it is written to still"
+    first.append([_access(2.0)])
+    assert len(first.after(0)) == 2
+    first.close()

@@ -99,6 +99,7 @@ async def test_a_memory_of_before_is_taken_over_whole_with_a_backup_beside(tmp_p
     path.write_bytes(gzip.decompress((SAMPLES / "memory-6.db.gz").read_bytes()))
     before = learned(path)
     store = await Store.open(path)
+    await store.begin_record(HERE)
     lines = await waiting(store)
     assert {str(each.__struct_config__.tag) for each in lines} == KINDS
     assert learned(path) == before == learned(tmp_path / "old.db.v6.bak")

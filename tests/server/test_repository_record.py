@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from aurora_deliverables.events import Event, PhaseStarted
 from aurora_indexer.workers.pool import WorkerPool
+from aurora_memory import StoreError
 from aurora_memory.record.entry import FORGET, Draft
 from aurora_memory.record.record_file import Record
 from aurora_memory.store import Store, chunk_reader, unrecorded
@@ -23,6 +25,7 @@ from aurora_server.workspace.workspace import Workspace
 from tests.e2e.repositories import commit, git
 from tests.memory.runs import NOON, retrieved, run
 from tests.memory.test_export import learned
+from tests.server import record_kills
 
 Opener = Callable[[Path], Awaitable[Workspace]]
 CART = "def total(lines):\n    return sum(line.price for line in lines)\n"
@@ -54,7 +57,8 @@ async def opened(tmp_path: Path, records: SharedRecords) -> AsyncIterator[Opener
         workspace = await Workspace.open(root, Settings(home=tmp_path / "home"), pool, records=records)
         workspaces.append(workspace)
         assert workspace.record is not None
-        await workspace.record.settled()
+        with suppress(StoreError):
+            await workspace.record.settled()
         return workspace
 
     yield open_
@@ -204,6 +208,8 @@ async def test_what_is_forgotten_goes_from_every_memory_wherever_its_code_is_by_
     await until(lambda: not known(there)["documents"] and not known(here)["documents"])
     await until(lambda: len(known(there)["accesses"]) == len(known(here)["accesses"]) == 1)
     for each in (here, there):
+        assert each.record is not None
+        await each.record.settled()
         left = {name for name, rows in known(each).items() if rows}
         assert left == {"accesses"}, "what a colleague learned stays"
         assert (await each._store.check()).faults == ()
@@ -244,3 +250,45 @@ async def test_a_record_that_cannot_be_opened_costs_nothing_but_a_word(
     assert await here._store.read(unrecorded.count) == 0
     await here.close()
     await pool.aclose()
+
+
+async def test_a_damaged_record_is_found_and_made_anew_from_what_is_readable_and_the_memories(
+    shop: Path, opened: Opener, records: SharedRecords
+) -> None:
+    clone = shop.parent / "clone"
+    git(shop, "clone", "-q", str(shop), str(clone))
+    here, there = await opened(shop), await opened(clone)
+    total = await row_of(here._store, "cart.py", "total")
+    for number in range(300):
+        await here._store.record_accesses([total], "success", NOON + number)
+    await until(lambda: len(known(there)["accesses"]) == 300)
+    assert here.record is not None and here.record.place is not None
+    before = known(here)
+    path = here.record.place.path
+    for each in (here, there):
+        await each.close()
+    raw = bytearray(path.read_bytes())
+    for at in range(3 * 4096, len(raw), 3 * 4096):
+        raw[at : at + 200] = b"\x55" * 200
+    path.write_bytes(raw)
+    again, other = await opened(shop), await opened(clone)
+    findings = (await again.doctor()).findings
+    assert [each.what for each in findings if each.level == "error" and str(path) in each.what]
+    done = (await again.repair()).findings
+    assert any("the repository's record was damaged" in each.what for each in done), done
+    assert [each.what for each in done if each.level == "error"] == []
+    assert list(path.parent.glob("*.damaged-*"))
+    await until(lambda: known(again) == known(other) == before)
+    said_now = entries(records)
+    assert len(said_now) == len(set(said_now)) >= 300
+
+
+def test_nothing_acknowledged_is_lost_or_doubled_when_the_daemon_is_killed(tmp_path: Path) -> None:
+    record_kills.made(tmp_path)
+    acknowledged = record_kills.killed(tmp_path, 4, 1)
+    found, bodies = asyncio.run(record_kills.counted(tmp_path))
+    assert len(acknowledged) >= 4
+    assert found[0] == found[1]
+    assert set(acknowledged) <= found[0].keys()
+    assert set(found[0].values()) == {1}
+    assert len(bodies) == len(set(bodies)) == len(found[0])

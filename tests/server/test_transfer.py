@@ -23,7 +23,7 @@ from aurora_memory.record.person import person_id
 from aurora_memory.record.record_file import Record
 from aurora_memory.record.transfer import matching, patterns_of, suffix_of
 from aurora_memory.store.export_format import ChunkKey, ReasoningLine, UseLine
-from aurora_server.workspace.repository_record import RecordPlace
+from aurora_server.workspace.record_place import RecordPlace, open_record
 from tests.memory.runs import NOON, retrieved, run
 from tests.server.daemons import Daemon
 from tests.server.deliverables import lifetime
@@ -113,7 +113,7 @@ def test_domain_and_language_and_whose_it_is_decide_between_patterns(home: Path,
     tell(place, "bob", solved("Validate OAuth2 token signatures in workers", file="app.py", step="Verify"))
     tell(place, "me", solved("Validate OAuth2 token signatures in queues", file="app.py", step="Look at"))
     tell(place, "me", solved("Validate OAuth2 token signatures badly", score=0.6))
-    with closing(place.open()) as record:
+    with closing(open_record(place)) as record:
         patterns = patterns_of(record, "vault")
     asked = "validate OAuth2 token signatures"
     found = matching(patterns, asked, frozenset({".py"}), 5)

@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
 
 from aurora_memory.record.entry import Draft, Entry
-from aurora_server.workspace.repository_record import record_place
+from aurora_server.workspace.record_place import open_record, record_place
 from tests.team.postgres import Server
 from tests.team.records import access, held
 
@@ -181,7 +181,7 @@ def test_without_the_extra_it_says_in_one_line_how_to_install_it(tmp_path: Path)
 def _learn(tmp_path: Path, who: str, drafts: Sequence[Draft] = (access(1.0), access(2.0))) -> None:
     """Append to a person's record, as a daemon would."""
     place = asyncio.run(record_place(tmp_path / who, tmp_path / f"home-{who}"))
-    with closing(place.open()) as record:
+    with closing(open_record(place)) as record:
         record.append(drafts)
 
 

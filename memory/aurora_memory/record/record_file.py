@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,10 @@ _AT_ONCE = 10_000
 
 
 class Record:
-    """Record of one repository. `author` and `machine` are those of what is appended here. Close it."""
+    """Record of one repository. `author` and `machine` are those of what is appended here. Close it.
+
+    `mark` is another one for each file: numbers of entries mean nothing in another.
+    """
 
     def __init__(self, path: Path, repository: str, author: str, machine: str, db: sqlite3.Connection) -> None:
         self.path = path
@@ -69,6 +72,7 @@ class Record:
         self.machine = machine
         self._db = db
         self._turn = threading.Lock()
+        self.mark = str(db.execute("SELECT value FROM facts WHERE key = 'mark'").fetchone()[0])
 
     @classmethod
     def open(cls, path: Path, repository: str, author: str, machine: str) -> Record:
@@ -198,6 +202,14 @@ class Record:
     def forgotten(self) -> int:
         """How many entries were forgotten."""
         return int(self._rows("SELECT count(*) FROM forgotten")[0][0])
+
+    def fault(self) -> str | None:
+        """What is wrong with the file, as SQLite finds it; None where it is sound."""
+        try:
+            found = [str(row[0]) for row in self._rows("PRAGMA quick_check(1)")]
+        except StoreCorrupt as error:
+            return str(error).partition("; ")[0]
+        return None if found == ["ok"] else " ".join(found[0].split())[:200]
 
     def version(self) -> int:
         """Number that changes when another connection has written to the file (SQLite's data_version)."""
@@ -329,10 +341,17 @@ def _forget(db: sqlite3.Connection, number: int, entry: Entry) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Make the file (0600) in a folder of ours (0700), or look whose it is. Raises StoreError."""
+    """Make the file (0600) in a folder of ours (0700), or look whose it is. Raises StoreError.
+
+    One that is there is not opened: to close it again would take from this process every lock that SQLite holds on it
+    for another connection (POSIX), and another process would then take away the log that this one writes to.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | OWN_FILE, 0o600))
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | OWN_FILE, 0o600))
+        if path.is_symlink():
+            raise StoreError(f"{path} is a link; put the record itself there")
         for each in (path.parent, path):
             told = complaint(each, each.stat())
             if told is not None:
@@ -361,6 +380,7 @@ def _settle(db: sqlite3.Connection, path: Path, repository: str) -> None:
         db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("INSERT OR IGNORE INTO facts VALUES ('repository', ?)", (repository,))
+        db.execute("INSERT OR IGNORE INTO facts VALUES ('mark', lower(hex(randomblob(16))))")
         owner = db.execute("SELECT value FROM facts WHERE key = 'repository'").fetchone()[0]
     if owner != repository:
         raise StoreCorrupt(f"{path} is the record of the repository {owner}, not of {repository}; move it away")

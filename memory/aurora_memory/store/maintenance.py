@@ -266,6 +266,14 @@ class Maintained:
             await record_position.keep_unread(db, {number: id(line) in waiting for number, line in entries})
             return taken
 
+    async def begin_record(self, position: RecordPosition) -> None:
+        """Begin with a record that this memory was not in yet, in one transaction: all that was learned goes into the
+        outbox, and all that the record has is to be taken in from `position` on.
+        """
+        async with self._transaction(durable=True) as db:
+            await unrecorded.note_all(db)
+            await record_position.keep(db, position)
+
     async def keep_record_position(self, position: RecordPosition) -> None:
         """Say how far the record was read, where nothing of it was new here."""
         async with self._transaction() as db:

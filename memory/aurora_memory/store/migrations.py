@@ -18,7 +18,7 @@ from pathlib import Path
 import aiosqlite
 
 from aurora_memory import StoreError, StoreTooNew
-from aurora_memory.store import postings, unrecorded
+from aurora_memory.store import postings
 from aurora_memory.store.connection import APPLICATION_ID, pragma_int
 from aurora_memory.tokens import stem_word
 
@@ -191,7 +191,7 @@ async def sum_rows(db: aiosqlite.Connection) -> None:
 
 
 async def note_unrecorded(db: aiosqlite.Connection) -> None:
-    """Database migration 7: what the repository's record lacks, which at first is all that was learned."""
+    """Database migration 7: what the repository's record lacks, and what of it is not understood yet."""
     for statement in (
         """CREATE TABLE unrecorded (
             number INTEGER PRIMARY KEY, type TEXT NOT NULL, at REAL NOT NULL, told TEXT NOT NULL)""",
@@ -201,7 +201,6 @@ async def note_unrecorded(db: aiosqlite.Connection) -> None:
         "CREATE TABLE heard_changes (change_id TEXT PRIMARY KEY) WITHOUT ROWID",
     ):
         await db.execute(statement)
-    await unrecorded.note_all(db)
 
 
 _COPIES = itertools.count()

@@ -15,7 +15,7 @@ FACT = "record"
 
 
 class RecordPosition(Struct, frozen=True):
-    """Position in the record `record`: the number of the last entry, and how many it had forgotten by then.
+    """Position in the record whose mark is `record`: the last entry's number, and how many it had forgotten by then.
 
     `kinds` are those that were understood: an AURORA that knows more reads from the beginning.
     """

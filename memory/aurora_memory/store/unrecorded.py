@@ -56,8 +56,8 @@ async def note_lines(db: aiosqlite.Connection, hear: Callable[[], None]) -> None
 
 
 async def note_all(db: aiosqlite.Connection) -> None:
-    """Note everything that was learned, in the caller's transaction."""
-    await _add_function(db, lambda: None)
+    """Note everything that was learned, in the caller's transaction, as where the record is a new one."""
+    await db.execute("DELETE FROM unrecorded")
     for type_, (_, source) in SOURCES.items():
         values = _packed(source.columns)
         rest = source.select.removeprefix(f"SELECT {', '.join(source.columns)} ")

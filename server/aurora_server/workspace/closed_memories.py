@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
@@ -22,12 +21,9 @@ from aurora_memory import StoreError
 from aurora_memory.recall import Hit, Question, parse_question
 from aurora_memory.recall.places import below
 from aurora_memory.store import file_reader
-from aurora_memory.store.connection import APPLICATION_ID
-from aurora_memory.store.migrations import MIGRATIONS
-from aurora_memory.store.reader import Reader
+from aurora_memory.store.left_memory import LeftMemory
 from aurora_memory.views import Usage
 from aurora_protocol.methods import Freshness, Recalled, RecallParams, RecallResult
-from aurora_protocol.strict_modes import complaint
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.memory_settings import memory_paths, policies_of, weighing_of
@@ -44,12 +40,7 @@ SECONDS = 5.0
 _GRACE = 1.0
 """Seconds for which the one that is being asked when the time is up may end by itself."""
 _HANGS = "other memories were not all asked: the disk that they are on does not answer"
-_OPERATIONS = 20_000
-"""Of SQLite's machine between two looks at the clock: some milliseconds."""
-
 _AS_LEFT = Freshness(indexed_at=None, pending_files=0, skipped_files=0, files=1, chunks=1, state="ready")
-_HEADER = 100
-"""Bytes at the beginning of every SQLite file, by which it says what it is."""
 
 
 class ClosedMemory(Struct, frozen=True):
@@ -64,10 +55,6 @@ class ClosedAnswers(Struct):
 
     found: list[tuple[ClosedMemory, RecallResult]]
     left_out: list[str]
-
-
-class _Unasked(StoreError):
-    """Error of a memory file that is not asked; the message says which and why."""
 
 
 class ClosedMemories:
@@ -110,7 +97,7 @@ def _ask(
             answers.left_out.append(f"{_memories(len(paths) - number)} not asked: {why}")
             break
         try:
-            with closing(_opened(path, settings, deadline)) as memory:
+            with closing(LeftMemory(path, deadline, weighing_of(settings))) as memory:
                 root = memory.root
                 if root in opened:
                     continue
@@ -119,7 +106,7 @@ def _ask(
                     gone += 1
                     continue
                 answers.found.append((ClosedMemory(root, memory.git_root), _answer(memory, params, settings)))
-        except (StoreError, sqlite3.Error, OSError, ValueError) as error:
+        except (StoreError, OSError) as error:
             timed_out = time.monotonic() > deadline
             logger.info("closed memory not asked", extra={"path": str(path), "reason": str(error)})
             answers.left_out.append(f"{path} was not asked: {'the time was up' if timed_out else error}")
@@ -131,44 +118,7 @@ def _memories(number: int) -> str:
     return "1 other memory was" if number == 1 else f"{number:,} other memories were"
 
 
-class _Memory:
-    """A memory file that is open for one question."""
-
-    def __init__(self, path: Path, settings: Settings, deadline: float) -> None:
-        self.reader = Reader(path, weighing_of(settings))
-        self._db = self.reader.connect()
-        # A question that takes too long is broken off: SQLite asks now and then whether to go on.
-        self._db.set_progress_handler(lambda: time.monotonic() > deadline, _OPERATIONS)
-        try:
-            shape = int(self._db.execute("PRAGMA user_version").fetchone()[0])
-            if shape != len(MIGRATIONS):
-                raise _Unasked(f"{'a newer' if shape > len(MIGRATIONS) else 'an older'} AURORA wrote it")
-            root, indexed = file_reader.fact(self.reader, "root"), file_reader.fact(self.reader, "indexed_at")
-            if root is None or indexed is None:
-                raise _Unasked("it was never indexed to its end")
-            self.root, self.indexed_at = Path(root), float(indexed)
-            self.git_root = file_reader.fact(self.reader, "git_root") or ""
-        except BaseException:
-            self._db.close()
-            raise
-
-    def close(self) -> None:
-        self._db.close()
-
-
-def _opened(path: Path, settings: Settings, deadline: float) -> _Memory:
-    """Open a memory file to read it. Raises StoreError where it is none, or not ours."""
-    told = complaint(path, path.stat())
-    if told is not None:
-        raise _Unasked(told)
-    with path.open("rb") as file:
-        header = file.read(_HEADER)
-    if not header.startswith(b"SQLite format 3\0") or int.from_bytes(header[68:72], "big") != APPLICATION_ID:
-        raise _Unasked("it is no memory file")
-    return _Memory(path, settings, deadline)
-
-
-def _answer(memory: _Memory, params: RecallParams, settings: Settings) -> RecallResult:
+def _answer(memory: LeftMemory, params: RecallParams, settings: Settings) -> RecallResult:
     began = time.perf_counter()
     root = memory.root
     question: Question = parse_question(below(str(root), params.query))
@@ -203,7 +153,7 @@ def _answer(memory: _Memory, params: RecallParams, settings: Settings) -> Recall
     )
 
 
-def _states(memory: _Memory, hits: Sequence[Hit]) -> list[bool | None]:
+def _states(memory: LeftMemory, hits: Sequence[Hit]) -> list[bool | None]:
     """Of each hit whether its file is as it was indexed; None where the file is gone."""
     paths = {hit.chunk.path for hit in hits if hit.chunk.path}
     indexed = file_reader.files_at(memory.reader, sorted(paths))

@@ -14,7 +14,7 @@ from aurora_indexer.files.gitdir import find_git_directory, is_shallow
 from aurora_indexer.git.history import BROKEN
 from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreCorrupt, StoreForeign
-from aurora_memory.store import Store, file_reader, lifespans
+from aurora_memory.store import Store, file_reader, lifespans, unrecorded
 from aurora_memory.store.integrity import Fault, IntegrityReport
 from aurora_memory.store.lifespans import ChunkStatus
 from aurora_memory.store.memory_files import MemoryFile
@@ -22,6 +22,7 @@ from aurora_protocol.methods import DoctorFinding, DoctorResult, Skipped
 
 if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
+    from aurora_server.workspace.record_exchange import RecordExchange
 
 MAX_EXAMPLES = 1000
 MAX_NAMED = 20
@@ -37,8 +38,9 @@ async def checkup(
     policy_problems: Sequence[str],
     older: MemoryFile | None = None,
     embedder: Embedder | None = None,
+    record: RecordExchange | None = None,
 ) -> DoctorResult:
-    """Look at the index, the watcher, the memory file and its disk, policies and the model. Reads only.
+    """Look at the index, the watcher, the memory file and its disk, the record, policies and the model. Reads only.
 
     `older` is the memory that is offered to this workspace, if there is one.
     """
@@ -73,6 +75,7 @@ async def checkup(
             *_index(root, indexer),
             *await _history(root, store, indexer),
             *memory,
+            *([await _record(record, store)] if record is not None else []),
             *await _lifespans(store),
             *([_older(older)] if older else []),
             *map(_policy, policy_problems),
@@ -177,6 +180,23 @@ async def _lifespans(store: Store) -> list[DoctorFinding]:
     for action, chunks in flagged.items():
         findings.append(DoctorFinding(level="ok", what=f"{len(chunks)} flagged {action}: {_few(chunks)}"))
     return findings
+
+
+async def _record(record: RecordExchange, store: Store) -> DoctorFinding:
+    """The repository's record, and how much of what was learned is not in it yet."""
+    waiting = await store.read(unrecorded.count)
+    later = f"; {waiting} lines wait for it, and nothing of them is lost" if waiting else ""
+    if record.problem is not None:
+        what, _, fix = record.problem.rpartition("; ")
+        what = f"what is learned here stays in this memory: {what or fix}{later}"
+        return DoctorFinding(level="error", what=what, fix=fix if what else "aurora doctor --repair")
+    if record.place is None:
+        return DoctorFinding(level="ok", what=f"the repository's record was not opened yet{later}")
+    found = await record.checked()
+    if found is not None:
+        fix = "aurora doctor --repair sets it aside and makes it anew from the memories of this repository"
+        return DoctorFinding(level="error", what=f"{record.place.path} is damaged: {found}", fix=fix)
+    return DoctorFinding(level="ok", what=f"the repository's record {record.place.path} is sound{later}")
 
 
 def _older(older: MemoryFile) -> DoctorFinding:

@@ -13,11 +13,12 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from aurora_memory import StoreError
+from aurora_memory import StoreCorrupt, StoreError
 from aurora_memory.record.entry import Draft, Entry
 from aurora_memory.record.line_key import KINDS, line_key, line_of, loose_key
 from aurora_memory.record.places import in_repository, in_workspace
 from aurora_memory.record.record_file import Record
+from aurora_memory.record.renewal import Renewed
 from aurora_memory.store import Store, record_position, unrecorded
 from aurora_memory.store.export_format import ExportLine, ReasoningLine, write_line
 from aurora_memory.store.forgotten_rows import Judge
@@ -60,6 +61,7 @@ class RecordExchange:
         self._more_came = more_came
         self._shared: SharedRecord | None = None
         self._joining: asyncio.Future[tuple[SharedRecord, RecordPlace]] | None = None
+        self._damaged = False
         self._own: set[str] = set()
         self._wake = asyncio.Event()
         self._turn = asyncio.Lock()
@@ -82,6 +84,24 @@ class RecordExchange:
             logger.warning("not recorded", extra={"root": str(self._root), "error": str(error)})
         finally:
             await self._records.leave(self._shared, self._wake.set)
+
+    async def checked(self) -> str | None:
+        """What is wrong with the record's file; None where it is sound, or not open."""
+        return await asyncio.to_thread(self._shared.record.fault) if self._shared is not None else None
+
+    async def repair(self) -> Renewed | None:
+        """Make a damaged record anew, of what can be read of it and of this memory; None where it was sound.
+
+        Raises a StoreError.
+        """
+        async with self._turn:
+            if not self._damaged and await self.checked() is None:
+                return None
+            renewed = await self._records.renew(self._root)
+        self._damaged = False
+        self._wake.set()
+        await self.settled()
+        return renewed
 
     async def settled(self) -> None:
         """Exchange now, and wait for it. Raises a StoreError."""
@@ -107,6 +127,7 @@ class RecordExchange:
                 self.problem = f"{type(error).__name__}: {error}"
 
     def _fail(self, error: StoreError) -> None:
+        self._damaged = isinstance(error, StoreCorrupt) and self._shared is None
         if self.problem != str(error):
             logger.warning("record not exchanged", extra={"root": str(self._root), "error": str(error)})
         self.problem = str(error)
@@ -117,8 +138,9 @@ class RecordExchange:
                 self._joining = self._joining or asyncio.ensure_future(self._records.join(self._root, self._wake.set))
                 await self._join(self._joining)
             assert self._shared is not None
+            at = await self._position(self._shared.record)
             await self._record_learned(self._shared)
-            await self._take_in(self._shared)
+            await self._take_in(self._shared, at)
 
     async def _join(self, joining: asyncio.Future[tuple[SharedRecord, RecordPlace]]) -> None:
         """Wait for the record; who gives up meanwhile leaves it to `close`."""
@@ -139,16 +161,16 @@ class RecordExchange:
             if made:
                 shared.tell(but=self._wake.set)
 
-    async def _take_in(self, shared: SharedRecord) -> None:
+    async def _take_in(self, shared: SharedRecord, at: RecordPosition) -> None:
         assert self.place is not None
-        at = await self._position(shared.record)
         forgotten = await asyncio.to_thread(shared.record.forgotten)
-        came = forgetting = forgotten != at.forgotten
-        if forgetting:
+        came = False
+        if forgotten != at.forgotten:
             judge = await asyncio.to_thread(_judge, shared.record, self.place.below)
             at = RecordPosition(at.record, _KINDS, 0, forgotten)
             gone = await self._store.forget_rows(judge, at)
             logger.info("forgotten", extra={"root": str(self._root), "rows": gone})
+            await self._more_came(True)
         while True:
             page = await asyncio.to_thread(_page, shared.record, at.number, self._own, self.place.below)
             if page is None:
@@ -164,7 +186,7 @@ class RecordExchange:
             else:
                 await self._store.keep_record_position(at)
         if came:
-            await self._more_came(forgetting)
+            await self._more_came(False)
 
     async def _waiting(self, record: Record) -> list[tuple[int, ExportLine]]:
         """Entries that wait for a pattern, of which one came now."""
@@ -174,11 +196,14 @@ class RecordExchange:
         return await asyncio.to_thread(_lines, found, self.place.below)
 
     async def _position(self, record: Record) -> RecordPosition:
-        """Where this memory is in the record: at its beginning where it was another one's, or understood less."""
+        """Where this memory is in the record: at its beginning where it knew another one, or understood less."""
         known = await self._store.read(record_position.position)
-        if known is None or known.record != record.repository or known.kinds != _KINDS:
-            return RecordPosition(record.repository, _KINDS)
-        return known
+        if known is not None and known.record == record.mark and known.kinds == _KINDS:
+            return known
+        begun = RecordPosition(record.mark, _KINDS)
+        if known is None or known.record != record.mark:
+            await self._store.begin_record(begun)
+        return begun
 
 
 def _record(record: Record, rows: Sequence[_Row], below: str) -> tuple[list[Entry], list[str]]:

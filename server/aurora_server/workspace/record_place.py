@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import getpass
 import os
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,10 +16,14 @@ from aurora_memory.record.person import machine_id, person_id
 from aurora_memory.record.record_file import Record
 from aurora_memory.record.repositories import Repositories, Seen
 
+FOLDER = "records"
+"""Folder of records in AURORA_HOME."""
+
 
 class RecordPlace(Struct, frozen=True):
     """Place of a workspace: the file of its repository's record, the repository's id, the workspace's folder in it
-    (`below`, "" for the top), the person and the machine. `former` are records that the repository had before.
+    (`below`, "" for the top), the person and the machine. `former` are records that the repository had before; `name`
+    is what git calls the person, "" without.
     """
 
     path: Path
@@ -28,11 +32,12 @@ class RecordPlace(Struct, frozen=True):
     author: str
     machine: str
     former: tuple[Path, ...] = ()
+    name: str = ""
 
 
 async def record_place(root: Path, home: Path, environment: Mapping[str, str] = os.environ) -> RecordPlace:
     """Place of the workspace at `root`, with `home` for AURORA_HOME. Asks git; raises a StoreError."""
-    folder = home / "records"
+    folder = home / FOLDER
     known = Repositories(folder)
     identity = await repository_identity(root, environment=environment)
     commit = await asyncio.to_thread(known.known_commit, str(identity.common))
@@ -54,6 +59,7 @@ async def record_place(root: Path, home: Path, environment: Mapping[str, str] = 
         author=person_id(identity.email, getpass.getuser(), machine),
         machine=machine,
         former=tuple(folder / f"{each}.sqlite" for each in belonging.former),
+        name=identity.name,
     )
 
 
@@ -69,3 +75,13 @@ def open_record(place: RecordPlace) -> Record:
         record.close()
         raise
     return record
+
+
+@contextmanager
+def record_if_there(place: RecordPlace) -> Iterator[Record | None]:
+    """A repository's record; None where nothing was recorded yet. Blocks; raises a StoreError."""
+    if not place.path.exists():
+        yield None
+        return
+    with closing(open_record(place)) as record:
+        yield record

@@ -6,13 +6,14 @@ import time
 from pathlib import Path
 
 from aurora_indexer.indexer import Indexer
-from aurora_memory import StoreCorrupt, StoreForeign
+from aurora_memory import StoreCorrupt, StoreError, StoreForeign
 from aurora_memory.store import Store
 from aurora_memory.store.maintenance import salvage_file
 from aurora_memory.store.salvage import Salvaged
 from aurora_protocol.methods import DoctorFinding
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace.memory_settings import database_path
+from aurora_server.workspace.record_exchange import RecordExchange
 
 
 async def mend(root: Path, store: Store, indexer: Indexer) -> list[DoctorFinding]:
@@ -56,6 +57,23 @@ async def mend_unopened(root: Path, settings: Settings) -> list[DoctorFinding]:
     except StoreCorrupt:
         return _salvaged(path, await salvage_file(path, time.time()))
     return []
+
+
+async def mend_record(record: RecordExchange) -> list[DoctorFinding]:
+    """Make the repository's record anew where it is damaged, and bring it and this memory together."""
+    try:
+        renewed = await record.repair()
+        if renewed is None:
+            await record.settled()
+            return []
+    except StoreError as error:
+        return [DoctorFinding(level="warning", what=f"the repository's record was not mended: {error}")]
+    what = (
+        f"the repository's record was damaged and is kept as {renewed.aside.name}; {renewed.saved} entries were read "
+        "from it, the rest comes from the memories of its work trees and clones, and from a team's hub with 'aurora "
+        "team sync --again'"
+    )
+    return [DoctorFinding(level="ok", what=what)]
 
 
 def _salvaged(path: Path, done: Salvaged) -> list[DoctorFinding]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from aurora_memory.record.record_file import Record
+from aurora_memory.record.renewal import Renewed, renew
 from aurora_server.workspace.record_place import RecordPlace, open_record, record_place
 
 logger = logging.getLogger(__name__)
@@ -67,6 +68,22 @@ class SharedRecords:
                 shared = self._open[place.path] = SharedRecord(await asyncio.to_thread(open_record, place))
             shared.listeners.append(hear)
         return shared, place
+
+    async def renew(self, root: Path) -> Renewed:
+        """Set the damaged record of a workspace's repository aside, for a new one with what can be read of it.
+
+        Who has it open goes on with the new one, and puts into it what its memory knows. Raises a StoreError.
+        """
+        place = await record_place(root, self.home)
+        async with self._turn:
+            shared = self._open.get(place.path)
+            if shared is not None:
+                await asyncio.to_thread(shared.record.close)
+            renewed = await asyncio.to_thread(renew, place.path, place.repository, place.author, place.machine)
+            if shared is not None:
+                shared.record = await asyncio.to_thread(open_record, place)
+                shared.tell()
+        return renewed
 
     async def leave(self, shared: SharedRecord, hear: Hear) -> None:
         """Be told no more; who leaves last closes the file."""

@@ -23,7 +23,7 @@ from aurora_memory.record.people import people
 from aurora_memory.record.record_file import Record
 from aurora_memory.record.repositories import Repositories
 from aurora_memory.store.export_format import DeliverableLine
-from aurora_server.workspace.repository_record import FOLDER
+from aurora_server.workspace.record_place import FOLDER
 
 logger = logging.getLogger(__name__)
 

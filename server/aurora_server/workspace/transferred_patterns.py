@@ -19,7 +19,7 @@ from aurora_memory.store import file_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_protocol.methods import ActivationTerms, Recalled
-from aurora_server.workspace.repository_record import FOLDER, RecordPlace, record_place
+from aurora_server.workspace.record_place import FOLDER, RecordPlace, record_place
 from aurora_server.workspace.wire import iso
 
 logger = logging.getLogger(__name__)

@@ -26,7 +26,7 @@ from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.views import ChunkView
 from aurora_protocol.who_methods import KnowingPerson, WhoPlace, WhoResult
 from aurora_server.workspace.explanation import chunk_named
-from aurora_server.workspace.repository_record import RecordPlace, record_place
+from aurora_server.workspace.record_place import RecordPlace, record_if_there, record_place
 from aurora_server.workspace.wire import iso, shown_id
 
 MOST = 20
@@ -124,7 +124,7 @@ def _known(reader: Reader, place: WhoPlace, chunks: Sequence[ChunkView]) -> Aske
 def _recorded(place: RecordPlace, found: AskedPlace) -> tuple[list[tuple[str, float]], dict[str, str]]:
     """Uses by author as the record has them, and the names of those who share theirs."""
     path = f"{place.below}/{found.place.file}" if place.below else found.place.file
-    with place.opened() as record:
+    with record_if_there(place) as record:
         if record is None:
             return [(place.author, at) for at in found.own_uses], {}
         uses = record.uses_of(path, found.names)

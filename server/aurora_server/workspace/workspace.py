@@ -54,7 +54,7 @@ from aurora_server.workspace.recall import MemoryRecall, symbols
 from aurora_server.workspace.recall_uses import RecallUses
 from aurora_server.workspace.record_exchange import RecordExchange
 from aurora_server.workspace.relocate import Adoption
-from aurora_server.workspace.repair import mend
+from aurora_server.workspace.repair import mend, mend_record
 from aurora_server.workspace.soar import Configured, Soar
 from aurora_server.workspace.soar_memory import SoarMemory
 from aurora_server.workspace.telemetry import TelemetryFollower
@@ -331,7 +331,9 @@ class Workspace:
     async def doctor(self) -> DoctorResult:
         """Checkup of this workspace: what is wrong and how to mend it, and every file that is left out."""
         older = await self.adoption.offer()
-        return await checkup(self.root, self._store, self._indexer, self._policy_problems, older, self._embedder)
+        return await checkup(
+            self.root, self._store, self._indexer, self._policy_problems, older, self._embedder, self.record
+        )
 
     async def telemetry(self) -> tuple[Sender, int] | None:
         """Who sends deliverables on, and how many wait to be taken; None where nothing is exported."""
@@ -343,8 +345,7 @@ class Workspace:
         await self.deliverables.forget()
         self.detecting.forget()
         if self.record is not None:
-            with suppress(StoreError):  # doctor tells
-                await self.record.settled()
+            done += await mend_record(self.record)
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
 
