@@ -187,6 +187,7 @@ def test_what_was_given_up_while_no_daemon_ran_has_failed_where_it_was_removed(r
     commit(root, "docs: propose three", at=begin)
     git(root, "checkout", "-q", "-b", "feature/cart")
     write(root / "src" / "cart.py", "def total():\n    return 0\n")
+    git(root, "rm", "-rq", "openspec/changes/add-search")
     commit(root, "feat: a cart", at=begin + DAY / 2)
     git(root, "checkout", "-q", "main")
     git(root, "rm", "-rq", "openspec/changes/add-search", "openspec/changes/add-cart")

@@ -244,7 +244,8 @@ def events_of(
         end = replace_at(known.removed, max(known.removed.at, told.told_at, *(event.at for event in events), begun.at))
         said = "removed and not archived"
         # By who would have missed it: so it goes on where it is found again.
-        events.append(replace(_event(change_id, end, Ended("failed", "incomplete", said), said), source=openspec.SOURCE))
+        failed = _event(change_id, end, Ended("failed", "incomplete", said), said)
+        events.append(replace(failed, source=openspec.SOURCE))
     return events
 
 
