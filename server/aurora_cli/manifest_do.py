@@ -18,17 +18,15 @@ from aurora_cli.errors import FINE, NO
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.manifest_plan import GivenValues, PlanRun, plan_document, plan_lines
 from aurora_cli.output import style_of
-from aurora_cli.shared_options import cache_of, flags_of, model_options, policy_of, site_options, words_given
+from aurora_cli.shared_options import flags_of, model_options, words_given
 from aurora_cli.site_call import (
-    checked_token,
-    cookies_for,
+    confirming_option,
     document_given,
-    jar_of,
     pairs_given,
     patience,
-    sending_options,
     warn_of_errors,
 )
+from aurora_cli.site_options import SiteOptions, site_options
 from aurora_cli.site_view import print_document
 from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.fetch import fetch as fetch_manifest
@@ -66,7 +64,7 @@ from aurora_server.configuration.trust import Trust
     "--args", "document", metavar="JSON", help="Such values as a JSON object; - reads standard input: for passwords."
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and call nothing.")
-@sending_options
+@confirming_option
 @model_options
 @site_options
 @click.pass_obj
@@ -78,16 +76,10 @@ def do(
     document: str | None,
     dry_run: bool,
     yes: bool,
-    token: str | None,
-    cookie_jar: Path | None,
-    no_cookies: bool,
     llm_provider: str | None,
     llm_model: str | None,
     force: bool,
-    timeout: float,
-    insecure_http: bool,
-    no_cache: bool,
-    allow_cross_origin: bool,
+    site: SiteOptions,
 ) -> int:
     """Do what REQUEST says on the site at URL, by calls that its manifest declares; - reads it from standard input.
 
@@ -104,15 +96,14 @@ def do(
         raise click.UsageError("REQUEST is empty", click.get_current_context())
     given = GivenValues(document_given(document), pairs_given(pairs))
     unspoken = without_passwords(text)
-    policy = policy_of(timeout, insecure_http, allow_cross_origin)
     with open_model(settings, flags_of(llm_provider, llm_model), force=force) as asked:
         guarded = asked.guarded(unspoken, force=force)
         _tell(asked)
         if guarded.redactions or unspoken != text:
             _say("give such values with --arg NAME=VALUE: the model then sees their names only")
-        cookies, token = cookies_for(settings, url, cookie_jar, no_cookies), checked_token(token)
+        cookies, token = site.cookies(settings, url), site.checked_token()
         published = asyncio.run(
-            fetch_manifest(url, policy, cache=cache_of(settings, no_cache), cookies=cookies, token=token)
+            fetch_manifest(url, site.policy, cache=site.cache(settings), cookies=cookies, token=token)
         )
         if not published.manifest.capabilities:
             raise SiteError(f"{published.url}: the manifest has no capabilities; nothing can be done there")
@@ -136,8 +127,8 @@ def do(
         plan,
         published,
         given,
-        RequestPolicy(timeout=timeout, insecure_http=insecure_http, whole=True),
-        jar_of(settings, published.origin, cookie_jar, no_cookies),
+        RequestPolicy(timeout=site.timeout, insecure_http=site.insecure_http, whole=True),
+        site.jar(settings, published.origin),
         token,
         yes=yes,
         style=None if settings.json else style,

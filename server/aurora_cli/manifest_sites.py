@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
@@ -16,25 +15,21 @@ from aurora_cli.errors import FINE, NO, exit_code, one_line
 from aurora_cli.fast_exit import stay
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import style_of
-from aurora_cli.shared_options import cache_of, policy_of, site_options
 from aurora_cli.site_call import (
     Deadline,
     answer_lines,
     arguments_given,
     call_with,
-    checked_token,
     confirm_call,
-    cookies_for,
+    confirming_option,
     hint_after,
-    jar_of,
     preview_document,
     preview_lines,
     reply_document,
     send_call,
-    sending_options,
-    session_options,
     warn_of_errors,
 )
+from aurora_cli.site_options import SiteOptions, site_options
 from aurora_cli.site_view import (
     crawled_document,
     crawled_lines,
@@ -59,7 +54,6 @@ _AT_ONCE = 8
 @click.argument("url")
 @click.option("--raw", is_flag=True, help="Print the manifest itself, just as the site sent it; findings go to stderr.")
 @click.option("--refresh", is_flag=True, help="Ask the site even if the copy kept here is fresh.")
-@session_options
 @site_options
 @click.pass_obj
 def fetch(
@@ -67,22 +61,16 @@ def fetch(
     url: str,
     raw: bool,
     refresh: bool,
-    token: str | None,
-    cookie_jar: Path | None,
-    no_cookies: bool,
-    timeout: float,
-    insecure_http: bool,
-    no_cache: bool,
-    allow_cross_origin: bool,
+    site: SiteOptions,
 ) -> int:
     """Get the manifest of the site at URL, and check it. Exits 1 when it is not valid.
 
     URL is a site (example.com), for its /.well-known/aura.json, or a JSON file's own address.
     """
-    policy = policy_of(timeout, insecure_http, allow_cross_origin)
-    cookies = cookies_for(settings, url, cookie_jar, no_cookies)
-    cache, token = cache_of(settings, no_cache), checked_token(token)
-    published = asyncio.run(fetch_manifest(url, policy, cache=cache, ask=refresh, cookies=cookies, token=token))
+    cookies, token = site.cookies(settings, url), site.checked_token()
+    published = asyncio.run(
+        fetch_manifest(url, site.policy, cache=site.cache(settings), ask=refresh, cookies=cookies, token=token)
+    )
     if settings.json:
         print_document(published_document(published))
     elif raw:
@@ -98,26 +86,18 @@ def fetch(
 
 @click.command()
 @click.argument("urls", metavar="URL…", nargs=-1, required=True)
-@session_options
 @site_options
 @click.pass_obj
 def crawl(
     settings: GlobalOptions,
     urls: tuple[str, ...],
-    token: str | None,
-    cookie_jar: Path | None,
-    no_cookies: bool,
-    timeout: float,
-    insecure_http: bool,
-    no_cache: bool,
-    allow_cross_origin: bool,
+    site: SiteOptions,
 ) -> int:
     """Show what the sites at URL offer to agents: resources, capabilities, and the AURA-State sent along.
 
     Each site is asked once. Exits 1 when a manifest is not valid, 2 when a site could not be read.
     """
-    policy = policy_of(timeout, insecure_http, allow_cross_origin)
-    cache, token = cache_of(settings, no_cache), checked_token(token)
+    cache, token = site.cache(settings), site.checked_token()
     if token and len(urls) > 1:
         raise click.UsageError("--token is for one site: name one URL")
     turn = asyncio.Semaphore(_AT_ONCE)
@@ -125,8 +105,8 @@ def crawl(
     async def visit(url: str) -> Published | ProtocolError:
         async with turn:
             try:
-                cookies = cookies_for(settings, url, cookie_jar, no_cookies)
-                return await fetch_manifest(url, policy, cache=cache, ask=True, cookies=cookies, token=token)
+                cookies = site.cookies(settings, url)
+                return await fetch_manifest(url, site.policy, cache=cache, ask=True, cookies=cookies, token=token)
             except ProtocolError as error:
                 return error
 
@@ -164,7 +144,7 @@ def _code(found: Published | ProtocolError) -> int:
 @click.option("--args", "document", metavar="JSON", help="The arguments, a JSON object; - reads standard input.")
 @click.option("--arg", "pairs", metavar="NAME=VALUE", multiple=True, help="One argument. Repeatable; lists repeat it.")
 @click.option("--dry-run", is_flag=True, help="Show the request, secrets hidden, and send nothing.")
-@sending_options
+@confirming_option
 @site_options
 @click.pass_obj
 def call(
@@ -175,30 +155,23 @@ def call(
     pairs: tuple[str, ...],
     dry_run: bool,
     yes: bool,
-    token: str | None,
-    cookie_jar: Path | None,
-    no_cookies: bool,
-    timeout: float,
-    insecure_http: bool,
-    no_cache: bool,
-    allow_cross_origin: bool,
+    site: SiteOptions,
 ) -> int:
     """Call CAPABILITY of the site at URL. Exits 0 when the site did it, 1 when it refused, 4 when it was not sent.
 
     Arguments are checked against the manifest first. Cookies the site sets are kept for the next call. What stands in
     --args can be seen by other users of this machine: give secrets on standard input.
     """
-    policy = policy_of(timeout, insecure_http, allow_cross_origin)
-    deadline = Deadline(timeout)
+    deadline = Deadline(site.timeout)
     with deadline.running():
-        published = asyncio.run(fetch_manifest(url, policy, cache=cache_of(settings, no_cache)))
+        published = asyncio.run(fetch_manifest(url, site.policy, cache=site.cache(settings)))
         warn_of_errors(published)
         chosen = find_capability(published.manifest, capability)
     arguments = arguments_given(chosen, document, pairs)
     with deadline.running():
-        planned = call_with(chosen, published.origin, arguments, token)
-    jar = jar_of(settings, published.origin, cookie_jar, no_cookies)
-    own = RequestPolicy(timeout=deadline.left, insecure_http=insecure_http, whole=False)
+        planned = call_with(chosen, published.origin, arguments, site.token)
+    jar = site.jar(settings, published.origin)
+    own = RequestPolicy(timeout=deadline.left, insecure_http=site.insecure_http, whole=False)
     style = style_of(sys.stdout, os.environ, no_color=settings.no_color)
     if dry_run:
         shown = asyncio.run(preview(planned.request, own, cookies=jar.load() if jar else None))

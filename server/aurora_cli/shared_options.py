@@ -1,19 +1,12 @@
-"""Options that several commands share, and what they amount to: the model to ask, the site to talk to."""
+"""Options that several commands share, and what they amount to: the model to ask, the words to ask it."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
-
-from aurora_cli.command_types import Finite
-
-if TYPE_CHECKING:
-    from aurora_cli.global_options import GlobalOptions
-    from aurora_manifest.client.cache import ManifestCache
-    from aurora_manifest.client.transport import RequestPolicy
 
 MAX_READ = 1_000_000
 """Characters that are read from standard input; the guardrails allow far less (`guardrails.max_query_length`)."""
@@ -65,37 +58,3 @@ def _whole(text: str, what: str) -> str:
             f"{what} is no text in UTF-8: byte 0x{byte:02X} at character {error.start + 1}; write it in UTF-8"
         ) from error
     return text
-
-
-_TIMEOUT = click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=Finite(min=0.1, max=600),
-    default=30.0,
-    show_default=True,
-    help="Give up after so long, redirects included.",
-)
-_INSECURE = click.option("--insecure-http", is_flag=True, help="Allow plain http to other machines.")
-_NO_CACHE = click.option("--no-cache", is_flag=True, help="Neither use nor keep a copy of the manifest.")
-_CROSS = click.option("--allow-cross-origin", is_flag=True, help="Follow the manifest's redirects to another site.")
-
-
-def site_options(command: Command) -> Command:
-    """Give a command `--timeout`, `--insecure-http`, `--no-cache` and `--allow-cross-origin`."""
-    for option in (_CROSS, _NO_CACHE, _INSECURE, _TIMEOUT):
-        command = option(command)
-    return command
-
-
-def policy_of(timeout: float, insecure_http: bool, allow_cross_origin: bool) -> RequestPolicy:
-    """What those options allow on the way to a manifest."""
-    from aurora_manifest.client.transport import RequestPolicy
-
-    return RequestPolicy(timeout=timeout, insecure_http=insecure_http, cross_origin=allow_cross_origin)
-
-
-def cache_of(settings: GlobalOptions, no_cache: bool) -> ManifestCache | None:
-    """The user's cache of manifests, unless it is not to be used."""
-    from aurora_manifest.client.cache import ManifestCache
-
-    return None if no_cache else ManifestCache.of(settings.address.home)

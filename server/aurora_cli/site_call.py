@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, quote_plus
@@ -19,14 +18,14 @@ from urllib.parse import quote, quote_plus
 import click
 import msgspec
 
-from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import TerminalStyle
+from aurora_cli.site_options import checked_token
 from aurora_cli.site_view import body_value, reply_lines, state_of
 from aurora_manifest.client.arguments import MAX_ARGUMENTS, mapping_of, misfits, read_arguments, unused
 from aurora_manifest.client.consent import MASK, destructive
 from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.fetch import Published
-from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url
+from aurora_manifest.client.origins import Origin, origin_of, parse_url
 from aurora_manifest.client.request import CapabilityCall, build_call
 from aurora_manifest.client.transport import Request, RequestPolicy, SiteReply, send
 from aurora_manifest.model import Capability
@@ -34,58 +33,18 @@ from aurora_protocol import CallBlocked, SiteError
 from aurora_protocol.human_text import plain, plain_lines
 
 if TYPE_CHECKING:
-    from http.cookiejar import CookieJar
+    pass
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-TOKEN_VARIABLE = "AURORA_MANIFEST_TOKEN"
 CHECK_WITHIN = 5.0
 """Seconds: a site's `pattern` can be one that Python's `re` needs for ever to refuse."""
 
-_YES = click.option("--yes", is_flag=True, help="Do not ask before something may be destroyed.")
-_TOKEN = click.option("--token", envvar=TOKEN_VARIABLE, help=f"Send this bearer token. [env var: {TOKEN_VARIABLE}]")
-_JAR = click.option(
-    "--cookie-jar", type=click.Path(dir_okay=False, path_type=Path), help="Keep cookies in this file instead."
-)
-_NO_COOKIES = click.option("--no-cookies", is_flag=True, help="Send and keep no cookies.")
+confirming_option = click.option("--yes", is_flag=True, help="Do not ask before something may be destroyed.")
 
 _ALWAYS_SECRET = frozenset({"authorization", "proxy-authorization"})
 _SCHEMES = frozenset({"basic", "bearer", "digest", "dpop", "negotiate"})
 """Words before a credential that may be shown; any other could be a part of it."""
-
-
-def sending_options(command: Command) -> Command:
-    """Give a command `--yes`, `--token`, `--cookie-jar` and `--no-cookies`."""
-    for option in (_NO_COOKIES, _JAR, _TOKEN, _YES):
-        command = option(command)
-    return command
-
-
-def session_options(command: Command) -> Command:
-    """Give a command `--token`, `--cookie-jar` and `--no-cookies`."""
-    for option in (_NO_COOKIES, _JAR, _TOKEN):
-        command = option(command)
-    return command
-
-
-def cookies_for(settings: GlobalOptions, place: str, file: Path | None, no_cookies: bool) -> CookieJar | None:
-    """The cookies of the session at the site of `place`, as `call` keeps them. Raises SiteError."""
-    jar = jar_of(settings, origin_of(manifest_url(place)), file, no_cookies)
-    return jar.load() if jar else None
-
-
-def checked_token(token: str | None) -> str | None:
-    """A bearer token that can be sent, or none. Raises SiteError for what is no token."""
-    if token and (not token.isprintable() or not token.isascii() or " " in token):
-        raise SiteError("the token must be printable ASCII without spaces")
-    return token or None
-
-
-def jar_of(settings: GlobalOptions, origin: Origin, file: Path | None, no_cookies: bool) -> Jar | None:
-    """Where a site's cookies are kept by those options; None where they are not."""
-    if no_cookies:
-        return None
-    return Jar(file.absolute()) if file else Jar.of(settings.address.home, origin)
 
 
 def call_with(capability: Capability, origin: Origin, arguments: dict[str, Any], token: str | None) -> CapabilityCall:

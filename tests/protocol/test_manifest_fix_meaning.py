@@ -66,6 +66,18 @@ def test_the_value_of_a_number_stays(number: str, listed: bool) -> None:
             assert amount(mended[len(before) : -len(after)]) == amount(number)
 
 
+def test_a_number_where_a_text_belongs_keeps_its_sign() -> None:
+    text = spelt(BASE).replace('"List all notes."', "+41791234").replace('"1.0"', "1.0")
+    after = json.loads(fixed(text).text)
+    assert after["capabilities"]["list_notes"]["description"] == 41791234, "quotes around it are for its author"
+    assert after["version"] == "1.0"
+
+
+def test_a_number_that_is_told_of_is_put_right_all_the_same() -> None:
+    text = spelt(BASE).replace('"v": 1', '"v": .472', 1)
+    assert '"v": 0.472' in fixed(text).text
+
+
 @pytest.mark.parametrize("number", ["007", "0123", "010", "1_000", "1,000"])
 def test_digits_that_may_mean_something_else_are_left(number: str) -> None:
     text = f'{{"a": {number}}}'
@@ -118,6 +130,7 @@ def test_a_variable_of_another_language_is_suggested_as_ours_or_left(written: st
         {"site": {"Name": "Old name"}},
         {"policy": {"rateLimit": {"limit": 1.5}}},
         update({"v": 1.5}),
+        update({"description": 41791234}),
         update({"id": "change_note"}),
         update({"action": {"type": "GRPC"}}),
         update({"action": {"parameterMapping": {"txt": "/text", "text": None}}}),
@@ -149,6 +162,7 @@ def test_what_only_its_author_can_decide_is_left(patch: Any) -> None:
         '{"a": [1,,2]}',
         '{"country": no}',
         '{"a" "b"}',
+        '{a?: {"x": 1}, "b": 2}',
     ],
 )
 def test_text_that_can_be_read_in_two_ways_is_left(text: str) -> None:
@@ -163,6 +177,8 @@ def test_text_that_can_be_read_in_two_ways_is_left(text: str) -> None:
         ('{"a": 1 /* one */, // two\n "b" = 2; "c": {} "d": []}', {"a": 1, "b": 2, "c": {}, "d": []}),
         ('{"a": "x\ty", "b": +.5}', {"a": "x\ty", "b": 0.5}),
         ('{"a": 1,, "b": 2}', {"a": 1, "b": 2}),
+        ('{a/* c */: {"x": 1},\n"b": 2}', {"a": {"x": 1}, "b": 2}),
+        ("{'a': 1, b // two\n: 2, c # three\n: .5}", {"a": 1, "b": 2, "c": 0.5}),
     ],
 )
 def test_other_spellings_of_json_become_json(text: str, meant: Any) -> None:

@@ -179,6 +179,28 @@ def test_what_was_proposed_and_archived_while_no_daemon_ran_is_seen_with_its_tim
     assert {event.change_id for event in events_in(home)} == {"add-search"}
 
 
+def test_what_was_given_up_while_no_daemon_ran_has_failed_where_it_was_removed(root: Path, home: Path) -> None:
+    begin = float(int(time.time() - 2 * DAY))
+    propose(root, "add-search")
+    propose(root, "add-cart", "## Why\nPeople buy more than one thing.\n")
+    propose(root, "add-export", "## Why\nPeople want their data.\n")
+    commit(root, "docs: propose three", at=begin)
+    git(root, "checkout", "-q", "-b", "feature/cart")
+    write(root / "src" / "cart.py", "def total():\n    return 0\n")
+    git(root, "rm", "-rq", "openspec/changes/add-search")
+    commit(root, "feat: a cart", at=begin + DAY / 2)
+    git(root, "checkout", "-q", "main")
+    git(root, "rm", "-rq", "openspec/changes/add-search", "openspec/changes/add-cart")
+    commit(root, "docs: neither", at=begin + DAY, author="Bea")
+    with Daemon(home) as daemon, daemon.client(root) as client:
+        client.request("aurora/index", timeout=HANG)
+        found = ended(home, "add-search")
+        seen(home, "add-export", "tasks")
+    assert (found.status, found.failure_type, found.deliverable_failed) == ("failed", "incomplete", True)
+    assert (found.started_at, found.completed_at) == (begin, begin + DAY)
+    assert deliverable_in(home, "add-cart") is None, "it is on a branch, and nobody checked that out"
+
+
 def test_a_pull_brings_others_work_with_its_own_times(root: Path, home: Path, tmp_path: Path) -> None:
     begun = float(int(time.time() - 13 * DAY))
     git(tmp_path, "clone", "-q", str(root), "mine")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aurora_deliverables.choices import PHASES, Phase
 from aurora_deliverables.detection import openspec
@@ -204,11 +205,14 @@ def _touches(lines: Iterable[str]) -> Iterator[_Touch]:
             yield _Touch(how, paths[0])
 
 
-def events_of(known: ChangeHistory, told: RecordedState, change_id: str, names: Iterable[str]) -> list[Event]:
+def events_of(
+    known: ChangeHistory, told: RecordedState, change_id: str, names: Iterable[str], *, given_up: bool = False
+) -> list[Event]:
     """What the log tells of a change that was not told, of a deliverable called `change_id`, and also `names`.
 
     Of one that only its archive is known of nothing is told: how long it took would be made up. What was told with a
-    later time is told again with the true one; the earliest counts.
+    later time is told again with the true one; the earliest counts. `given_up` tells that its folder is nowhere any
+    more: where the log has no archive of it, its end is where that was removed.
     """
     author = shown(known.begun.author, 100) or None
     events: list[Event] = []
@@ -236,6 +240,12 @@ def events_of(known: ChangeHistory, told: RecordedState, change_id: str, names: 
         if told.phase != "archive":
             events.append(_event(change_id, end, PhaseStarted("archive"), "archived"))
         events.append(_event(change_id, end, Ended("completed", reason="archived"), "archived"))
+    elif given_up and known.removed is not None:
+        end = replace_at(known.removed, max(known.removed.at, told.told_at, *(event.at for event in events), begun.at))
+        said = "removed and not archived"
+        # By who would have missed it: so it goes on where it is found again.
+        failed = _event(change_id, end, Ended("failed", "incomplete", said), said)
+        events.append(replace(failed, source=openspec.SOURCE))
     return events
 
 

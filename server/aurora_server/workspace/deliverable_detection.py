@@ -57,6 +57,9 @@ LONGEST_HOLD = 1.0
 KEPT_TOLD = 256
 MAX_PATHS = 5000
 HEAD_FACT = "deliverables_head"
+MAX_LOOKED_FOR = 100
+"""Removed changes that are looked for on other branches at a time: each costs three calls of git."""
+
 ASK_AGAIN = 2.0
 """Seconds, at the least, after which git is asked again for a spec that lies on another branch."""
 
@@ -108,6 +111,7 @@ class DeliverableDetection:
         self._heard: set[str] = set()
         self._seen_on: dict[str, str | None] = {}
         self._edited_at: dict[str, float] = {}
+        self._looked_for = 0
         self._begun = False
         self._leave = [deliverables.listen(self._told_of)]
         if self._specs.any or settings.work:
@@ -449,11 +453,16 @@ class DeliverableDetection:
         if not await asyncio.to_thread(self._specs.has_changes) and not self._open:
             return  # a long history is not searched for what is not in use
         history = await self._git.history()
+        self._looked_for = 0
         for each in {id(one): one for one in history.values()}.values():
             await self._told_by_git(each)
 
     async def _told_by_git(self, history: change_history.ChangeHistory, *, until_end: bool = True) -> None:
-        """Tell what the log tells of a change: of one that nobody knows only where it is over, or here to be seen."""
+        """Tell what the log tells of a change: of one that nobody knows only where it is over, or here to be seen.
+
+        One that is open on a branch which nobody checked out here is nobody's work here until then.
+        """
+        given_up = False
         change_id = self._deliverables.named(history.change_id)
         for name, _ in history.names:  # what was noticed under a later name first has that one
             if (await self.known(change_id)).started_at is None:
@@ -461,9 +470,10 @@ class DeliverableDetection:
         told = await self.known(change_id)
         if told.started_at is None:
             change_id = history.change_id
-            if until_end and history.archived is None:
+            given_up = until_end and history.archived is None and await self._is_given_up(history)
+            if until_end and history.archived is None and not given_up:
                 return
-            if until_end:
+            if until_end and not given_up:
                 seen = await asyncio.to_thread(self._specs.see, OPENSPEC, history.name)
                 if seen is not None and seen.ending is not None:
                     await self._look_at_spec(seen)
@@ -472,7 +482,17 @@ class DeliverableDetection:
         names = deliverable.names if deliverable is not None else ()
         if not until_end:
             history = replace(history, archived=None)
-        await self._record(change_history.events_of(history, await self.known(change_id), change_id, names))
+        before = await self.known(change_id)
+        await self._record(change_history.events_of(history, before, change_id, names, given_up=given_up))
+
+    async def _is_given_up(self, history: change_history.ChangeHistory) -> bool:
+        """Whether a change's folder was removed and not archived, and is on no other branch and in no stash."""
+        if history.removed is None or self._looked_for >= MAX_LOOKED_FOR:
+            return False
+        self._looked_for += 1
+        if await asyncio.to_thread(self._specs.see, OPENSPEC, history.name) is not None:
+            return False
+        return await self._git.elsewhere(self._specs.place(OPENSPEC, history.name)) is False
 
     async def _look_at_work(self, noted: _Noted) -> None:
         """Edits and test runs in the order in which they happened."""
