@@ -19,6 +19,8 @@ GRACE = 20.0
 """Seconds within which what a test made has ended; only what is still ending then is waited for."""
 SHARED_THREADS = ("asyncio_", "ThreadPoolExecutor", "AnyIO")
 """Threads of executors that an event loop, or the interpreter, ends when it ends itself."""
+SHARED_FILES = ("anon_inode:[eventpoll]", "anon_inode:[eventfd]")
+"""What gRPC's pollers of the whole process have; an event loop that is not closed leaves a pair of sockets as well."""
 
 _FILES = Path("/proc/self/fd")
 
@@ -43,9 +45,8 @@ def nothing_left_behind() -> Iterator[None]:
         assert not _goes_on(child), f"a process goes on: {child}"
     if _open_files() - files:
         gc.collect()
-        _wait(lambda: not _open_files() - files, until)
-        left = _open_files() - files
-        assert not left, f"open files or sockets: {[_shown(number) for number, _, _ in left]}"
+        _wait(lambda: not _left(files), until)
+        assert not (left := _left(files)), f"open files or sockets: {left}"
 
 
 @pytest.fixture
@@ -114,11 +115,13 @@ def _open_files() -> set[tuple[str, int, int]]:
     return found
 
 
-def _shown(number: str) -> str:
-    try:
-        return str((_FILES / number).readlink())
-    except OSError:
-        return "closed by now"
+def _left(before: set[tuple[str, int, int]]) -> list[str]:
+    """What the files are that were not open before."""
+    found = []
+    for number, _, _ in _open_files() - before:
+        with contextlib.suppress(OSError):
+            found.append(str((_FILES / number).readlink()))
+    return [each for each in found if each not in SHARED_FILES]
 
 
 def _living_in(folder: bytes) -> list[str]:

@@ -34,7 +34,10 @@ def test_daemon(tmp_path):
 """
 
 
-def test_what_goes_on_is_told_and_nothing_else(pytester: pytest.Pytester, tmp_path: Path) -> None:
+def test_what_goes_on_is_told_and_nothing_else(
+    pytester: pytest.Pytester, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")  # the summary's lines are cut to fit
     root = Path(__file__).parents[1]
     pytester.makeini(f"[pytest]\npythonpath = {root}\n{SETTINGS}")
     pytester.makeconftest(CONFTEST)

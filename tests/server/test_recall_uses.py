@@ -107,8 +107,11 @@ def test_what_is_merely_shown_has_no_access(wire: Wire) -> None:
 
 def test_what_is_opened_unasked_has_no_access(wire: Wire, root: Path) -> None:
     opened(wire, root)
-    time.sleep(0.3)
-    assert (accesses(wire, "sum_ledger"), accesses(wire, "parse_ledger")) == (0, 0)
+    recalled(wire, "add up the rows")
+    place = {"textDocument": {"uri": (root / "ledger.py").as_uri()}, "position": {"line": 5, "character": 5}}
+    wire.result("textDocument/hover", place)
+    assert becomes(wire, "sum_ledger", 1), "the hover's, which comes after any that the opening had"
+    assert accesses(wire, "parse_ledger") == 0
 
 
 def test_what_is_opened_after_it_was_recalled_has_one(wire: Wire, root: Path) -> None:
