@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 
 import msgspec
@@ -33,6 +34,9 @@ class RequestError(Exception):
         self.data = data
 
 
+_REFUSED = "the system refuses the daemon what this takes"
+
+
 def as_request_error(error: BaseException) -> RequestError | None:
     """`error` as a client should see it; None when it is unexpected: to be logged, and told in general terms."""
     match error:
@@ -44,6 +48,10 @@ def as_request_error(error: BaseException) -> RequestError | None:
             return RequestError(error.code, error.message)
         case AuroraError():
             return RequestError(REQUEST_FAILED, str(error), {"kind": type(error).kind})
+        case OSError(errno=errno.EMFILE | errno.ENFILE | errno.ENOMEM | errno.ENOSPC):
+            return RequestError(REQUEST_FAILED, f"{_REFUSED} ({error.strerror}); try again when there is more of it")
+        case MemoryError():
+            return RequestError(REQUEST_FAILED, f"{_REFUSED} (memory); try again when there is more of it")
         case _:
             return None
 

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
