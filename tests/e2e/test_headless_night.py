@@ -32,6 +32,9 @@ FINISHES = "reaches the goal"
 NIGHT = 30
 """Iterations of one night."""
 
+NIGHTS = int(os.environ.get("AURORA_TEST_NIGHTS", "1"))
+"""Nights, each with its acts in another order; a minute each."""
+
 
 class Night:
     """A repository on branch headless with a remote, a rogue that the user has installed, and a model on loopback."""
@@ -165,7 +168,7 @@ def night(tmp_path: Path) -> Iterator[Night]:
         yield night
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(1, NIGHTS + 1))
 def test_a_night_says_nothing_untrue_and_touches_no_other_branch(night: Night, seed: int) -> None:
     chance = random.Random(seed)
     acts = [*ACTS, *chance.choices([*ACTS], k=NIGHT - len(ACTS) - 1), FINISHES]
@@ -201,9 +204,8 @@ def test_a_goal_that_an_agent_has_changed_is_not_pursued_by_the_next_run_either(
     assert (ended["status"], ended["iterations"], code) == ("goal", 2, 0)
 
 
-@pytest.mark.parametrize("model", ["gpt-4o", "a-model-nobody-has-priced"])
-def test_the_budget_of_a_night_holds_for_models_of_any_price(tmp_path: Path, model: str) -> None:
-    with night_in(tmp_path, model=model) as night:
+def test_the_budget_of_a_night_holds_for_a_model_of_unknown_price(tmp_path: Path) -> None:
+    with night_in(tmp_path, model="a-model-nobody-has-priced") as night:
         first, _, _ = night.run(*["works a little"] * 2)
         budget = 3.5 * first["cost_usd"] / 2
         ended, code, said = night.run(*["works a little"] * NIGHT, budget=budget)
