@@ -63,6 +63,9 @@ async def connect(path: Path, *, read_only: bool = False) -> aiosqlite.Connectio
     except sqlite3.Error as error:
         await db.close()
         raise explained(error, path) from error
+    except UnicodeDecodeError as error:  # SQLite repeats a damaged schema, which may be no text, in its message
+        await db.close()
+        raise explained(sqlite3.DatabaseError("database disk image is malformed"), path) from error
     except BaseException:
         await db.close()
         raise

@@ -53,11 +53,9 @@ async def take_over_removed(root: Path, store: Store, adoption: Adoption) -> lis
 
     A folder that is only away, as on a drive that is not there now, is one that git still knows.
     """
-    common = await asyncio.to_thread(_common, root)
+    common = await keep_common(root, store)
     if common is None:
         return []
-    if await store.read(file_reader.fact, COMMON) != str(common):
-        await store.remember(COMMON, str(common))
     gone = await asyncio.to_thread(_removed, common, store.path)
     taken: list[Path] = []
     for each in gone:
@@ -70,6 +68,14 @@ async def take_over_removed(root: Path, store: Store, adoption: Adoption) -> lis
         logger.info("removed work tree's memory taken over", extra={"root": str(root), "from": str(each.root)})
         taken.append(each.root)
     return taken
+
+
+async def keep_common(root: Path, store: Store) -> Path | None:
+    """Write down which repository's work tree a folder is; its common git directory, None where it is none."""
+    common = await asyncio.to_thread(_common, root)
+    if common is not None and await store.read(file_reader.fact, COMMON) != str(common):
+        await store.remember(COMMON, str(common))
+    return common
 
 
 def _place(root: Path) -> tuple[GitDirectory, Path] | None:

@@ -60,7 +60,7 @@ from aurora_server.workspace.soar_memory import SoarMemory
 from aurora_server.workspace.telemetry import TelemetryFollower
 from aurora_server.workspace.transferred_patterns import TransferredPatterns, recalled
 from aurora_server.workspace.who import who
-from aurora_server.workspace.work_trees import start_from_sibling, take_over_removed
+from aurora_server.workspace.work_trees import keep_common, start_from_sibling, take_over_removed
 
 if TYPE_CHECKING:
     from aurora_deliverables.telemetry.sender import Sender
@@ -377,6 +377,7 @@ class Workspace:
         """Load what neither the start nor the first questions and saves wait for, once the files are known."""
         await self._indexer.first_run()
         await asyncio.to_thread(importlib.import_module, "numpy")  # 0.1 s, and only ranking needs it
+        await keep_common(self.root, self._store)
         if self.record is not None:
             with suppress(StoreError):  # the exchange tries again, and tells
                 await self.record.settled()
