@@ -40,6 +40,8 @@ class Weighing(Struct, frozen=True):
     max_spread_hops: int = MAX_SPREAD_HOPS
     context_boost_max: float = CONTEXT_BOOST_MAX
     retrieval_threshold: float | None = None
+    others_weight: float = 0.5
+    """What an access, or a boost, of a colleague counts beside one's own."""
 
     def forgets(self, activation: Activation) -> bool:
         """Whether a chunk of such an activation is not recalled (§6.3)."""

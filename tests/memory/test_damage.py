@@ -150,6 +150,8 @@ async def test_a_row_of_each_table_that_changed_is_known(tmp_path: Path, table: 
     async with store._transaction() as db:
         await db.execute("INSERT INTO outbox VALUES ('add-search', 1.0, 2.0)")
         await db.execute("INSERT INTO heard_changes VALUES ('add-search')")
+        await db.execute("INSERT INTO others_accesses VALUES (1, 'bob')")
+        await db.execute("INSERT INTO others_runs VALUES ('r', 'bob')")
     await store.remember("root", "/home/me/shop")
     assert (await store.check()).faults == ()
     column = next(each.sealed[-1] for each in SEALED if each.name == table)

@@ -252,7 +252,8 @@ async def test_files_that_nobody_can_open_are_set_aside_too(tmp_path: Path, how:
 
 
 OLDER = """DROP TABLE deliverable_events; DROP TABLE deliverable_folds; DROP TABLE outbox; DROP TABLE row_sums;
-DROP TABLE unrecorded; DROP TABLE unread_entries; DROP TABLE heard_changes;
+DROP TABLE unrecorded; DROP TABLE unread_entries; DROP TABLE heard_changes; DROP TABLE others_accesses;
+DROP TABLE others_runs;
 ALTER TABLE files DROP COLUMN mark; ALTER TABLE skips DROP COLUMN mark; PRAGMA user_version = 1"""
 """Makes a file of today one of the first shape."""
 

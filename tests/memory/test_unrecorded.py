@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -11,13 +12,15 @@ from pathlib import Path
 import pytest
 
 from aurora_memory import StoreError
+from aurora_memory.activation import Weighing
+from aurora_memory.recall.access_history import levels_of
 from aurora_memory.record.line_key import KINDS
-from aurora_memory.store import Store, record_position, unrecorded
-from aurora_memory.store.export_format import AccessLine, ChunkKey, ExportLine, write_line
+from aurora_memory.store import Store, chunk_reader, learned_reader, record_position, unrecorded
+from aurora_memory.store.export_format import AccessLine, BoostLine, ChunkKey, ExportLine, write_line
 from aurora_memory.store.index_copy import copy_index
 from aurora_memory.store.record_position import RecordPosition
 from aurora_memory.store.tables import TABLES
-from tests.memory.runs import NOON, run
+from tests.memory.runs import DAY, NOON, run
 from tests.memory.test_export import FILES, learned, taught
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -135,3 +138,28 @@ async def test_a_copy_for_another_work_tree_leaves_the_outbox_to_the_first(store
     assert await there.read(record_position.position) == HERE
     assert (await there.check()).faults == ()
     await there.close()
+
+
+async def test_what_a_colleague_told_counts_by_its_weight_and_what_was_known_stays_ones_own(tmp_path: Path) -> None:
+    now = NOON + 400 * DAY
+    levels: dict[str, float] = {}
+    boosts: dict[str, float] = {}
+    key = ChunkKey("src/cache.py", "evict", "function", "")
+    told = [AccessLine(key, NOON, "success"), BoostLine(key, "r1", NOON, 0.4)]
+    for name, authors in (("own", {}), ("others", {1: "bob", 2: "bob"})):
+        store = await Store.open(tmp_path / f"{name}.db", Weighing(others_weight=0.25))
+        await store.write(FILES, first_time=True)
+        await store.take_in_record(list(enumerate(told, 1)), HERE, NOON, authors)
+        (evict,) = await store.read(chunk_reader.by_name, "src/cache.py", "evict")
+        (times,) = (await store.read(chunk_reader.weighed_accesses, [evict.id], now)).values()
+        (levels[name],) = levels_of([tuple(times)], now)
+        (boosts[name],) = (await store.read(learned_reader.boosts, [evict.id])).values()
+        assert await store.read(chunk_reader.accesses, [evict.id]) == {evict.id: [NOON]}
+        await store.take_in_record(list(enumerate(told, 1)), HERE, NOON, {1: "eve", 2: "eve"})
+        assert await store.read(chunk_reader.weighed_accesses, [evict.id], now) == {evict.id: times}
+        await store.salvage(NOON)
+        assert await store.read(chunk_reader.weighed_accesses, [evict.id], now) == {evict.id: times}
+        assert (await store.check()).faults == ()
+        await store.close()
+    assert math.exp(levels["others"]) == pytest.approx(0.25 * math.exp(levels["own"]))
+    assert boosts == {"own": 0.4, "others": pytest.approx(0.1)}

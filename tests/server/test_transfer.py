@@ -116,7 +116,7 @@ def test_domain_and_language_and_whose_it_is_decide_between_patterns(home: Path,
     with closing(open_record(place)) as record:
         patterns = patterns_of(record, "vault")
     asked = "validate OAuth2 token signatures"
-    found = matching(patterns, asked, frozenset({".py"}), 5)
+    found = matching(patterns, asked, frozenset({".py"}), 0.5, 5)
     told = [match.pattern.document.content.original_query.rsplit(" ", 1)[1] for match in found]
     assert told == ["queues", "handlers", "workers"], "same language first, others' last, what went badly never"
     assert found[2].pattern.learned_by is None, "who does not share his name has none"

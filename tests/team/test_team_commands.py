@@ -18,6 +18,7 @@ pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
 
 from aurora_memory.record.entry import Draft, Entry
 from aurora_server.workspace.record_place import open_record, record_place
+from tests.server.deliverables import lifetime
 from tests.team.postgres import Server
 from tests.team.records import access, held
 
@@ -148,6 +149,36 @@ def test_who_lets_colleagues_see_what_he_knows_and_who_takes_it_back(server: Ser
     finally:
         run("fay", "daemon", "stop")
     assert told == {0: ([], True), 1: ([("eve", 2, False)], False), 2: ([], True)}
+
+
+def test_ci_writes_events_of_deliverables_to_the_hub(server: Server, tmp_path: Path, run: Run) -> None:
+    with server.connect() as db:
+        for role in ("ci", "gil"):
+            db.execute(f"CREATE ROLE {role} LOGIN")
+    url = server.url()
+    assert run("ci", "team", "create", url, "built").returncode == 0
+    for who in ("ci", "gil"):
+        assert run("ci", "team", "members", url, "built", "--add", who).returncode == 0
+        assert run(who, "team", "join", server.url(who)).returncode == 0
+    day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 86_400.0))
+    (tmp_path / "ci" / "events.jsonl").write_text(lifetime("add-cart", day, name="claude", model="opus"))
+    try:
+        for _ in range(2):  # a job that runs again tells nothing new
+            done = run("ci", "deliverable", "ingest", "events.jsonl")
+            assert done.returncode == 0, done.stderr
+            assert run("ci", "daemon", "stop").returncode == 0
+            assert run("ci", "team", "sync", AURORA_TEAM_SHARE="deliverable").returncode == 0
+            assert run("gil", "team", "sync").returncode == 0
+            reply = json.loads(run("gil", "metrics", "--team", "--json").stdout)
+            assert reply["window"]["deliverables"] == 1
+            assert (reply["cost"]["cost_usd"], reply["cost"]["cost_per_accepted_usd"]) == (0.5, 0.5)
+            assert [each["name"] for each in reply["groups"]["repository"]] == ["one"]
+    finally:
+        for who in ("ci", "gil"):
+            run(who, "daemon", "stop")
+    with server.connect() as db:
+        kinds = db.execute("SELECT kind, count(*) FROM aurora.entries WHERE team_id = 'built' GROUP BY kind").fetchall()
+    assert kinds == [("deliverable", 6)]
 
 
 def test_a_hub_that_went_away_is_one_line_in_the_status(server: Server, tmp_path: Path, run: Run) -> None:

@@ -83,7 +83,8 @@ def gather(
     commits = commit_reader.commit_times(reader, ids)
     unknown = sorted({head.path for head in heads if head.id not in commits})  # git knows nothing of them
     mtimes = file_reader.mtimes(reader, unknown) if unknown else {}
-    histories = histories_of(heads, accesses, commits, mtimes)
+    weighed = chunk_reader.weighed_accesses(reader, ids, now) if accesses else accesses
+    histories = histories_of(heads, weighed, commits, mtimes)
     matches = [findings.matches.get(each, _UNMATCHED) for each in ids]
     brought = [findings.episodes[each].amount if each in findings.episodes else 0.0 for each in ids]
     by_file: dict[str, float] = {}

@@ -93,7 +93,7 @@ def weigh_reasoning(
         return []
     weighing = reader.weighing
     chunks = chunk_reader.by_id(reader, ids)
-    accesses = chunk_reader.accesses(reader, ids)
+    accesses = chunk_reader.weighed_accesses(reader, ids, now)
     boosts = learned_reader.boosts(reader, ids)
     documents = learned_reader.reasoning(reader, ids)
     indexed = learned_reader.reasoning_terms(reader, ids)

@@ -20,8 +20,6 @@ from aurora_memory.store.export_format import ReasoningLine, UseLine
 
 LEAST = 0.5
 """Share of a question's terms that a pattern has to have."""
-OTHERS = 0.5
-"""Weight of what somebody else learned, beside one's own."""
 _PLAIN, _SAME_DOMAIN, _SAME_LANGUAGE = 0.6, 0.25, 0.15
 """What concepts alone are worth, and what the same domain and language add."""
 
@@ -82,18 +80,25 @@ def patterns_of(record: Record, repository: str) -> list[TransferablePattern]:
     return list(best.values())
 
 
-def matching(patterns: Iterable[TransferablePattern], query: str, suffixes: frozenset[str], limit: int) -> list[Match]:
-    """The patterns that fit a question best. `suffixes` are the endings (`.py`) of the files that are here."""
+def matching(
+    patterns: Iterable[TransferablePattern], query: str, suffixes: frozenset[str], others_weight: float, limit: int
+) -> list[Match]:
+    """The patterns that fit a question best. `suffixes` are the endings (`.py`) of the files that are here.
+
+    `others_weight` is what somebody else's counts beside one's own.
+    """
     asked = stems_of(query)
     if not asked:
         return []
     domain = reasoning_tags(query).domain
-    found = [match for each in patterns if (match := _match(each, asked, domain, suffixes)) is not None]
+    found = [match for each in patterns if (match := _match(each, asked, domain, suffixes, others_weight)) is not None]
     found.sort(key=lambda match: (-match.score, -match.pattern.learned_at, match.pattern.document.id))
     return _each_once(found)[:limit]
 
 
-def _match(each: TransferablePattern, asked: set[str], domain: str, suffixes: frozenset[str]) -> Match | None:
+def _match(
+    each: TransferablePattern, asked: set[str], domain: str, suffixes: frozenset[str], others_weight: float
+) -> Match | None:
     shared = asked & each.terms
     cover = len(shared) / len(asked)
     if cover < LEAST:
@@ -103,7 +108,7 @@ def _match(each: TransferablePattern, asked: set[str], domain: str, suffixes: fr
         worth += _SAME_DOMAIN
     if suffixes & {suffix_of(file) for file in each.files}:
         worth += _SAME_LANGUAGE
-    worth *= each.document.content.success_score * (1.0 if each.learned_by == "" else OTHERS)
+    worth *= each.document.content.success_score * (1.0 if each.learned_by == "" else others_weight)
     return Match(each, round(cover * worth, 6), tuple(sorted(shared)))
 
 

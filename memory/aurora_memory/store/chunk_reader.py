@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from aurora_memory.store import others_rows
 from aurora_memory.store.postings import decode_occurrences
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.statements import as_list
@@ -110,6 +111,26 @@ def parts_of(reader: Reader, ids: Sequence[int]) -> dict[int, list[PartView]]:
     for chunk_id, number, line_start, line_end, blob in rows:
         found.setdefault(chunk_id, []).append(PartView(number, line_start, line_end, decode_occurrences(blob)))
     return found
+
+
+def weighed_accesses(reader: Reader, ids: Sequence[int], now: float) -> dict[int, list[float]]:
+    """Access times as they count at `now` (Unix seconds): a colleague's as one that is older.
+
+    ACT-R's `w · t^−d` is `(t · w^(−1/d))^−d`: of weight 0.5, with the usual decay, one four times as long ago.
+    """
+    weighing = reader.weighing
+    if not others_rows.has_others(reader) or weighing.decay_rate == 0:
+        return accesses(reader, ids)
+    older = weighing.others_weight ** (-1 / weighing.decay_rate)
+    rows = reader.rows(
+        """SELECT chunk_id, at, access_id IS NOT NULL FROM accesses LEFT JOIN others_accesses ON access_id = id
+           WHERE chunk_id IN (SELECT value FROM json_each(?))""",
+        (as_list(ids),),
+    )
+    found: dict[int, list[float]] = {}
+    for chunk_id, at, is_others in rows:
+        found.setdefault(chunk_id, []).append(now - max(0.0, now - at) * older if is_others else at)
+    return {chunk_id: sorted(times) for chunk_id, times in found.items()}
 
 
 def accesses(reader: Reader, ids: Sequence[int]) -> dict[int, list[float]]:

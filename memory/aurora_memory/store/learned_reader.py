@@ -9,6 +9,7 @@ import msgspec
 from aurora_memory.document_builder import iso_time
 from aurora_memory.documents import ReasoningDocument
 from aurora_memory.learning import POLICY, Boost, Difficulty, bounded, similar_difficulties
+from aurora_memory.store import others_rows
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.statements import any_of, marks
 from aurora_protocol import typed
@@ -81,9 +82,16 @@ def has_learned(reader: Reader) -> bool:
 
 
 def boosts(reader: Reader, ids: Sequence[int]) -> dict[int, float]:
-    """Boosts of those chunks' activation by finished runs, in ±1.0; chunks they did not touch are left out."""
+    """Boosts of those chunks' activation by finished runs, in ±1.0; chunks they did not touch are left out.
+
+    Those of colleagues' runs count by their weight.
+    """
+    weight = ""
+    if others_rows.has_others(reader):
+        is_others = "EXISTS (SELECT 1 FROM others_runs WHERE others_runs.run_id = boosts.run_id)"
+        weight = f" * CASE WHEN {is_others} THEN {float(reader.weighing.others_weight)!r} ELSE 1.0 END"
     rows = reader.rows(
-        f"SELECT chunk_id, total(amount) FROM boosts WHERE chunk_id IN ({marks(ids)}) GROUP BY chunk_id", ids
+        f"SELECT chunk_id, total(amount{weight}) FROM boosts WHERE chunk_id IN ({marks(ids)}) GROUP BY chunk_id", ids
     )
     return {chunk_id: bounded(total) for chunk_id, total in rows}
 

@@ -10,7 +10,7 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from aurora_memory.store import (
     file_reader,
     integrity,
     lifespans,
+    others_rows,
     postings,
     rebuild,
     record_position,
@@ -250,21 +251,31 @@ class Maintained:
         entries: Sequence[tuple[int, ExportLine]],
         position: RecordPosition,
         now: float | None = None,
-    ) -> TakenLines:
+        authors: Mapping[int, str] | None = None,
+    ) -> None:
         """Take in entries of the repository's record with their numbers there, up to a position, in one transaction.
 
-        Nothing of it is noted as new for the record. Numbers of entries that wait for a pattern are kept
-        (`record_position.unread`), to be given again.
+        `authors` are those of numbers that a colleague's entries have. Nothing of it is noted as new for the record.
+        Numbers of entries that wait for a pattern are kept (`record_position.unread`), to be given again.
         """
         importing = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.importer")
         async with self._transaction(durable=bool(entries)) as db, unrecorded.unheard(db):
             lines = [line for _, line in entries]
             await deliverable_log.hear_of_changes(db, lines)
-            taken: TakenLines = await importing.take_in_lines(db, lines, time.time() if now is None else now)
-            waiting = {id(line) for line in taken.waiting}
+            waiting = {id(line) for line in lines}
+            by_author: dict[str, list[ExportLine]] = {}
+            for number, line in entries:
+                by_author.setdefault((authors or {}).get(number, ""), []).append(line)
+            for author, told in (*by_author.items(), *by_author.items()):  # of a pattern another may have told
+                coming = [line for line in told if id(line) in waiting]
+                last, runs = await others_rows.last_access(db), await others_rows.new_runs(db, coming)
+                moment = time.time() if now is None else now
+                taken: TakenLines = await importing.take_in_lines(db, coming, moment)
+                waiting -= {id(line) for line in coming} - {id(line) for line in taken.waiting}
+                if author:
+                    await others_rows.keep(db, author, last, runs)
             await record_position.keep(db, position)
             await record_position.keep_unread(db, {number: id(line) in waiting for number, line in entries})
-            return taken
 
     async def begin_record(self, position: RecordPosition) -> None:
         """Begin with a record that this memory was not in yet, in one transaction: all that was learned goes into the
@@ -284,6 +295,7 @@ class Maintained:
         forgetting = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.forgotten_rows")
         async with self._transaction(durable=True) as db, unrecorded.unheard(db):
             gone: int = await forgetting.forget(db, judge)
+            await others_rows.tidy(db)
             await record_position.keep(db, position)
         async with self._turn:
             await self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")

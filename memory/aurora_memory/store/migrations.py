@@ -199,6 +199,9 @@ async def note_unrecorded(db: aiosqlite.Connection) -> None:
         "CREATE TABLE unread_entries (number INTEGER PRIMARY KEY)",
         # Deliverables that were told of elsewhere first: that their specs are not here means nothing.
         "CREATE TABLE heard_changes (change_id TEXT PRIMARY KEY) WITHOUT ROWID",
+        # Accesses, and runs, that a colleague's entries told of: they weigh less.
+        "CREATE TABLE others_accesses (access_id INTEGER PRIMARY KEY, author TEXT NOT NULL)",
+        "CREATE TABLE others_runs (run_id TEXT PRIMARY KEY, author TEXT NOT NULL) WITHOUT ROWID",
     ):
         await db.execute(statement)
 

@@ -304,6 +304,8 @@ TABLES: tuple[Table, ...] = (
     Table(name="outbox", key="change_id", columns=("change_id", "ended_at", "sent_at"), nature="local"),
     Table(name="unrecorded", key="number", columns=("number", "type", "at", "told"), nature="local"),
     Table(name="unread_entries", key="number", columns=("number",), nature="derived"),
+    Table(name="others_accesses", key="access_id", columns=("access_id", "author"), nature="local"),
+    Table(name="others_runs", key="run_id", columns=("run_id", "author"), nature="local"),
     Table(name="heard_changes", key="change_id", columns=("change_id",), nature="local"),
     Table(
         name="files",

@@ -223,7 +223,9 @@ SharedKind = Literal["reasoning", "access", "boost", "use", "run", "archived", "
 
 
 class TeamSettings(Struct, frozen=True):
-    """What a team that was joined is sent. Only the user's own configuration counts: a workspace could share more."""
+    """What a team that was joined is sent, and what its members' entries count. Only the user's own configuration
+    counts: a workspace could share more.
+    """
 
     share: tuple[SharedKind, ...] = (
         "reasoning",
@@ -238,6 +240,8 @@ class TeamSettings(Struct, frozen=True):
     """Kinds of entries that are sent: patterns, uses of chunks, boosts, what patterns were made with, runs that were
     kept, chunks that were archived or flagged, events of deliverables. `people`, which nobody shares unless he says so,
     lets `aurora who` of colleagues name you and what you used. `aurora team preview` shows each entry."""
+    weight: Annotated[float, Meta(gt=0, le=1)] = 0.5
+    """What an access, or a boost, that a colleague's entry told of counts beside one's own."""
 
 
 class LifespanSettings(Struct, frozen=True):

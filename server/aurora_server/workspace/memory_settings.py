@@ -50,7 +50,7 @@ def policies_of(root: Path, settings: Settings) -> Merged:
 
 
 def weighing_of(settings: Settings) -> Weighing:
-    """`memory.activation.*`."""
+    """`memory.activation.*` and `team.weight`."""
     given = settings.memory.activation
     return Weighing(
         given.decay_rate,
@@ -58,6 +58,7 @@ def weighing_of(settings: Settings) -> Weighing:
         given.max_spread_hops,
         given.context_boost_max,
         given.retrieval_threshold,
+        settings.team.weight,
     )
 
 

@@ -37,6 +37,8 @@ AGAIN_SECONDS = 30.0
 
 _KINDS = tuple(sorted(KINDS))
 _Row = tuple[int, str, float, str]
+_Told = tuple[int, ExportLine, str]
+"""Line of a record: the entry's number, what it says here, and its author."""
 
 
 class RecordExchange:
@@ -178,17 +180,22 @@ class RecordExchange:
             reached, own, lines = page
             self._own -= own
             at = RecordPosition(at.record, _KINDS, reached, at.forgotten)
-            if any(isinstance(line, ReasoningLine) for _, line in lines):
+            if any(isinstance(line, ReasoningLine) for _, line, _ in lines):
                 lines = [*lines, *await self._waiting(shared.record)]
             if lines:
-                await self._store.take_in_record(lines, at)
+                await self._store.take_in_record([each[:2] for each in lines], at, authors=self._others(lines))
                 came = True
             else:
                 await self._store.keep_record_position(at)
         if came:
             await self._more_came(False)
 
-    async def _waiting(self, record: Record) -> list[tuple[int, ExportLine]]:
+    def _others(self, lines: Sequence[_Told]) -> dict[int, str]:
+        """The authors of what colleagues told; one's own, from whichever machine, are none."""
+        assert self.place is not None
+        return {number: author for number, _, author in lines if author != self.place.author}
+
+    async def _waiting(self, record: Record) -> list[_Told]:
         """Entries that wait for a pattern, of which one came now."""
         assert self.place is not None
         numbers = await self._store.read(record_position.unread)
@@ -232,9 +239,7 @@ def _judge(record: Record, below: str) -> Judge:
     return judge
 
 
-def _page(
-    record: Record, number: int, own: set[str], below: str
-) -> tuple[int, set[str], list[tuple[int, ExportLine]]] | None:
+def _page(record: Record, number: int, own: set[str], below: str) -> tuple[int, set[str], list[_Told]] | None:
     """Entries after a number: the last one's, the ids of those that came from here, and the lines of the others."""
     found = record.after(number, AT_ONCE)
     if not found:
@@ -243,6 +248,8 @@ def _page(
     return found[-1][0], ours, _lines([each for each in found if each[1].id not in ours], below)
 
 
-def _lines(found: Sequence[tuple[int, Entry]], below: str) -> list[tuple[int, ExportLine]]:
-    lines = ((number, in_workspace(line_of(each.body), below)) for number, each in found if each.kind in KINDS)
-    return [(number, line) for number, line in lines if line is not None]
+def _lines(found: Sequence[tuple[int, Entry]], below: str) -> list[_Told]:
+    lines = (
+        (number, in_workspace(line_of(each.body), below), each.author) for number, each in found if each.kind in KINDS
+    )
+    return [(number, line, author) for number, line, author in lines if line is not None]

@@ -48,10 +48,10 @@ class TransferredPatterns:
                 return []
             if self._place is None:
                 self._place = await record_place(self._root, self._home)
-            suffixes = await self._read(_suffixes)
+            suffixes, weight = await self._read(_here)
             await asyncio.to_thread(self._refresh, self._place)
             patterns = [each for _, some in self._known.values() for each in some]
-            return await asyncio.to_thread(matching, patterns, query, suffixes, MOST)
+            return await asyncio.to_thread(matching, patterns, query, suffixes, weight, MOST)
 
     def _refresh(self, own: RecordPlace) -> None:
         """Read the records that are new or have changed. One that cannot be read is left out, and logged."""
@@ -114,9 +114,10 @@ def steps(pattern: TransferablePattern) -> str:
     return "\n".join([*lines, content.original_query, *(f"- {step.description}" for step in content.subgoals)])
 
 
-def _suffixes(reader: Reader) -> frozenset[str]:
-    """Endings of the files that are indexed here."""
-    return frozenset(suffix_of(path) for path in file_reader.files(reader)) - {""}
+def _here(reader: Reader) -> tuple[frozenset[str], float]:
+    """Endings of the files that are indexed here, and what somebody else's knowledge counts beside one's own."""
+    suffixes = frozenset(suffix_of(path) for path in file_reader.files(reader)) - {""}
+    return suffixes, reader.weighing.others_weight
 
 
 def _stamp(path: Path) -> _Stamp:
