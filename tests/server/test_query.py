@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +148,7 @@ def test_an_untrusted_workspace_redirects_nothing(tmp_path: Path) -> None:
 
 
 def test_what_was_paid_is_not_paid_twice_after_a_kill(tmp_path: Path) -> None:
-    root, mind = workspace(tmp_path / "ws"), Mind(TWO)
+    root, mind, over = workspace(tmp_path / "ws"), Mind(TWO), threading.Event()
     home = tmp_path / "home"
     with LoopbackProvider() as provider:
         provider.otherwise = mind
@@ -156,14 +156,14 @@ def test_what_was_paid_is_not_paid_twice_after_a_kill(tmp_path: Path) -> None:
         with Daemon(home, **provider.environ) as daemon:
             with daemon.client(root) as client:
                 client.request("aurora/index", {})
-            mind.instead["work"] = lambda request: time.sleep(30)
-            wire = daemon.wire()
-            wire.initialize(root)
-            wire.post("aurora/query", {"query": MEDIUM})
-            until(lambda: "work" in mind.asked, what="the agents work")
-            daemon.process.send_signal(signal.SIGKILL)
-            daemon.process.wait(HANG)
-            wire.stream.close()
+            mind.instead["work"] = lambda request: over.wait(HANG) and None
+            with daemon.wire() as wire:
+                wire.initialize(root)
+                wire.post("aurora/query", {"query": MEDIUM})
+                until(lambda: "work" in mind.asked, what="the agents work")
+                daemon.process.send_signal(signal.SIGKILL)
+                daemon.process.wait(HANG)
+        over.set()
         paid = list(mind.asked)
         del mind.instead["work"]
         runs = [path.stem for path in (home / "runs").glob("aurora-*.json")]
