@@ -240,6 +240,9 @@ class TeamSettings(Struct, frozen=True):
     """Kinds of entries that are sent: patterns, uses of chunks, boosts, what patterns were made with, runs that were
     kept, chunks that were archived or flagged, events of deliverables. `people`, which nobody shares unless he says so,
     lets `aurora who` of colleagues name you and what you used. `aurora team preview` shows each entry."""
+    sync_seconds: Annotated[Positive, AT_START] = 120.0
+    """How often the daemon exchanges the records of open workspaces with the teams that were joined; what is learned
+    is sent sooner."""
     weight: Annotated[float, Meta(gt=0, le=1)] = 0.5
     """What an access, or a boost, that a colleague's entry told of counts beside one's own."""
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aurora_indexer.workers.pool import WorkerPool
     from aurora_protocol.methods import DoctorFinding
     from aurora_server.workspace.shared_records import SharedRecords
+    from aurora_server.workspace.team_exchange import TeamExchange
     from aurora_server.workspace.workspace import Workspace
 
 MOST_WORKERS = 4
@@ -41,6 +42,7 @@ class WorkspaceOpener:
         self._mending = asyncio.Lock()
         self._model: ModelProcess | None = None
         self.records: SharedRecords | None = None
+        self._teams: TeamExchange | None = None
         self._sender: Sender | None = None
         self._sender_known = False
         self._opened: WeakSet[Workspace] = WeakSet()
@@ -49,7 +51,7 @@ class WorkspaceOpener:
     async def open(self, root: Path) -> Workspace:
         """Open the workspace at the canonical `root`. Raises what its memory and its indexer raise."""
         # The imports are slow; sessions are answered meanwhile.
-        workspace_class, pool_class, shared_records_class = await asyncio.to_thread(_classes)
+        workspace_class, pool_class, shared_records_class, teams_class = await asyncio.to_thread(_classes)
         if self._pool is None:
             self._pool = pool_class(
                 self._settings.indexing.workers or min(MOST_WORKERS, os.cpu_count() or 1),
@@ -62,6 +64,7 @@ class WorkspaceOpener:
             self._model = await asyncio.to_thread(_model_process, self._settings, semantic.model, self._environment)
         if self.records is None:
             self.records = shared_records_class(self._settings.home)
+            self._teams = teams_class(self.records, self._environment, self._settings.team.sync_seconds)
         if not self._sender_known:
             self._sender_known, self._sender = True, _sender(self._settings, self._environment)
         workspace = await workspace_class.open(
@@ -97,6 +100,8 @@ class WorkspaceOpener:
         if self._keeping_logs is not None:
             self._keeping_logs.cancel()
             await asyncio.wait({self._keeping_logs})
+        if self._teams is not None:
+            await self._teams.close()
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.aclose()
@@ -131,9 +136,10 @@ def _model_process(settings: Settings, model: str, environment: Mapping[str, str
     return ModelProcess(name, folder=settings.home, environment=environment)
 
 
-def _classes() -> tuple[type[Workspace], type[WorkerPool], type[SharedRecords]]:
+def _classes() -> tuple[type[Workspace], type[WorkerPool], type[SharedRecords], type[TeamExchange]]:
     from aurora_indexer.workers.pool import WorkerPool
     from aurora_server.workspace.shared_records import SharedRecords
+    from aurora_server.workspace.team_exchange import TeamExchange
     from aurora_server.workspace.workspace import Workspace
 
-    return Workspace, WorkerPool, SharedRecords
+    return Workspace, WorkerPool, SharedRecords, TeamExchange

@@ -162,6 +162,7 @@ class RecordExchange:
             await self._store.forget_recorded([row[0] for row in rows])
             if made:
                 shared.tell(but=self._wake.set)
+                self._records.appended.set()
 
     async def _take_in(self, shared: SharedRecord, at: RecordPosition) -> None:
         assert self.place is not None

@@ -23,10 +23,13 @@ Hear = Callable[[], None]
 
 
 class SharedRecord:
-    """Record of one repository, open for several workspaces. Belongs to the event loop's thread."""
+    """Record of one repository, open for several workspaces, of which `root` was the first. Belongs to the event loop's
+    thread.
+    """
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record, root: Path) -> None:
         self.record = record
+        self.root = root
         self.listeners: list[Hear] = []
         self._marks = _marks(record.path)
         self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
@@ -49,10 +52,11 @@ class SharedRecord:
 
 
 class SharedRecords:
-    """Every record that is open. `home` is AURORA_HOME."""
+    """Every record that is open. `home` is AURORA_HOME; `appended` is set when something was learned here."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
+        self.appended = asyncio.Event()
         self._open: dict[Path, SharedRecord] = {}
         self._turn = asyncio.Lock()
 
@@ -65,7 +69,7 @@ class SharedRecords:
         async with self._turn:
             shared = self._open.get(place.path)
             if shared is None:
-                shared = self._open[place.path] = SharedRecord(await asyncio.to_thread(open_record, place))
+                shared = self._open[place.path] = SharedRecord(await asyncio.to_thread(open_record, place), root)
             shared.listeners.append(hear)
         return shared, place
 
