@@ -1,6 +1,6 @@
 """Team hub: a PostgreSQL server to which members send what their records hold, and fetch what the others sent.
 
-Imported only by a command of `aurora team`: psycopg is the extra `team`.
+Imported only by a command of `aurora team`, which the daemon starts as well: psycopg is the extra `team`.
 """
 
 from aurora_protocol import AuroraError

@@ -98,17 +98,15 @@ async def test_two_homes_end_with_the_same_memory(server: Server, tmp_path: Path
         await ann._store.learn(run(1, retrieved=retrieved(total.id)))
         for who in ("ann", "bob"):
             assert "joined crew" in await asyncio.to_thread(team, tmp_path, who, "join", server.url(who))
-        await bob._store.record_accesses([1, 2], "success", NOON + 50)
+        (his,) = await bob._store.read(chunk_reader.by_name, "cart.py", "total")
+        await bob._store.record_accesses([his.id], "success", NOON + 50)
         await bob.deliverables.record([Event("e1", "add-search", NOON, PhaseStarted("apply"))])
         await ann._store.learn(run(2, score=0.97, retrieved=retrieved(total.id)))
         await until(lambda: known(ann) == known(bob) and bool(known(ann)["deliverable_events"]))
         assert len(known(bob)["runs"]) == 2 and known(bob)["documents"]
-        now = NOON + 1e6
-        times = {
-            each.root.name: (await each._store.read(chunk_reader.weighed_accesses, [total.id], now))
-            for each in (ann, bob)
-        }
-        assert times["ann"] != times["bob"], "what a colleague told counts by its weight"
+        hers = await ann._store.read(chunk_reader.weighed_accesses, [total.id], NOON + 1e6)
+        of_him = await bob._store.read(chunk_reader.weighed_accesses, [his.id], NOON + 1e6)
+        assert hers[total.id] != of_him[his.id], "what a colleague told counts by its weight"
         assert "fine" in await asyncio.to_thread(team, tmp_path, "bob", "status")
 
 

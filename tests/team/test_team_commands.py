@@ -143,6 +143,7 @@ def test_who_lets_colleagues_see_what_he_knows_and_who_takes_it_back(server: Ser
             assert run("eve", "team", "sync", AURORA_TEAM_SHARE=shared).returncode == 0
             assert run("fay", "team", "sync").returncode == 0
             done = run("fay", "who", "a.py:f", "--json")
+            run("fay", "daemon", "stop")  # it exchanges records, too
             assert done.returncode == 0, done.stderr
             found = json.loads(done.stdout)
             told[len(told)] = [(each["name"], each["uses"], each["you"]) for each in found["people"]], found["others"]
@@ -170,6 +171,7 @@ def test_ci_writes_events_of_deliverables_to_the_hub(server: Server, tmp_path: P
             assert run("ci", "team", "sync", AURORA_TEAM_SHARE="deliverable").returncode == 0
             assert run("gil", "team", "sync").returncode == 0
             reply = json.loads(run("gil", "metrics", "--team", "--json").stdout)
+            run("gil", "daemon", "stop")  # it exchanges records, too
             assert reply["window"]["deliverables"] == 1
             assert (reply["cost"]["cost_usd"], reply["cost"]["cost_per_accepted_usd"]) == (0.5, 0.5)
             assert [each["name"] for each in reply["groups"]["repository"]] == ["one"]

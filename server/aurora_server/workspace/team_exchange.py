@@ -1,4 +1,4 @@
-"""Exchange of this daemon's open records with the hubs of joined teams, in the background: `aurora team sync`, done in a
+"""Exchange of this daemon's open records with the hubs of joined teams, in the background: `aurora team sync`, in a
 process of its own.
 
 So a hub that hangs, refuses or answers garbage costs an editor nothing, and psycopg is never in the daemon. What went
