@@ -18,7 +18,7 @@ from aurora_memory import StoreError
 from aurora_memory.record.entry import FORGET, Draft
 from aurora_memory.record.record_file import Record
 from aurora_memory.store import Store, chunk_reader, unrecorded
-from aurora_memory.store.export_format import AccessLine, ChunkKey, write_line
+from aurora_memory.store.export_format import AccessLine, ChunkKey, RunLine, write_line
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace.shared_records import SharedRecords
 from aurora_server.workspace.workspace import Workspace
@@ -232,6 +232,17 @@ async def test_a_pattern_is_forgotten_of_everyone_and_the_code_it_used_is_not(
     await until(lambda: not known(here)["documents"])
     assert [row[0] for row in known(here)["accesses"]] == ["cart.py"]
     assert known(here)["used"] == [] and known(here)["boosts"] != []
+
+
+async def test_a_secret_that_a_colleagues_entry_holds_is_kept_in_no_memory(
+    shop: Path, opened: Opener, records: SharedRecords
+) -> None:
+    here = await opened(shop)
+    secret = "ghp_" + "a1B2" * 9
+    told = RunLine("r1", NOON, "failure", 0.1, f"Why does {secret} fail?")
+    said(records, "bob", Draft("run", write_line(told).decode().rstrip(), NOON))
+    await until(lambda: bool(known(here)["runs"]))
+    assert secret not in str(known(here))
 
 
 async def test_a_record_that_cannot_be_opened_costs_nothing_but_a_word(

@@ -251,6 +251,8 @@ def _page(record: Record, number: int, own: set[str], below: str) -> tuple[int, 
 
 def _lines(found: Sequence[tuple[int, Entry]], below: str) -> list[_Told]:
     lines = (
-        (number, in_workspace(line_of(each.body), below), each.author) for number, each in found if each.kind in KINDS
+        (number, in_workspace(masked_struct(line_of(each.body)), below), each.author)
+        for number, each in found
+        if each.kind in KINDS
     )
     return [(number, line, author) for number, line, author in lines if line is not None]
