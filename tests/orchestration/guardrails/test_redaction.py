@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aurora_orchestration.guardrails.redaction import REDACTED, redact
+from tests.growth import grows_with_length
 
 
 def kinds(text: str, *, pii: bool = True) -> dict[str, int]:
@@ -237,16 +236,4 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_grows_with_length_alone(piece: str) -> None:
-    """Eight times the text takes about eight times as long: quadratic would be 64."""
-
-    def best(letters: int) -> float:
-        text = (piece * letters)[:letters]
-        taken = []
-        for _ in range(3):
-            begun = time.process_time()
-            redact(text)
-            taken.append(time.process_time() - begun)
-        return min(taken)
-
-    short = max(best(10_000), 0.0005)
-    assert best(80_000) / short < 24
+    assert grows_with_length(lambda letters: redact((piece * letters)[:letters]), 10_000, 80_000)

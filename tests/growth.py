@@ -1,0 +1,36 @@
+"""Growth of an action's processor time with its input: what is linear is told from what is quadratic.
+
+On a busy machine too: the best of several tries is taken, since a neighbour can only make a run slower.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+ATTEMPTS = 12
+"""Pairs measured before a growth counts as too steep; one quiet pair is enough to show that it is not."""
+
+FLOOR = 0.001
+"""Seconds below which the small input's time is the clock's noise."""
+
+
+def grows_with_length(action: Callable[[int], object], small: int, large: int) -> bool:
+    """Whether the time grows about as the size does: between the two sizes, half way to quadratic is the limit.
+
+    Choose `large` so that a quadratic action would take more than `(large / small) ** 1.5` times `FLOOR` seconds.
+    """
+    limit = (large / small) ** 1.5
+    best_small = best_large = float("inf")
+    for _ in range(ATTEMPTS):
+        best_small = min(best_small, _seconds(action, small))
+        best_large = min(best_large, _seconds(action, large))
+        if best_large < limit * max(best_small, FLOOR):
+            return True
+    return False
+
+
+def _seconds(action: Callable[[int], object], size: int) -> float:
+    begun = time.process_time()
+    action(size)
+    return time.process_time() - begun

@@ -1,0 +1,39 @@
+"""What growth.py calls linear, and what not: on a quiet machine and beside a neighbour that disturbs."""
+
+from __future__ import annotations
+
+import itertools
+
+from tests.growth import ATTEMPTS, grows_with_length
+
+SMALL, LARGE = 1_000, 4_000
+
+
+def linear(size: int) -> int:
+    return sum(range(50 * size))
+
+
+def quadratic(size: int) -> int:
+    return sum(sum(range(size)) for _ in range(size // 8))
+
+
+def test_what_takes_as_long_as_its_input_grows_with_it() -> None:
+    assert grows_with_length(linear, SMALL, LARGE)
+    assert grows_with_length(lambda size: sorted(range(size, 0, -1)), SMALL, LARGE), "a logarithm more is no matter"
+    assert grows_with_length(lambda size: None, SMALL, LARGE), "nor is what takes no time"
+
+
+def test_a_quadratic_action_does_not() -> None:
+    assert not grows_with_length(quadratic, SMALL, LARGE)
+
+
+def test_one_quiet_pair_is_enough() -> None:
+    pairs = itertools.count()
+
+    def disturbed(size: int) -> None:
+        if size == LARGE and next(pairs) < ATTEMPTS - 1:
+            quadratic(size)
+        linear(size)
+
+    assert grows_with_length(disturbed, SMALL, LARGE)
+    assert next(pairs) == ATTEMPTS
