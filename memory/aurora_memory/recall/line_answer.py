@@ -22,7 +22,7 @@ MAX_FILES = 5
 """Files of one name that a place may mean."""
 
 MAX_RELATED = 100
-MEANT_SCORE = 0.99
+MEANT_SCORE = 0.9999
 _RELATIONS = (
     ("calls", False, "calls it"),
     ("calls", True, "called by it"),
