@@ -186,7 +186,8 @@ class Recalled(Wire, frozen=True, kw_only=True):
     lines only. `callers` and `subclasses` are sure; `likely_…` are those beside them that only may be. Where `content`
     is not the lines as they stand, `content_lines` has the number of each of its lines, 0 for what is left out.
     `similar` are ids of near-duplicates this one answers for, `also` what else of its file answers, best first.
-    `likely`: to a question about relations ("who calls parse"), this one only may be part of the answer.
+    `likely`: to a question about relations ("who calls parse"), this one only may be part of the answer; `relation`
+    says what it has to do with what was asked about, where the question does not (`calls it`, `4 of 6 commits`).
     `last_modified` is null where it is not known; `modified_before` then tells from when on it is known not to have
     changed, if that is (the end of a shallow clone). `as_of` is there where nobody has the workspace open, and says
     when it was indexed last; `changed_since`: the file has changed since, its lines are those of then. A pattern that
@@ -222,6 +223,7 @@ class Recalled(Wire, frozen=True, kw_only=True):
     similar: list[str] = []
     also: list[FileMember] = []
     likely: bool = False
+    relation: str = ""
     excerpt: bool = False
     content: str | UnsetType = UNSET
     content_lines: list[int] | UnsetType = UNSET

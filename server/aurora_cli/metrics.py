@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -49,7 +50,8 @@ _BARS = "▁▂▃▄▅▆▇█"
     "--worse-than",
     multiple=True,
     metavar="[METRIC=]TIER",
-    help="Exit with 1 where a metric is in a worse tier: elite, high or medium, of one or of all. May be repeated.",
+    help="Exit with 1 where a metric is in a worse tier: elite, high or medium, of one (`conformance=high`, or by its "
+    "name in --json) or of all. May be repeated.",
 )
 @click.option(
     "--team",
@@ -106,10 +108,20 @@ def worse_than_limit(metrics: Mapping[str, Mapping[str, Any]], name: str | None,
 def _limit(given: str) -> tuple[str | None, str]:
     """`high`, or `resolution_latency=high`. Raises BadParameter."""
     name, is_, tier = given.rpartition("=")
-    if tier not in TIERS[:-1] or (is_ and name not in METRIC_NAMES):
+    if tier not in TIERS[:-1] or (is_ and not _metric_called(name)):
         names = ", ".join(METRIC_NAMES)
         raise click.BadParameter(f"{given[:100]!r}: write {', '.join(TIERS[:-1])}, or one of {names}, `=` and a tier")
-    return name or None, tier
+    return _metric_called(name) if is_ else None, tier
+
+
+def _metric_called(given: str) -> str | None:
+    """The metric of that name, of the one that tables show, or of one that all of its words belong to.
+
+    `failure-rate`, `conformance` and `Latency` each are the words of one metric only.
+    """
+    words = frozenset(re.split(r"[\s_-]+", given.strip().lower()))
+    found = [name for name, shown in METRIC_NAMES.items() if words <= {*name.split("_"), *shown.split()}]
+    return found[0] if len(found) == 1 else None
 
 
 def metrics_lines(reply: Mapping[str, Any], style: TerminalStyle, by: str | None = None) -> list[str]:

@@ -240,7 +240,7 @@ def _name_room(locations: list[str], style: TerminalStyle) -> int:
 
 
 def _facts(item: dict[str, Any], now: datetime) -> str:
-    facts = []
+    facts = [plain(item["relation"])] if item.get("relation") else []
     for many, noun in (("callers", "caller"), ("subclasses", "subclass")):
         if said := used(item.get(many, 0), item.get(f"likely_{many}", 0), noun):
             facts.append(said)

@@ -21,6 +21,7 @@ from aurora_indexer.files.scan import Limits, scan
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import CodeChunk
 from aurora_memory.recall.places import is_test
+from aurora_memory.recall.question_kind import ISSUE_WORDS
 
 FUNCTIONS = ("function", "method")
 MOST_FUNCTIONS = 10
@@ -28,6 +29,7 @@ MOST_FUNCTIONS = 10
 
 MOST_FILES = 15
 _ROUTINE = re.compile(r"(?i)^(bump|release|merge|revert|version|update dep|(chore|build)\(deps)|^v?\d+\.\d+")
+_TRAILER = re.compile(r"(?i)(signed-off|co-authored|reviewed|change-id|git-svn|piperorigin)")
 _NUMBER = re.compile(r"\s*\(#\d+\)$")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _MARKS = re.compile(rb"[rRuU]*\"\"\"|[rRuU]*'''|/\*+|\*+/")
@@ -91,8 +93,11 @@ def _bare(line: bytes) -> bytes:
     return line.strip().lstrip(b"/*#!\"'rRuU ").rstrip(b"*/\"' \r")
 
 
-def commit_cases(repository: Path, tree: Path, back: int, most: int) -> list[Case]:
-    """Check the tree of `back` first-parent commits ago out at `tree`, history included; ask for what came since."""
+def commit_cases(repository: Path, tree: Path, back: int, most: int, *, whole: bool = False) -> list[Case]:
+    """Check the tree of `back` first-parent commits ago out at `tree`, history included; ask for what came since.
+
+    A question is a commit's subject; with `whole` the message of one that says as much as a report.
+    """
     (base,) = _git(repository, "rev-list", "--first-parent", f"--skip={back}", "-n1", "HEAD").split()
     subprocess.run(["git", "clone", "-q", "-s", "-n", str(repository), str(tree)], check=True)
     _git(tree, "checkout", "-q", "--detach", base)
@@ -101,11 +106,14 @@ def commit_cases(repository: Path, tree: Path, back: int, most: int) -> list[Cas
     cases: list[Case] = []
     for line in _git(repository, "log", "--no-merges", "--reverse", "--format=%H %s", f"{base}..HEAD").splitlines():
         commit, _, subject = line.partition(" ")
-        if len(subject.split()) < 4 or _ROUTINE.search(subject):
+        if len(subject.split()) < (3 if whole else 4) or _ROUTINE.search(subject):
+            continue
+        said = _message(repository, commit) if whole else _NUMBER.sub("", subject)
+        if whole and len(said.split()) < ISSUE_WORDS:
             continue
         changed = frozenset(_changed(repository, commit)) & known
         if 1 <= len(changed) <= MOST_FUNCTIONS:
-            cases.append(Case(_NUMBER.sub("", subject), changed))
+            cases.append(Case(said, changed))
         if len(cases) == most:
             break
     return cases
@@ -134,6 +142,12 @@ def walked(repository: Path, back: int, most: int) -> Iterator[Step]:
             count += 1
         if count == most:
             return
+
+
+def _message(repository: Path, commit: str) -> str:
+    """A commit's message without the lines that tools add: who signed it, who reviewed it."""
+    lines = _git(repository, "show", "-s", "--format=%B", commit).splitlines()
+    return "\n".join(line for line in lines if not _TRAILER.match(line))
 
 
 def _changed(repository: Path, commit: str) -> Iterator[Function]:

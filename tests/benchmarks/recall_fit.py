@@ -1,10 +1,12 @@
 """`python -m tests.benchmarks.recall_fit REPOSITORY …`: fits the weights of ranking signals on questions with answers.
 
 Each kind of question has weights of its own: `change` is fitted on subjects of commits and the functions they changed,
-`task` on first sentences of documentation and the functions they document, which lose it in the copy that is searched.
+`issue` on whole messages of those that say much, `task` on first sentences of documentation and the functions they
+document, which lose it in the copy that is searched.
 Repositories, never questions, are split into three: two quarters are fitted on, one shows what amount of shrinking to
-the declared weights is best, one is reported. A list's loss is the cross entropy of the softmax of its strengths with
-what the weights of this step think of the answers (half) and with all answers alike (half): it is enough to find one.
+the declared weights is best, with which all three are fitted; one is reported. A list's loss is the cross entropy of
+the softmax of its strengths with what the weights of this step think of the answers (half) and with all answers alike
+(half): it is enough to find one.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import numpy.typing as npt
 
 from aurora_memory.recall import parse_question, signals
 from aurora_memory.recall.candidates import gather
+from aurora_memory.recall.places import is_test
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.search import search
 from aurora_memory.recall.signals import SIGNALS, Fit, columns_of, fitted, weights_of
@@ -36,6 +39,7 @@ Floats = npt.NDArray[np.float64]
 
 FITTED: dict[QuestionKind, tuple[Mapping[str, int], frozenset[str]]] = {
     "change": ({"commit": 1}, frozenset({"learned", "named"})),
+    "issue": ({"message": 1}, frozenset({"learned", "named"})),
     # the copy without documentation has no history, and no test is asked for
     "task": (
         {"docstring": 1, "commit": 1},
@@ -48,9 +52,13 @@ that are taken for the kind count for `task`: subjects of commits begin with a v
 
 SHRINKING = (0.003, 0.03, 0.3)
 EPOCHS = 25
+LEAST_STEPS = 200
 BATCH = 64
 STEP = 0.03
 DEPTH = 10
+
+_NO_TEST: frozenset[QuestionKind] = frozenset({"issue", "error"})
+"""Kinds of questions that no test answers, although commits change tests, too."""
 
 
 class Example(NamedTuple):
@@ -72,8 +80,11 @@ def examples(reader: Reader, cases: Sequence[Case], now: float) -> list[Example]
         findings = search(reader, question)
         candidates = gather(reader, question, chunk_reader.heads(reader, findings.ids), findings, now)
         values = np.array([row.values for row in columns_of(candidates)], dtype=np.float64)
-        answers = np.array([(head.path, head.name) in case.answers for head in candidates.heads], dtype=bool)
-        found.append(Example(values.reshape(len(answers), len(SIGNALS)), answers, len(case.answers), question.kind))
+        wanted = case.answers
+        if question.kind in _NO_TEST:
+            wanted = frozenset(each for each in wanted if not is_test(each[0]))
+        answers = np.array([(head.path, head.name) in wanted for head in candidates.heads], dtype=bool)
+        found.append(Example(values.reshape(len(answers), len(SIGNALS)), answers, len(wanted), question.kind))
     return found
 
 
@@ -84,7 +95,7 @@ def fit(given: Sequence[Example], start: Floats, frozen: Collection[str], shrink
     lists = [one for one in given if one.answers.any()]
     random = np.random.default_rng(seed)
     step = 0
-    for _ in range(EPOCHS):
+    for _ in range(max(EPOCHS, LEAST_STEPS * BATCH // max(1, len(lists)))):
         order = random.permutation(len(lists))
         for begin in range(0, len(lists), BATCH):
             slope = shrinking * (weights - start)
@@ -136,13 +147,15 @@ def fit_kind(made: Mapping[str, Mapping[str, list[Example]]], kind: QuestionKind
             for name, given in made[of].items()
             if quarter(name) in part
             for one in given * times
-            if kind == "change" or one.kind == kind
+            if kind != "task" or one.kind == kind
+            if one.wanted
         ]
         for part in _PARTS
     )
     start = np.array(weights_of())
     tried = [fit(training, start, frozen, shrinking) for shrinking in SHRINKING]
-    weights = max(tried, key=lambda each: float(scores(choosing, each).mean(axis=0).sum()))
+    worth = [float(scores(choosing, each).mean(axis=0).sum()) for each in tried]
+    weights = fit([*training, *choosing], start, frozen, SHRINKING[worth.index(max(worth))])
     before, after = scores(reporting, start), scores(reporting, weights)
     for column, name in enumerate(("recall@10", "MRR@10")):
         means = f"{before[:, column].mean():.3f} → {after[:, column].mean():.3f}"
@@ -178,10 +191,11 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, required=True, help="folder for trees and databases")
     options = parser.parse_args()
     kinds = dict(fitted().kinds)
-    made = {of: dict(_examples_of(options.repositories, of, options.keep)) for of in ("commit", "docstring")}
+    made = {of: dict(_examples_of(options.repositories, of, options.keep)) for of in ("commit", "message", "docstring")}
     for kind in FITTED:
         kinds[kind] = fit_kind(made, kind)
-    kinds["issue"] = kinds["error"] = {**kinds["change"], "test": signals.test.weight}  # no answer to those is a test
+    kinds["error"] = kinds["issue"]
+    kinds["report"] = {**kinds["change"], "test": signals.test.weight}  # no answer to those is a test
     used = {source.name: _head(source) for source in options.repositories}
     target = Path(signals.__file__).with_name("fitted_weights.json")
     target.write_bytes(msgspec.json.format(msgspec.json.encode(Fit({**fitted().provenance, "commits": used}, kinds))))

@@ -235,7 +235,7 @@ def prepared(kind: str, source: Path, folder: Path) -> tuple[Path, list[Case], P
         if kind == "docstring":
             cases = docstring_cases(source, root, QUESTIONS)
         else:
-            cases = commit_cases(source, root, BACK, QUESTIONS)
+            cases = commit_cases(source, root, BACK, QUESTIONS, whole=kind == "message")
         kept.write_bytes(msgspec.json.encode(cases))
     cases = msgspec.json.decode(kept.read_bytes(), type=list[Case])
     databases = list((folder / "home" / "memory").glob("*.db"))

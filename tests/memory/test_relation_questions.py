@@ -133,4 +133,12 @@ async def test_what_changes_together(store: Store) -> None:
     ]
     await store.history.save(commits, {row: name for name, row in ids.items()})
     assert await told(store, "what usually changes with parse") == (["load"], "1 changed with 'parse'.")
+    found = await store.read(answer, "what usually changes with load", 10, 1000.0)
+    assert found is not None
+    assert [(hit.chunk.name, hit.relation) for hit in found.hits] == [("parse", "3 of 3 commits")]
+    more = ChangingCommit(f"{9:040x}", 9, "alone", "", 1, False, (ids["parse"],))
+    await store.history.save([more], {row: name for name, row in ids.items()})
+    found = await store.read(answer, "what usually changes with parse", 10, 1000.0)
+    assert found is not None
+    assert [(hit.chunk.name, hit.relation) for hit in found.hits] == [("load", "3 of 4 commits")]
     assert await told(store, "what changes with base.py") == (["load"], "1 changed with 'base.py'.")

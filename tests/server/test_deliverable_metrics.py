@@ -173,6 +173,12 @@ def test_ci_is_told_by_the_exit_code_and_as_of_another_day(home: Path, root: Pat
     worse = aurora(home, root, *then, "--worse-than", "resolution_latency=elite")
     assert (worse.returncode, worse.stderr.strip()) == (1, "worse than asked for: resolution latency")
     assert aurora(home, root, *then, "--worse-than", "good").returncode == 2
+    for name in reply["metrics"]:
+        assert aurora(home, root, *then, "--worse-than", f"{name}=medium").returncode == 0, name
+    for name in ("conformance", "spec-conformance", "failure-rate", "throughput", "Recovery", "latency"):
+        assert aurora(home, root, *then, "--worse-than", f"{name}=medium").returncode == 0, name
+    for name in ("spec conformance rate", "speed", "", "_"):
+        assert aurora(home, root, *then, "--worse-than", f"{name}=medium").returncode == 2, name
 
 
 def test_metrics_are_printed_as_csv_that_a_spreadsheet_neither_misreads_nor_calculates(home: Path, root: Path) -> None:

@@ -38,6 +38,18 @@ export interface Recalled {
   summary: string;
   callers: number;
   workspace: string;
+  also?: FileMember[];
+  likely?: boolean;
+  relation?: string;
+}
+
+/** Something else of the same file that answers. */
+export interface FileMember {
+  id: string;
+  name: string;
+  kind: string;
+  line_start: number;
+  line_end: number;
 }
 
 export interface RecallResult {

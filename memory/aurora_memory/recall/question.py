@@ -112,7 +112,7 @@ def parse_question(query: str) -> Question:
     by_name = bool(names or certain) and all(word in names for word in rest)
     kind = kind_of(asked, by_name, by_name and bool(certain) and not names)
     about_tests = _wants_tests(kind, counts, words)
-    if kind in {"change", "error", "issue"} and not about_tests:
+    if kind in {"change", "report", "error", "issue"} and not about_tests:
         weights.update({term: ERRAND * weights[term] for term in ("test", "spec") if term in weights})
     names += [place.name for place in certain if place.name is not None]
     return Question(
@@ -137,7 +137,7 @@ def _wants_tests(kind: QuestionKind, counts: Mapping[str, int], words: Sequence[
     """Whether tests are asked for: in a sentence about a change, `test` is said of something else, or by the way."""
     if kind in {"error", "issue"}:
         return False
-    if kind == "change":
+    if kind in {"change", "report"}:
         return any(word.lower().strip("`:,()[]") in _TESTS for word in words[:3])
     return "test" in counts or "spec" in counts
 

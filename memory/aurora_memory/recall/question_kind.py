@@ -1,4 +1,4 @@
-"""Kind of a question: name, place, topic, how something works, what a function does, change, error, issue.
+"""Kind of a question: name, place, topic, how something works, what a function does, change, report, error, issue.
 
 Who asks for a topic wants the file or class that is about it; who describes a change wants every function it touches,
 several of one file as well. The kinds are told apart by how a question begins and by the words that make a sentence of
@@ -8,12 +8,16 @@ it: commit subjects and documentation begin with a verb, topics are noun phrases
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal
 
 from aurora_memory.stopwords import ERRANDS
 
-QuestionKind = Literal["name", "place", "topic", "how", "task", "change", "error", "issue"]
-"""`task` says what one function does, as its documentation would; `issue` is a report of many words."""
+QuestionKind = Literal["name", "place", "topic", "how", "task", "change", "report", "error", "issue"]
+"""`task` says what one function does, as its documentation would; `report` what goes wrong in a
+sentence, as titles of issues do; `issue` is a report of many words.
+"""
 
 ISSUE_WORDS = 40
 """Words from which on a question is a report."""
@@ -25,6 +29,7 @@ MEANING: dict[QuestionKind, str] = {
     "how": "how or where something works: one answer for each file, its members beside it",
     "task": "what a function does: function by function",
     "change": "a change to make: function by function",
+    "report": "what goes wrong: function by function, no tests",
     "error": "an error: its names and places, then function by function",
     "issue": "a report: all its words, repeated ones more, function by function",
 }
@@ -48,6 +53,15 @@ _SENTENCE = re.compile(
     r"|missing|instead|when|if|because|regression|bug|no longer|ignored)\b"
 )
 """Words that stand in sentences about what happens, hardly ever in the name of a topic."""
+
+_REPORTED = re.compile(
+    r"(?i)\b(?:not(?! found)|has|have|had|gets?|got|causes?|seems?|please|inconsisten(?:t|tly|cy)|unnecessar(?:y|ily)"
+    r"|misleading|false (?:posi|nega)tives?)\b|\b(?:in|since) (?:[a-z]\w{0,20} )?v?\d+\.\d|\w\(|`[^`\n]+`"
+)
+"""What titles of reports have, and names of topics have not: denial, complaint, a version, code as it is written."""
+
+_JOINS = frozenset("and as at by for from in into like of on or over per than that to via which with".split())
+"""Words after which a word that may be a verb (`hooks`, `checks`) has been a noun."""
 
 _DESCRIBED = frozenset(
     "a an the this these called used true false if whether helper recursively internal private".split()
@@ -96,7 +110,15 @@ def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
         return "change"
     if first in _DESCRIBED or _is_verb(first) or text.rstrip().endswith("."):
         return "task"
-    return "change" if _SENTENCE.search(text) else "topic"
+    if _SENTENCE.search(text) or _REPORTED.search(text) or _has_verb(words):
+        return "report"
+    return "topic"
+
+
+def _has_verb(words: Sequence[str]) -> bool:
+    """Whether something is said to do something: a verb in the third person between others, `stack drops names`."""
+    said = pairwise(words[1:])
+    return any(word.endswith("s") and _is_verb(word) and after.lower() not in _JOINS for word, after in said)
 
 
 def _is_verb(word: str) -> bool:

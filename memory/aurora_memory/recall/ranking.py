@@ -42,7 +42,8 @@ class Hit(Struct, frozen=True):
     is the strongest way activation spread to it, `episodes` the commits that speak for it; `similar` are
     near-duplicates that it answers for, `also` other members of its file that answer as well; `nearness` is there
     where a model was asked and finds it near. Where the last change is not known, `modified_before` may be. To a
-    question about relations, one that `is_likely` only may be related.
+    question about relations, one that `is_likely` only may be related; `relation` says how, where the question does
+    not.
     """
 
     chunk: ChunkView
@@ -62,6 +63,7 @@ class Hit(Struct, frozen=True):
     nearness: Nearness | None = None
     modified_before: float | None = None
     is_likely: bool = False
+    relation: str = ""
 
 
 def ranks_of(candidates: Candidates, weights: Weights | None = None) -> list[Rank]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
@@ -28,9 +27,11 @@ MAX_MEANT = 20
 
 MAX_COUNTED = 20_000
 SURE_SCORE, LIKELY_SCORE = 0.95, 0.55
-"""Scores of the first that is surely related, and of the first that only may be; the next have a little less."""
+"""Scores of the first that is surely related, and of the first that only may be."""
 
-_STEP = 0.0005
+STEP = 0.0005
+"""What each next one's score is less."""
+
 _SPELLED = 2
 """Letters that a name may have more or fewer than one that is meant by it."""
 _VAGUE = re.compile(r"\b(?:us(?:e|es|ed|ing|ers?|ages?)|depends?|the)\b", re.IGNORECASE)
@@ -121,15 +122,19 @@ def answer(reader: Reader, text: str, limit: int, now: float) -> RelatedHits | N
             ids = _meant(reader, named)
     if not ids:
         return _unknown(reader, question, text)
-    related = _together(reader, ids) if question.asked == "together" else _related(reader, ids, question.asked)
+    shared = _together(reader, ids) if question.asked == "together" else {}
+    related = [(each, True) for each in shared] if shared else _related(reader, ids, question.asked)
     sure = sum(surely for _, surely in related)
     chosen = related[:limit]
     found = chunk_reader.by_id(reader, [each for each, _ in chosen])
     kept = [(found[each], surely) for each, surely in chosen if each in found]
     hits = []
     for n, (hit, (_, surely)) in enumerate(zip(weigh(reader, [chunk for chunk, _ in kept], now), kept, strict=True)):
-        score = (SURE_SCORE if surely else LIKELY_SCORE) - n * _STEP
-        hits.append(replace(hit, score=round(score, 6), strength=100.0 * score, is_likely=not surely))
+        score = (SURE_SCORE if surely else LIKELY_SCORE) - n * STEP
+        relation = shared.get(hit.chunk.id, "")
+        hits.append(
+            replace(hit, score=round(score, 6), strength=100.0 * score, is_likely=not surely, relation=relation)
+        )
     said = _said(question, sure, len(related) - sure)
     return RelatedHits(hits, f"{said} {_UNSAID}" if _is_implicit(reader, question, ids) else said)
 
@@ -188,19 +193,24 @@ def _front(found: ReferenceTarget, name: str) -> bool:
 
 
 def _related(reader: Reader, ids: Sequence[int], asked: Asked) -> list[tuple[int, bool]]:
+    if asked == "together":
+        return []
     kind = "inherits" if asked == "heirs" else "calls"
     return relation_reader.related(reader, ids, kind, MAX_COUNTED, forward=asked == "callees")
 
 
-def _together(reader: Reader, ids: Sequence[int]) -> list[tuple[int, bool]]:
-    shared: Counter[int] = Counter()
-    for each in ids[: 4 * MAX_MEANT]:
+def _together(reader: Reader, ids: Sequence[int]) -> dict[int, str]:
+    """What changed in commits that changed one of `ids`, most often first: by row id, in how many of that one's."""
+    own = ids[: 4 * MAX_MEANT]
+    changes = commit_reader.change_counts(reader, own)
+    shared: dict[int, tuple[int, int]] = {}
+    for each in own:
         for other, commits in commit_reader.edited_with(reader, each, 4 * MAX_MEANT):
-            shared[other] = max(shared[other], commits)
-    own = set(ids)
-    return [
-        (other, True) for other, _ in sorted(shared.items(), key=lambda item: (-item[1], item[0])) if other not in own
-    ]
+            shared[other] = max((commits, changes.get(each, commits)), shared.get(other, (0, 0)))
+    for each in ids:
+        shared.pop(each, None)
+    ordered = sorted(shared.items(), key=lambda item: (-item[1][0], item[1][1], item[0]))
+    return {other: f"{commits} of {of} commits" for other, (commits, of) in ordered}
 
 
 def _said(question: RelationQuestion, sure: int, likely: int) -> str:

@@ -13,6 +13,7 @@ from aurora_memory.recall.declarations import declaring
 from aurora_memory.recall.places import meant
 from aurora_memory.recall.prefix import entries_of, spelled_out
 from aurora_memory.recall.question import Question
+from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.similar_commits import COMMITS, Primed, prime, telling
 from aurora_memory.recall.spreading_activation import HUB, Spread
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
@@ -20,7 +21,10 @@ from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView
 
 CANDIDATES = 90
-"""Parts looked at closely."""
+WIDELY = 200
+"""Parts looked at closely, and for a report: what it is about stands far behind what resembles its words."""
+
+_WIDE: frozenset[QuestionKind] = frozenset({"report", "error", "issue"})
 
 REMEMBERED = 30
 """Chunks that similar commits changed and words alone may not have found."""
@@ -100,7 +104,8 @@ def search(
         entries = {term: entries[term] for term in rarities}
     places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
     if entries:
-        matches = _by_chunk(match(parts, entries, question.weights, question.terms, CANDIDATES, places))
+        looked_at = WIDELY if question.kind in _WIDE else CANDIDATES
+        matches = _by_chunk(match(parts, entries, question.weights, question.terms, looked_at, places))
     exact = chunk_reader.named(reader, question.identifiers) if question.identifiers else []
     placed = _placed(reader, question, exact)
     alone = bool(placed) and question.is_id

@@ -153,6 +153,20 @@ def file_words(candidates: Candidates) -> Column:
 
 
 @signal(weight=0.0)
+def words_beside_best(candidates: Candidates) -> Column:
+    """The question's words in its best part, as a share of the most that any candidate has: the same for long
+    questions, of which no part has much, as for short ones.
+    """
+    return _of_most([match.words for match in candidates.matches])
+
+
+@signal(weight=0.0)
+def file_words_beside_best(candidates: Candidates) -> Column:
+    """The question's words in its file as one, as a share of the most that any candidate's file has."""
+    return _of_most([match.file_words for match in candidates.matches])
+
+
+@signal(weight=0.0)
 def file_name(candidates: Candidates) -> Column:
     """Share of the question that stands in the name of its file."""
     return [candidates.names_of_files[head.path].said for head in candidates.heads]
@@ -270,6 +284,11 @@ def named(candidates: Candidates) -> Column:
             bonus = NAMED * (best + standing) + (1.0 if best and head.parent is None else 0.0)
         found.append(bonus)
     return found
+
+
+def _of_most(values: Column) -> Column:
+    most = max(values, default=0.0)
+    return [value / most for value in values] if most > 0 else values
 
 
 def _best_spelling(name: str, identifiers: tuple[str, ...]) -> float:

@@ -138,6 +138,17 @@ def edited_with(reader: Reader, chunk_id: int, limit: int, least: int = 2) -> li
     return [(other, shared) for other, shared in rows]
 
 
+def change_counts(reader: Reader, ids: Sequence[int]) -> dict[int, int]:
+    """In how many commits each of those chunks was changed, of the latest that `edited_with` compares."""
+    rows = reader.rows(
+        """SELECT changes.chunk_id, min(count(*), ?) FROM changes JOIN git_commits ON git_commits.id = changes.commit_id
+           WHERE changes.chunk_id IN (SELECT value FROM json_each(?)) AND changed AND NOT sweeping
+           GROUP BY changes.chunk_id""",
+        (_COMMITS_COMPARED, as_list(ids)),
+    )
+    return dict(rows)
+
+
 def places(reader: Reader) -> list[ChunkPlace]:
     """Every live chunk of every file."""
     rows = reader.rows("SELECT path, id, name, line_start, line_end FROM chunks WHERE gone_at IS NULL")

@@ -62,7 +62,7 @@ def _line(number: int, found: dict[str, Any]) -> str:
         return shorten(said, _LONGEST_LINE - len(where)) + where
     place = f"{number}. {_maybe(found)}{found['name']} {found['file']}:{found['line_start']}-{found['line_end']}"
     also = ", ".join(f"{each['name']} :{each['line_start']}" for each in found.get("also") or ())
-    told = [f"also {also}" if also else "", plain(found.get("summary") or "")]
+    told = [plain(found.get("relation") or ""), f"also {also}" if also else "", plain(found.get("summary") or "")]
     said = next((each for each in told if each and len(place) + 3 + len(each) <= _LONGEST_LINE), "")
     return f"{place} — {said}" if said else place
 

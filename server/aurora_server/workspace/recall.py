@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from aurora_memory.conversation_logs import LogReference
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.recall import Focus, Hit, Question, parse_question, recall, relation_questions, weigh
+from aurora_memory.recall import Focus, Hit, Question, line_answer, parse_question, recall, relation_questions, weigh
 from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.places import below
@@ -185,6 +185,7 @@ def find(
     related = None
     if hits is None and (types is None or "code" in types):
         related = relation_questions.answer(reader, params.query, depth, now)
+        related = related or line_answer.answer_at(reader, question, depth, now)
     if related is not None:
         hits = related.hits
         usages = relation_reader.usages(reader, [hit.chunk.id for hit in hits])
@@ -220,15 +221,19 @@ def _hint(
 ) -> str | None:
     """What is said below an answer: how much there is of relations asked for; where nothing is found, why."""
     if related is not None:
-        return related.said
+        return related.said or None
     return None if hits else why_nothing(reader, question, freshness, types)
 
 
 def symbols(reader: Reader, query: str, limit: int, now: float) -> list[Hit]:
-    """Definitions whose name starts like the query, then those recall finds for it (`workspace/symbol`)."""
+    """Definitions whose name starts like the query, then those recall finds for it, each with what else of its file
+    answers (`workspace/symbol`, asked at every key: the last word may be the beginning of one).
+    """
     hits = weigh(reader, chunk_reader.name_prefix(reader, query, limit), now)
     if len(hits) < limit and query.strip():
         known = {hit.chunk.id for hit in hits}
-        more = recall(reader, parse_question(query), limit, now)
-        hits += [hit for hit in more if hit.chunk.id not in known and hit.chunk.kind not in ("module", "section")]
+        found = recall(reader, completed(reader, parse_question(query), always=True), limit, now)
+        beside = {each.id: each for hit in found for each in (hit.chunk, *hit.also)}
+        more = [each for each in beside.values() if each.id not in known and each.kind not in ("module", "section")]
+        hits += weigh(reader, more, now)
     return hits[:limit]

@@ -105,6 +105,7 @@ def recalled(
             for each in hit.also
         ],
         likely=hit.is_likely,
+        relation=hit.relation,
         excerpt=text is not None and text.excerpt,
         content=UNSET if text is None else text.content,
         content_lines=UNSET if text is None or text.lines is None else text.lines,

@@ -6,7 +6,22 @@ local M = {}
 
 local function title(result)
   local signature = vim.trim((result.signature or ''):gsub('%s+', ' '))
-  return signature ~= '' and signature or (result.kind .. ' ' .. result.name)
+  local named = signature ~= '' and signature or (result.kind .. ' ' .. result.name)
+  return (result.likely and 'maybe ' or '') .. named
+end
+
+-- What a result has to do with what was asked about; what else of its file answers; else what it is for.
+local function about(result)
+  if result.relation and result.relation ~= '' then
+    return result.relation
+  end
+  if result.also and #result.also > 0 then
+    local named = vim.tbl_map(function(each)
+      return ('%s :%d'):format(each.name, each.line_start)
+    end, result.also)
+    return 'also here: ' .. table.concat(named, ', ')
+  end
+  return vim.trim((result.summary or ''):gsub('%s+', ' '))
 end
 
 local function path(result)
@@ -15,8 +30,8 @@ end
 
 local function quickfix_item(result)
   local text = ('%.2f  %s'):format(result.score, title(result))
-  if result.summary and result.summary ~= '' then
-    text = text .. ' · ' .. result.summary:gsub('%s+', ' ')
+  if about(result) ~= '' then
+    text = text .. ' · ' .. about(result)
   end
   if result.file == '' then -- a solved question: nothing of it stands in a file
     return { text = text }

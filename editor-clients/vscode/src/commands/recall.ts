@@ -43,7 +43,7 @@ export async function recall(connection: Connection, given?: string): Promise<vo
     const source = (asking = new vscode.CancellationTokenSource());
     picker.busy = true;
     try {
-      const params = { query, limit: settings().recall.limit, context };
+      const params = { query, limit: settings().recall.limit, context, prefix: true };
       const answer = await connection.request<RecallResult>(Recall, params, source.token);
       if (source.token.isCancellationRequested) return; // the user has typed on
       picker.items = answer.results.length ? answer.results.map(item) : [nothing(answer)];
@@ -116,14 +116,21 @@ export async function recall(connection: Connection, given?: string): Promise<vo
 }
 
 function item(found: Recalled): Found {
-  const about = [found.summary, found.last_modified ? `changed ${ago(found.last_modified)}` : "", callers(found.callers)];
+  const changed = found.last_modified ? `changed ${ago(found.last_modified)}` : "";
+  const about = [found.relation, alsoHere(found) || found.summary, changed, callers(found.callers)];
   return {
-    label: `$(${icon(found)}) ${found.name || found.file}`,
+    label: `$(${icon(found)}) ${found.likely ? "maybe " : ""}${found.name || found.file}`,
     description: `${found.workspace && found.workspace !== firstRoot() ? `${found.workspace}/` : ""}${found.file}:${found.line_start} · ${found.score.toFixed(2)}`,
     detail: about.filter(Boolean).join(" · ") || found.signature,
     alwaysShow: true,
     found,
   };
+}
+
+/** What else of its file answers: `also here: Session.close :88, open_session :12`. */
+export function alsoHere(found: Recalled): string {
+  const named = (found.also ?? []).map((each) => `${each.name} :${each.line_start}`);
+  return named.length ? `also here: ${named.join(", ")}` : "";
 }
 
 export function icon(found: Recalled): string {

@@ -1,6 +1,6 @@
 // The view of memory: what it holds of each folder, what the last recalls found, and the answers of this window.
 import * as vscode from "vscode";
-import { icon } from "../commands/recall";
+import { alsoHere, icon } from "../commands/recall";
 import { uriOf } from "../places";
 import type { QueryResult, Recalled, RecallResult, WorkspaceStatus } from "../protocol";
 
@@ -40,6 +40,7 @@ export class MemoryView implements vscode.TreeDataProvider<Node> {
 
   getChildren(node?: Node): Node[] {
     if (node?.kind === "recall") return node.recall.results.map((chunk) => ({ kind: "chunk", chunk }));
+    if (node?.kind === "chunk") return beside(node.chunk);
     if (node) return [];
     return [
       ...this.folders.map((status): Node => ({ kind: "folder", status })),
@@ -85,10 +86,16 @@ function folderItem(status: WorkspaceStatus): vscode.TreeItem {
   return item;
 }
 
+/** Other members of a chunk's file that answer, as chunks of their own below it. */
+function beside(chunk: Recalled): Node[] {
+  return (chunk.also ?? []).map((each) => ({ kind: "chunk", chunk: { ...chunk, ...each, signature: "", also: [], relation: "" } }));
+}
+
 function chunkItem(chunk: Recalled): vscode.TreeItem {
-  const item = new vscode.TreeItem(chunk.name || chunk.file);
-  item.description = `${chunk.file}:${chunk.line_start}`;
-  item.tooltip = `${chunk.signature || chunk.name}\nscore ${chunk.score.toFixed(2)} · activation ${chunk.activation.total.toFixed(2)}`;
+  const item = new vscode.TreeItem(`${chunk.likely ? "maybe " : ""}${chunk.name || chunk.file}`);
+  if (chunk.also?.length) item.collapsibleState = vscode.TreeItemCollapsibleState.Collapsed;
+  item.description = [`${chunk.file}:${chunk.line_start}`, chunk.relation].filter(Boolean).join(" · ");
+  item.tooltip = `${[chunk.signature || chunk.name, alsoHere(chunk)].filter(Boolean).join("\n")}\nscore ${chunk.score.toFixed(2)} · activation ${chunk.activation.total.toFixed(2)}`;
   item.iconPath = new vscode.ThemeIcon(icon(chunk));
   item.contextValue = "chunk";
   const start = new vscode.Position(Math.max(0, chunk.line_start - 1), 0);

@@ -1,0 +1,77 @@
+"""Line answer: what stands at `FILE:LINE`, and what it has to do with: the innermost definition, then its relations.
+
+A line means one thing. What else resembles its file's name, or stands around it, is not what was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from aurora_memory.recall.places import standing_at
+from aurora_memory.recall.question import Question
+from aurora_memory.recall.ranking import Hit
+from aurora_memory.recall.recall import weigh
+from aurora_memory.recall.relation_questions import LIKELY_SCORE, STEP, SURE_SCORE, RelatedHits
+from aurora_memory.store import chunk_reader, file_reader, relation_reader
+from aurora_memory.store.reader import Reader
+from aurora_memory.views import ChunkView
+
+MAX_FILES = 5
+"""Files of one name that a place may mean."""
+
+MAX_RELATED = 100
+MEANT_SCORE = 0.9999
+_RELATIONS = (
+    ("calls", False, "calls it"),
+    ("calls", True, "called by it"),
+    ("inherits", False, "inherits from it"),
+    ("inherits", True, "inherited by it"),
+)
+
+
+def answer_at(reader: Reader, question: Question, limit: int, now: float) -> RelatedHits | None:
+    """The answer to a query that consists of lines in files; None for any other, and where no such file is known."""
+    if question.kind != "place" or question.is_id:
+        return None
+    if any(place.line is None or place.name is not None for place in question.places):
+        return None
+    found = {each.id: each for each in _innermost(reader, question)}
+    if not found:
+        return None
+    meant = list(found.values())[:limit]
+    told: dict[int, tuple[str, bool]] = {}
+    if len(meant) == 1:
+        told = {each: said for each, said in _related(reader, meant[0].id) if each not in found}
+    ordered = sorted(told, key=lambda each: not told[each][1])[: limit - len(meant)]
+    chunks = chunk_reader.by_id(reader, ordered)
+    hits = [_placed(hit, MEANT_SCORE - n * STEP) for n, hit in enumerate(weigh(reader, meant, now))]
+    for n, hit in enumerate(weigh(reader, [chunks[each] for each in ordered if each in chunks], now)):
+        relation, surely = told[hit.chunk.id]
+        placed = _placed(hit, (SURE_SCORE if surely else LIKELY_SCORE) - n * STEP)
+        hits.append(replace(placed, relation=relation, is_likely=not surely))
+    return RelatedHits(hits, "")
+
+
+def _innermost(reader: Reader, question: Question) -> Iterator[ChunkView]:
+    """The definition at each place, the smallest that holds its line; where none does, its file's remainder."""
+    for place in question.places:
+        for path in file_reader.files_like(reader, place.path, MAX_FILES):
+            chunks = chunk_reader.of_file(reader, path)
+            standing = standing_at([place], chunks)
+            if standing:
+                yield max(chunks, key=lambda each: standing.get(each.id, 0.0))
+
+
+def _related(reader: Reader, chunk: int) -> Sequence[tuple[int, tuple[str, bool]]]:
+    """What has a relation to a chunk: its row id, in words which, and whether surely; the last one of each counts."""
+    return [
+        (other, (said, surely))
+        for kind, forward, said in reversed(_RELATIONS)
+        for other, surely in relation_reader.related(reader, [chunk], kind, MAX_RELATED, forward=forward)
+    ]
+
+
+def _placed(hit: Hit, score: float) -> Hit:
+    return replace(hit, score=round(score, 6), strength=100.0 * score)

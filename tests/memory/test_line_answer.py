@@ -1,0 +1,60 @@
+"""What stands at a line is told with its relations, and nothing beside."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from aurora_memory.recall import parse_question
+from aurora_memory.recall.line_answer import answer_at
+from aurora_memory.relations import Import
+from aurora_memory.store import Store
+from tests.memory.building import chunk, file
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await Store.open(tmp_path / "memory.db")
+    shop = replace(chunk("src/shop.py", "Shop", "sell", kind="class"), line_end=30)
+    sell = replace(chunk("src/shop.py", "Shop.sell", "sell", line=10, kind="method", calls=("parse",)), line_end=20)
+    parse = replace(chunk("src/shop.py", "parse", line=40), line_end=44)
+    rest = replace(chunk("src/shop.py", "<module>", kind="module"), line_end=60)
+    mine = (Import("shop", "parse"),)
+    await store.write(
+        [
+            file("src/shop.py", rest, shop, sell, parse),
+            file("src/cli.py", chunk("src/cli.py", "main", calls=("parse",)), imports=mine),
+            file("src/shop_parse.py", chunk("src/shop_parse.py", "shop_parse", "shop parse py")),
+            file("other/shop.py", chunk("other/shop.py", "far", line=40)),
+        ]
+    )
+    await store.resolve()
+    yield store
+    await store.close()
+
+
+async def told(store: Store, query: str, limit: int = 10) -> list[tuple[str, str]] | None:
+    found = await store.read(answer_at, parse_question(query), limit, 1000.0)
+    return None if found is None else [(hit.chunk.name, hit.relation) for hit in found.hits]
+
+
+async def test_the_innermost_definition_comes_first_then_what_it_has_to_do_with(store: Store) -> None:
+    assert await told(store, "src/shop.py:42") == [("parse", ""), ("main", "calls it"), ("Shop.sell", "calls it")]
+    assert await told(store, "src/shop.py:12") == [("Shop.sell", ""), ("parse", "called by it")]
+    assert await told(store, "src/shop.py:25") == [("Shop", "")]
+    assert await told(store, "src/shop.py:50") == [("<module>", "")], "where no definition is, what is between them"
+    assert await told(store, "src/shop.py:42", limit=1) == [("parse", "")]
+
+
+async def test_a_file_of_several_is_each_told_without_relations(store: Store) -> None:
+    assert await told(store, "shop.py:42:7") == [("parse", ""), ("far", "")]
+
+
+@pytest.mark.parametrize(
+    "query", ["src/shop.py", "src/shop.py:parse", "selling in shop.py:42", "src/gone.py:3", "parse"]
+)
+async def test_whatever_is_no_line_is_another_question(store: Store, query: str) -> None:
+    assert await told(store, query) is None
