@@ -119,6 +119,7 @@ def test_a_workspace_has_a_say_only_where_a_mark_gives_it() -> None:
         "manifest",
         "memory",
         "reporting",
+        "team",
         "telemetry",
     }
     assert {place for place, say in SAY.items() if say == "trusted"} == {
