@@ -140,5 +140,5 @@ def test_each_package_has_one_base_of_its_errors() -> None:
     bases = {error.__name__ for error in AuroraError.__subclasses__() if error.__module__.startswith("aurora_")}
     assert bases == {
         "ProtocolError", "StoreError", "IndexerError", "OrchestrationError", "SettingsError", "WorkspaceError",
-        "CommandError", "InvalidRequest",
+        "CommandError", "InvalidRequest", "TeamError",
     }  # fmt: skip
