@@ -110,7 +110,7 @@ class Hub:
     def own_teams(self) -> list[str]:
         """Teams that this role is in."""
         with self._step() as db:
-            return sorted(_one(db.execute("SELECT aurora.own_teams()")))
+            return sorted(typed.convert(_one(db.execute("SELECT aurora.own_teams()")), list[str]))
 
     def members(self, team: str) -> list[Member]:
         """Members of a team, who left too, by role."""
@@ -120,7 +120,7 @@ class Hub:
                    FROM aurora.members WHERE team_id = %s ORDER BY role""",
                 (team,),
             ).fetchall()
-        return [Member(*row) for row in rows]
+            return [Member(*row) for row in typed.convert(rows, list[tuple[str, str, float, bool]])]
 
     def claim(self, team: str, author: str) -> None:
         """Say that this role's entries are `author`'s. Raises HubRefused where another's are, or it has another."""
@@ -152,13 +152,14 @@ class Hub:
                    ON CONFLICT (team_id, repository, id) DO NOTHING RETURNING arrival""",
                 (team, repository, author, machine, *map(list, columns)),
             ).fetchall()
-        return len(numbers), max((row[0] for row in numbers), default=0)
+            told = typed.convert(numbers, list[tuple[int]])
+        return len(told), max((row[0] for row in told), default=0)
 
     def heads(self, team: str, repository: str) -> dict[Stream, int]:
         """The highest number of each stream of a repository. Skips from stream to stream, whatever their length."""
         with self._step() as db:
             rows = db.execute(HEADS, {"team": team, "repository": repository}).fetchall()
-        return {(row[0], row[1]): row[2] for row in rows}
+            return {(row[0], row[1]): row[2] for row in typed.convert(rows, list[tuple[str, str, int]])}
 
     def pull(self, team: str, repository: str, cursors: Mapping[Stream, int], limit: int) -> list[Arrival]:
         """What arrived in each of these streams after its number, at most `limit` of each, in the order of arrival."""
@@ -176,7 +177,10 @@ class Hub:
                     "limit": limit,
                 },
             ).fetchall()
-        return [_arrival(repository, row) for row in rows]
+            arrivals = [_arrival(repository, row) for row in rows]
+            if any(each.number <= cursors[each.stream] for each in arrivals):
+                raise ValueError("it sends what was not asked for")
+        return arrivals
 
     def live_ids(self, team: str, repository: str, stream: Stream) -> set[str]:
         """Ids in a stream whose bodies are at the hub."""
@@ -186,7 +190,7 @@ class Hub:
                    AND machine = %s AND body IS NOT NULL AND kind <> 'forget'""",
                 (team, repository, *stream),
             ).fetchall()
-        return {row[0] for row in rows}
+            return {row[0] for row in typed.convert(rows, list[tuple[str]])}
 
     def erase(self, team: str, repository: str, ids: Sequence[str]) -> int:
         """Erase the bodies of one's own entries at the hub; how many were there."""
@@ -202,7 +206,10 @@ class Hub:
 
     @contextmanager
     def _step(self) -> Iterator[Connection[tuple[Any, ...]]]:
-        """One step: its errors as ours; the line is cut when it takes too long. psycopg's own waits have no end."""
+        """One step: its errors as ours; the line is cut when it takes too long. psycopg's own waits have no end.
+
+        Answers are read within it: garbage may look like rows.
+        """
         late = threading.Timer(self._deadline, self._hang_up)
         late.daemon = True
         late.start()
@@ -212,6 +219,8 @@ class Hub:
             raise HubRefused(f"the hub refuses: {_said(error)}") from error
         except psycopg.Error as error:
             raise HubAway(f"the hub fails: {_said(error)}") from error
+        except (ValueError, TypeError, LookupError, msgspec.ValidationError) as error:
+            raise HubAway(f"the hub answers what no hub does: {_said(error)}") from error
         finally:
             late.cancel()
 
@@ -253,7 +262,8 @@ CROSS JOIN LATERAL (
 
 
 def _arrival(repository: str, row: tuple[Any, ...]) -> Arrival:
-    author, machine, number, identity, sequence, at, kind, body = row
+    author, machine, number, identity = typed.convert(row[:4], tuple[str, str, int, str])
+    sequence, at, kind, body = row[4:]
     entry = None
     if body is not None:
         given = {"id": identity, "repository": repository, "author": author, "machine": machine}
@@ -267,6 +277,6 @@ def _one(cursor: psycopg.Cursor[tuple[Any, ...]]) -> Any:
     return row[0] if row else None
 
 
-def _said(error: psycopg.Error) -> str:
+def _said(error: Exception) -> str:
     """The first line of what a server said, and no more of it than fits on one."""
     return (str(error).strip().splitlines() or ["it hung up"])[0][:300]

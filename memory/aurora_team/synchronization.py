@@ -6,7 +6,7 @@ after what it passes over is on the disk. Blocks; run it in a thread.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from aurora_memory import StoreError
@@ -38,10 +38,22 @@ class Outcome:
     secrets: list[str] = field(default_factory=list)
 
 
+def _unkept() -> None:
+    """What keeps a progress that is to be forgotten."""
+
+
 def synchronize(
-    hub: Hub, team: str, record: Record, progress: Progress, kinds: Collection[str], *, again: bool = False
+    hub: Hub,
+    team: str,
+    record: Record,
+    progress: Progress,
+    kinds: Collection[str],
+    *,
+    again: bool = False,
+    keep: Callable[[], None] = _unkept,
 ) -> Outcome:
-    """Bring a record and a hub to the same entries. `progress` is moved on, also where an error ends it.
+    """Bring a record and a hub to the same entries. `progress` is moved on, also where an error ends it, and `keep` is
+    called whenever it was: who is killed in a long exchange does not begin anew.
 
     `again` begins anew, as after a hub was restored from a backup. Raises TeamError, StoreError.
     """
@@ -49,8 +61,8 @@ def synchronize(
         progress.pulled, progress.sent, progress.acknowledged = [], 0, 0
     outcome = Outcome()
     heads = hub.heads(team, record.repository)
-    forgets = _fetch(hub, team, record, progress, heads, outcome)
-    forgets |= _send(hub, team, record, progress, heads, kinds, outcome)
+    forgets = _fetch(hub, team, record, progress, heads, outcome, keep)
+    forgets |= _send(hub, team, record, progress, heads, kinds, outcome, keep)
     if forgets:
         own = (record.author, record.machine)
         gone = hub.live_ids(team, record.repository, own) - _own_ids(record)
@@ -68,7 +80,15 @@ def preview(record: Record, progress: Progress, kinds: Collection[str]) -> Itera
                 yield entry, judge(entry, kinds).reason
 
 
-def _fetch(hub: Hub, team: str, record: Record, progress: Progress, heads: dict[Stream, int], outcome: Outcome) -> bool:
+def _fetch(
+    hub: Hub,
+    team: str,
+    record: Record,
+    progress: Progress,
+    heads: dict[Stream, int],
+    outcome: Outcome,
+    keep: Callable[[], None],
+) -> bool:
     """Fetch what is missing; whether something of it says that something is forgotten."""
     reached: dict[Stream, int] = {(author, machine): number for author, machine, number in progress.pulled}
     has_own = (record.author, record.machine) in record.heads()
@@ -88,6 +108,7 @@ def _fetch(hub: Hub, team: str, record: Record, progress: Progress, heads: dict[
             wanted[each.stream] = max(wanted[each.stream], each.number)
         reached |= wanted
         progress.pulled = [(author, machine, number) for (author, machine), number in sorted(reached.items())]
+        keep()
     return forgets
 
 
@@ -114,6 +135,7 @@ def _send(
     heads: dict[Stream, int],
     kinds: Collection[str],
     outcome: Outcome,
+    keep: Callable[[], None],
 ) -> bool:
     """Send what is one's own; whether something of it says that something is forgotten."""
     own = (record.author, record.machine)
@@ -138,6 +160,7 @@ def _send(
         forgets |= any(entry.kind == FORGET for entry in passed)
         progress.sent = found[-1][0]
         progress.acknowledged = max(progress.acknowledged, number)
+        keep()
     return forgets
 
 

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -202,12 +203,15 @@ def _sync(settings: GlobalOptions, *, again: bool) -> int:
 
     kinds = _kinds(settings)
     told: list[dict[str, object]] = []
-    with _memberships(settings).held() as memberships, _outgoing(settings, kinds) as record:
+    file = _memberships(settings)
+    with file.held() as memberships, _outgoing(settings, kinds) as record:
         for each in memberships:
             progress = each.repositories.setdefault(record.repository, Progress())
             try:
                 with Hub.open(each.url) as hub:
-                    done = synchronize(hub, each.team, record, progress, kinds, again=again)
+                    done = synchronize(
+                        hub, each.team, record, progress, kinds, again=again, keep=partial(file.write, memberships)
+                    )
             except (TeamError, StoreError) as error:
                 each.problem = plain(str(error))
                 told.append({"team": each.team, "problem": each.problem})

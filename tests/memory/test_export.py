@@ -1,9 +1,12 @@
 """Learned memory from one file to another: identities, moves, merges, and lines that nobody should believe."""
 
+import asyncio
 import errno
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import closing
@@ -467,3 +470,16 @@ async def test_what_another_repository_delivered_is_not_told_as_delivered_here(o
     same = await opened("same", *FILES)
     await same.remember("git_root", "a" * 40)
     assert (await same.import_learned(path, NOON)).added["deliverable"] == 1
+
+
+async def test_an_open_memory_is_no_export_and_keeps_its_locks(opened: Opener, tmp_path: Path) -> None:
+    store = await taught(await opened("here", *FILES))
+    link = tmp_path / "memory.jsonl"
+    link.symlink_to(store.path)
+    for source in (store.path, link, *(store.path.with_name(f"{store.path.name}-{each}") for each in ("wal", "shm"))):
+        with pytest.raises(StoreError, match="is a database"):
+            await store.import_learned(source, NOON + 2000)
+    look = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('SELECT * FROM facts'); db.close()"
+    await asyncio.to_thread(subprocess.run, [sys.executable, "-c", look, str(store.path)], check=True)
+    assert not store.lost, "who closes last takes the log away, and here he was not the last"
+    await store.record_accesses([1], "success", NOON + 2000)

@@ -25,7 +25,7 @@ from aurora_server.workspace.workspace import Workspace
 from tests.e2e.repositories import commit, git
 from tests.memory.runs import NOON, retrieved, run
 from tests.memory.test_export import learned
-from tests.server import record_kills
+from tests.server import record_kills, takeover_kills
 
 Opener = Callable[[Path], Awaitable[Workspace]]
 CART = "def total(lines):\n    return sum(line.price for line in lines)\n"
@@ -303,3 +303,16 @@ def test_nothing_acknowledged_is_lost_or_doubled_when_the_daemon_is_killed(tmp_p
     assert set(acknowledged) <= found[0].keys()
     assert set(found[0].values()) == {1}
     assert len(bodies) == len(set(bodies)) == len(found[0])
+
+
+async def test_a_takeover_that_is_killed_again_and_again_records_everything_once(tmp_path: Path) -> None:
+    took = []
+    for name, kills in (("whole", 0), ("killed", 4)):
+        folder = tmp_path / name
+        before = learned(takeover_kills.made(folder, 500))
+        await asyncio.to_thread(takeover_kills.killed, folder, kills, 22, 1.5)
+        assert await takeover_kills.take_over(folder) == []
+        took.append(takeover_kills.recorded(folder))
+        assert len(before["accesses"]) == 503
+    assert took[0] == took[1] and sum(took[0].values()) > 503
+    assert max(took[0].values()) == 1

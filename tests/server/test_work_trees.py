@@ -16,6 +16,7 @@ import pytest
 from aurora_memory.store.memory_files import memory_file
 from aurora_protocol.client import Client
 from tests.e2e.repositories import commit, git
+from tests.server import work_tree_switches
 from tests.server.daemons import Daemon, until
 
 CART = "def total(lines):\n    return sum(lines)\n"
@@ -71,6 +72,12 @@ def test_a_new_work_tree_parses_only_what_differs_and_answers_with_its_own_files
     assert [each["name"] for each in recalled(daemon, shop, "total")][:1] == ["total"]
     first = runs(daemon, tree)[0]
     assert (first["parsed"], first["removed"]) == (1, 1)
+
+
+def test_files_switched_at_random_are_found_in_their_own_tree_alone(home: Path, tmp_path: Path) -> None:
+    trees = work_tree_switches.made(tmp_path, 4)
+    counted = work_tree_switches.switched(home, trees, 25, 3)
+    assert counted.answers == 75 and not counted.wrong, counted.wrong
 
 
 def test_of_its_siblings_it_starts_from_one_at_the_same_commit(daemon: Daemon, shop: Path) -> None:

@@ -18,6 +18,7 @@ pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
 
 from aurora_memory.record.entry import Draft, Entry
 from aurora_server.workspace.record_place import open_record, record_place
+from aurora_team.membership import Memberships
 from tests.server.deliverables import lifetime
 from tests.team.postgres import Server
 from tests.team.records import access, held
@@ -199,6 +200,38 @@ def test_a_hub_that_went_away_is_one_line_in_the_status(server: Server, tmp_path
     server.revive()
     assert run("carl", "team", "sync").returncode == 0
     assert ": fine;" in run("carl", "team", "status").stdout
+
+
+def test_a_long_exchange_that_is_killed_goes_on_where_it_was(server: Server, tmp_path: Path, run: Run) -> None:
+    with server.connect() as db:
+        db.execute("CREATE ROLE ida LOGIN")
+    for arguments in (
+        ("create", server.url(), "long"),
+        ("members", server.url(), "long", "--add", "ida"),
+        ("join", server.url("ida")),
+    ):
+        assert run("ida", "team", *arguments).returncode == 0
+    number = 30_000
+    _learn(tmp_path, "ida", [access(float(each)) for each in range(number)])
+    home = tmp_path / "home-ida"
+
+    def sent() -> int:
+        (membership,) = Memberships(home).read()
+        return max((each.sent for each in membership.repositories.values()), default=0)
+
+    command = [sys.executable, "-P", "-m", "aurora_cli", "team", "sync"]
+    with subprocess.Popen(
+        command, cwd=tmp_path / "ida", env={**os.environ, "AURORA_HOME": str(home)}, stdout=subprocess.DEVNULL
+    ) as process:
+        while not sent():
+            assert process.poll() is None, "it is cut while it sends"
+            time.sleep(0.01)
+        process.kill()
+    assert 0 < sent() < number
+    assert run("ida", "team", "sync").returncode == 0
+    with server.connect() as db:
+        row = db.execute("SELECT count(*), count(DISTINCT id) FROM aurora.entries WHERE team_id = 'long'").fetchone()
+    assert row == (number, number)
 
 
 def test_without_the_extra_it_says_in_one_line_how_to_install_it(tmp_path: Path) -> None:

@@ -51,6 +51,9 @@ _KEYS_KEPT = 50_000
 _SUCCESSES_COMPARED = 500
 """Successful runs, latest first, that may have settled what was difficult."""
 
+_LOGS = ("-wal", "-shm")
+"""What SQLite keeps beside a database while somebody has it open."""
+
 _LineReader = Callable[[int, bytes], ExportLine]
 
 
@@ -126,9 +129,15 @@ async def take_in_lines(db: aiosqlite.Connection, lines: Sequence[ExportLine], n
 
 
 def _opened(path: Path) -> BinaryIO:
+    """An export, open. A database that somebody has open is not touched: to close it again would take every lock that
+    SQLite holds on it from this process (POSIX), and another process would then take away the log that is written to.
+    """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
     try:
-        descriptor = os.open(path, flags)
+        real = Path(os.path.realpath(path))
+        if real.name.endswith(_LOGS) or any(real.with_name(real.name + each).exists() for each in _LOGS):
+            raise StoreError(f"cannot read {path}: it is a database in use; give what 'aurora memory export' wrote")
+        descriptor = os.open(real, flags)
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}; check the path") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):

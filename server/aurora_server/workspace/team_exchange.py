@@ -97,6 +97,7 @@ class TeamExchange:
             async with asyncio.timeout(LONGEST_SECONDS):
                 return await process.wait() == 0
         except TimeoutError:
+            logger.warning("an exchange with teams was given up", extra={"root": str(root), "after": LONGEST_SECONDS})
             return False
         finally:
             if process.returncode is None:
