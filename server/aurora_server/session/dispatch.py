@@ -64,6 +64,7 @@ class SessionProtocol(LanguageServerProtocol):
         self.log_name = "the daemon's log"
         self._tasks: dict[MessageId, asyncio.Task[Any]] = {}
         self._background: set[asyncio.Task[Any]] = set()
+        self._ending = ""
 
     def receive(self, message: Any) -> None:
         """Handle one message from the client. Whatever is wrong with it is answered or logged; nothing is raised."""
@@ -113,8 +114,9 @@ class SessionProtocol(LanguageServerProtocol):
             told["data"] = error.data
         self._write({"jsonrpc": "2.0", "id": identity, "error": told})
 
-    def close(self) -> None:
-        """Cancel what is under way in either direction."""
+    def close(self, reason: str = "") -> None:
+        """Cancel what is under way in either direction; `reason` is told where it is not the client who wants that."""
+        self._ending = reason
         for task in (*self._tasks.values(), *self._background):
             task.cancel()
         for future in self._request_futures.values():
@@ -247,11 +249,21 @@ class SessionProtocol(LanguageServerProtocol):
     def _finish(self, identity: MessageId, method: str, task: asyncio.Task[Any]) -> None:
         self._tasks.pop(identity, None)
         if task.cancelled():
-            self.refuse(identity, RequestError(REQUEST_CANCELLED, f"{method} was cancelled"))
+            self.refuse(identity, self._given_up(method, task))
         elif (error := task.exception()) is not None:
             self._fail(identity, method, error)
         else:
             self._reply(identity, method, task.result())
+
+    def _given_up(self, method: str, task: asyncio.Task[Any]) -> RequestError:
+        """Why a request has no answer: "cancelled" is only what the client itself has withdrawn."""
+        if not task.cancelling():  # nobody cancelled it: what it waited for was, where a thread was refused, say
+            logger.warning("request given up", extra={"method": method})
+            told = f"{method} was given up, as what it waited for ended early; try again; details: {self.log_name}"
+            return RequestError(REQUEST_FAILED, told)
+        if self._ending:
+            return RequestError(REQUEST_FAILED, f"{method} was given up: {self._ending}; try again")
+        return RequestError(REQUEST_CANCELLED, f"{method} was cancelled")
 
     def _finish_notification(self, method: str, task: asyncio.Task[Any]) -> None:
         self._background.discard(task)
