@@ -46,6 +46,8 @@ MAX_IN_FLIGHT = 256
 
 MessageId = str | int
 Phase = Literal["new", "initialized", "shut down"]
+WITHDRAWN = "withdrawn"
+"""Message with which a part of a request is cancelled because the client wants that; the whole ends with it."""
 
 
 class SessionProtocol(LanguageServerProtocol):
@@ -256,14 +258,14 @@ class SessionProtocol(LanguageServerProtocol):
             self._reply(identity, method, task.result())
 
     def _given_up(self, method: str, task: asyncio.Task[Any]) -> RequestError:
-        """Why a request has no answer: "cancelled" is only what the client itself has withdrawn."""
-        if not task.cancelling():  # nobody cancelled it: what it waited for was, where a thread was refused, say
+        """Why a request has no answer: cancelled is what the client withdrew, or what ends with its session."""
+        if not task.cancelling() and not _withdrawn(
+            task
+        ):  # nobody cancelled it: what it waited for was, where a thread was refused, say
             logger.warning("request given up", extra={"method": method})
             told = f"{method} was given up, as what it waited for ended early; try again; details: {self.log_name}"
             return RequestError(REQUEST_FAILED, told)
-        if self._ending:
-            return RequestError(REQUEST_FAILED, f"{method} was given up: {self._ending}; try again")
-        return RequestError(REQUEST_CANCELLED, f"{method} was cancelled")
+        return RequestError(REQUEST_CANCELLED, f"{method} was cancelled" + (self._ending and f": {self._ending}"))
 
     def _finish_notification(self, method: str, task: asyncio.Task[Any]) -> None:
         self._background.discard(task)
@@ -329,3 +331,12 @@ class SessionProtocol(LanguageServerProtocol):
     def lsp_exit(self, *args: Any) -> None:  # type: ignore[override]
         """End this session, and nothing else."""
         self.on_exit()
+
+
+def _withdrawn(task: asyncio.Task[Any]) -> bool:
+    """Whether a cancelled task ended with a part of it that the client has withdrawn."""
+    try:
+        task.exception()
+    except asyncio.CancelledError as error:
+        return error.args == (WITHDRAWN,)
+    return False
