@@ -24,6 +24,7 @@ from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import TerminalStyle, print_json, style_of_output
 
 _STEP_ENDS_WITHIN = 120.0
+_SAVE_SEEN_WITHIN = 30.0
 _KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLUMNS", "NO_COLOR", "SYSTEMROOT", "TMPDIR", "TEMP")
 
 _FILES = {
@@ -141,11 +142,10 @@ def demo(settings: GlobalOptions) -> int:
         for number, step in enumerate(STEPS, start=1):
             if number > 1 and step.says and not settings.json and not _goes_on():
                 break
-            for name, text in step.edits.items():
-                with (folder / name).open("a") as file:
-                    file.write(text)
             if not settings.json:
                 print("\n".join(_heading(number, step, style)), flush=True)
+            if step.edits:
+                _save(step, folder, environment)
             done = _run(step.command, folder, environment, captured=settings.json)
             told.append({"command": _typed(step), "exit": done.returncode, "output": done.stdout or ""})
     if settings.json:
@@ -153,6 +153,18 @@ def demo(settings: GlobalOptions) -> int:
     else:
         print(f'\n{style.dim("the shop and its daemon are gone again; in a folder of yours:")} aur "words"')
     return 0
+
+
+def _save(step: Step, folder: Path, environment: Mapping[str, str]) -> None:
+    """Append to files as an editor would, and go on once the daemon has noticed: some tenths of a second."""
+    for name, text in step.edits.items():
+        with (folder / name).open("a") as file:
+            file.write(text)
+    ends = time.monotonic() + _SAVE_SEEN_WITHIN
+    while time.monotonic() < ends:
+        found = _run((*step.command, "--json"), folder, environment, captured=True).stdout
+        if '"results": []' not in found:
+            break
 
 
 def _heading(number: int, step: Step, style: TerminalStyle) -> list[str]:

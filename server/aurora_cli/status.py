@@ -25,7 +25,7 @@ _SHOWN = 5
 @click.command()
 @click.pass_obj
 def status(settings: GlobalOptions) -> None:
-    """Say on one screen how memory, daemon, trust, money and changes under way stand."""
+    """Say on one screen how memory, daemon, trust, changes under way, money and team stand."""
     told = _told(settings)
     if settings.json:
         print_json(told)
@@ -44,6 +44,7 @@ def status_lines(told: dict[str, Any], style: TerminalStyle, now: datetime) -> l
     rows.append(["trust", _trust_words(told["workspace"])])
     rows += [["under way" if not at else "", line] for at, line in enumerate(_deliverables(told, style, now))]
     rows.append(["budget", _budget_words(told["budget"])])
+    rows.append(["team", _team_words(told["teams"])])
     return table_lines([[style.bold(name), words] for name, words in rows], style, cut=1, indent=0)
 
 
@@ -52,6 +53,7 @@ def _told(settings: GlobalOptions) -> dict[str, Any]:
 
     from aurora_server.configuration.budget import open_budget
     from aurora_server.configuration.trust import Trust
+    from aurora_team.membership import Memberships
 
     root = settings.workspace.resolve()
     daemon = _daemon(settings)
@@ -69,6 +71,10 @@ def _told(settings: GlobalOptions) -> dict[str, Any]:
         "other_workspaces": [each for each in workspaces if each is not mine],
         "deliverables": _under_way(settings, root) if mine else {"deliverables": [], "total": 0, "names": {}},
         "budget": msgspec.to_builtins(open_budget(os.environ, settings.config).status()),
+        "teams": [
+            {"team": each.team, "reached_at": each.reached_at, "problem": each.problem}
+            for each in Memberships(settings.address.home).read()
+        ],
     }
 
 
@@ -135,6 +141,12 @@ def _deliverables(told: dict[str, Any], style: TerminalStyle, now: datetime) -> 
     more = found["total"] - len(found["deliverables"])
     lines = list_lines(found["deliverables"], style, now, filtered=True, names=found["names"])
     return [*lines, f"and {more:,} more (aurora deliverable list --status open)"] if more > 0 else lines
+
+
+def _team_words(teams: list[dict[str, Any]]) -> str:
+    if not teams:
+        return "none was joined; nothing leaves this machine"
+    return plain("; ".join(f"{each['team']}: {each['problem'] or 'fine'}" for each in teams)) + " (aurora team status)"
 
 
 def _budget_words(budget: dict[str, Any]) -> str:

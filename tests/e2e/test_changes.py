@@ -25,6 +25,7 @@ CODE = "def {}(value):\n    return value\n"
 @pytest.fixture(scope="module")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     with product_in(tmp_path_factory.mktemp("aurora") / "home") as product:
+        product.session(None).close()  # the daemon is all tests', not the first one's
         yield product
 
 

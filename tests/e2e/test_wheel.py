@@ -110,6 +110,7 @@ def test_the_wheel_carries_queries_schemas_and_nothing_of_the_tests(wheel: Path)
             "deliverables",
             "indexer",
             "memory",
+            "team",
             "manifest",
             "protocol",
             "schemas",

@@ -17,6 +17,7 @@ import aurora_memory
 import aurora_orchestration
 import aurora_protocol
 import aurora_server
+import aurora_team
 from aurora_cli.errors import exit_code, one_line, report
 from aurora_cli.manifest_files import FileChanged, UnreadableManifest
 from aurora_deliverables import InvalidRequest
@@ -40,6 +41,7 @@ PACKAGES = (
     aurora_memory,
     aurora_manifest,
     aurora_protocol,
+    aurora_team,
 )
 
 
@@ -140,5 +142,5 @@ def test_each_package_has_one_base_of_its_errors() -> None:
     bases = {error.__name__ for error in AuroraError.__subclasses__() if error.__module__.startswith("aurora_")}
     assert bases == {
         "ProtocolError", "StoreError", "IndexerError", "OrchestrationError", "SettingsError", "WorkspaceError",
-        "CommandError", "InvalidRequest",
+        "CommandError", "InvalidRequest", "TeamError",
     }  # fmt: skip

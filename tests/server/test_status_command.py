@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from aurora_team.membership import Membership, Memberships
 from tests.e2e.product import Product
 from tests.e2e.repositories import shop
 
@@ -52,6 +53,17 @@ def test_what_is_open_here_and_elsewhere_and_under_way(product: Product, root: P
             said = product.aurora("status", cwd=root).stdout
             assert "change-6 · apply" in said and "and 2 more" in said and f"also open  {other}" in said
             assert "trusted: its .aurora/ may name" in said
+
+
+def test_teams_are_told_with_what_is_wrong(product: Product, root: Path) -> None:
+    assert product.json("status", cwd=root)["teams"] == []
+    assert "nothing leaves this machine" in product.aurora("status", cwd=root).stdout
+    product.home.mkdir(mode=0o700, exist_ok=True)
+    joined = [Membership("postgresql://hub/a", "red", "me"), Membership("postgresql://hub/b", "blue", "me")]
+    joined[1].problem = "the hub cannot be reached"
+    Memberships(product.home).write(joined)
+    said = product.aurora("status", cwd=root).stdout
+    assert "red: fine; blue: the hub cannot be reached (aurora team status)" in said
 
 
 def test_money_is_told_as_the_budget_has_it(product: Product, root: Path) -> None:

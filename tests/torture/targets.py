@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from aurora_protocol import deliverable_methods, memory_methods, methods, query_methods
+import aurora_protocol
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "agents list": (),
@@ -51,6 +53,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "deliverable tests": ("x",),
     "deliverable tokens": ("x",),
     "deliverable tool-call": ("x",),
+    "demo": (),
     "doctor": ("--repair",),
     "explain": ("second_one",),
     "index": (),
@@ -79,15 +82,25 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "report cumulative": (),
     "report daily": (),
     "report monthly": (),
+    "status": (),
+    "team create": ("postgresql://127.0.0.1:9/hub", "red"),
+    "team forget": ("--yes",),
+    "team join": ("postgresql://127.0.0.1:9/hub",),
+    "team leave": ("red",),
+    "team members": ("postgresql://127.0.0.1:9/hub", "red"),
+    "team preview": (),
+    "team status": (),
+    "team sync": (),
     "trust": ("{root}",),
     "uninstall": ("--yes",),
+    "who": ("second_one",),
 }
 """Arguments of each command; `{root}` is the workspace, `{folder}` a folder beside it."""
 
 SERVE = ("daemon run", "dashboard", "lsp", "manifest serve", "mcp")
 """Commands that go on until they are ended."""
 
-LOSE = ("uninstall",)
+LOSE = ("team forget", "uninstall")
 """Commands after which memory is gone, as was asked for."""
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -111,6 +124,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "aurora/status": {},
     "aurora/stop": {},
     "aurora/verify": {"query": "x"},
+    "aurora/who": {"place": "second_one"},
 }
 """Params of each method that a client may ask for."""
 
@@ -141,9 +155,10 @@ def commands() -> Iterator[str]:
 
 def known_methods() -> set[str]:
     """Every `aurora/*` method that the protocol names."""
+    modules = [each.name for each in pkgutil.iter_modules(aurora_protocol.__path__) if each.name.endswith("methods")]
     return {
         value
-        for module in (methods, deliverable_methods, memory_methods, query_methods)
-        for value in vars(module).values()
+        for name in modules
+        for value in vars(importlib.import_module(f"aurora_protocol.{name}")).values()
         if isinstance(value, str) and re.fullmatch(r"aurora/[A-Za-z/]+", value)
     }

@@ -29,7 +29,7 @@ from aurora_server.workspace.shared_records import SharedRecord, SharedRecords
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 500
+AT_ONCE = 100
 """Lines that are recorded, or taken in, in one transaction: whoever else writes waits for it."""
 
 AGAIN_SECONDS = 30.0
