@@ -97,7 +97,9 @@ def test_a_daemon_that_stops_answers_what_is_under_way(tmp_path: Path, large: Pa
         request = wire.post("aurora/index")
         wire.result("aurora/status")
         daemon.process.terminate()
-        assert wire.answer(request)["error"]["code"] == -32800
+        error = wire.answer(request)["error"]
+        assert error["code"] == -32800
+        assert "stopping" in error["message"]
         assert daemon.process.wait(HANG) == 0
 
 

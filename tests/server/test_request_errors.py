@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from aurora_server.session.errors import REQUEST_FAILED, as_request_error
+from aurora_server.lsp.server import AuroraServer
+from aurora_server.session.errors import REQUEST_CANCELLED, REQUEST_FAILED, as_request_error
+from aurora_server.session.refusals import NO_THREAD
 
 
-@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC])
+@pytest.mark.parametrize("number", [errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC])
 def test_what_the_system_refuses_is_said_with_its_words(number: int) -> None:
     told = as_request_error(OSError(number, os.strerror(number)))
     assert told is not None and told.code == REQUEST_FAILED and os.strerror(number) in told.message
@@ -23,3 +28,33 @@ def test_memory_that_is_refused_is_said() -> None:
 
 def test_another_error_of_the_system_is_unexpected() -> None:
     assert as_request_error(OSError(errno.EISDIR, "Is a directory")) is None
+
+
+def test_threads_that_are_refused_are_said() -> None:
+    told = as_request_error(RuntimeError(NO_THREAD))
+    assert told is not None and told.code == REQUEST_FAILED and "threads" in told.message
+    assert as_request_error(RuntimeError("another")) is None
+
+
+async def test_only_what_was_cancelled_is_told_as_cancelled() -> None:
+    protocol = AuroraServer(cast(Any, SimpleNamespace(workspaces=None)), lambda reason: None).protocol
+    waited: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def ask() -> None:
+        await waited
+
+    def told(task: asyncio.Task[None]) -> tuple[int, str]:
+        error = protocol._given_up("aurora/recall", task)
+        return error.code, error.message
+
+    withdrawn, broken = asyncio.create_task(ask()), asyncio.create_task(ask())
+    await asyncio.sleep(0)
+    withdrawn.cancel()
+    waited.cancel()
+    await asyncio.wait({withdrawn, broken})
+    assert withdrawn.cancelled() and broken.cancelled()
+    assert told(withdrawn) == (REQUEST_CANCELLED, "aurora/recall was cancelled")
+    code, message = told(broken)
+    assert code == REQUEST_FAILED and "cancelled" not in message
+    protocol.close("the daemon is stopping")
+    assert told(withdrawn) == (REQUEST_CANCELLED, "aurora/recall was cancelled: the daemon is stopping")

@@ -51,6 +51,10 @@ class Reader:
                 return self.rows(sql, values)
             raise explained(error, self._path) from error
 
+    def give_memory_back(self) -> None:
+        """Let go of the pages that are kept; the next questions read them anew."""
+        self.rows("PRAGMA shrink_memory")
+
     def lasting(self, sql: str) -> list[Any]:
         """The rows that answer a question without values; asked again only when something was written."""
         known = self._known.get(sql)

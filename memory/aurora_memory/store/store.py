@@ -40,6 +40,7 @@ from aurora_memory.store.deliverable_log import Outbox
 from aurora_memory.store.file_identity import FileIdentity, usable_size
 from aurora_memory.store.maintenance import Maintained
 from aurora_memory.store.migrations import migrate
+from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
 from aurora_protocol.secret_mask import masked, masked_json, masked_struct
@@ -114,6 +115,17 @@ class Store(Maintained):
             if self.lost:
                 await self._leave_behind()
             await self._writer.close()
+
+    async def give_memory_back(self) -> None:
+        """Let go of the pages that both connections keep; the next questions read them anew. Raises a `StoreError`."""
+        await self.read(Reader.give_memory_back)
+        async with self._turn:
+            try:
+                await self._writer.execute("PRAGMA shrink_memory")
+            except sqlite3.Error as error:
+                raise explained(error, self.path) from error
+            except ValueError as error:  # aiosqlite: it was closed while we waited
+                raise StoreError(f"{self.path} was closed meanwhile; ask again") from error
 
     @asynccontextmanager
     async def _transaction(self, *, durable: bool = False) -> AsyncIterator[aiosqlite.Connection]:

@@ -153,7 +153,7 @@ class Session:
             for task in (reading, waiting):
                 task.cancel()
             await asyncio.gather(reading, waiting, return_exceptions=True)
-            self._server.close()
+            self._server.close(self._ending or "the session was cut off")
             await self._server.protocol.settled(GOODBYE)
             await self._hang_up()
             lasted = round(time.monotonic() - began, 3)

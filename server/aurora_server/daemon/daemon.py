@@ -21,6 +21,7 @@ from aurora_server.configuration.live_settings import SettingsSource
 from aurora_server.configuration.settings import SettingsError
 from aurora_server.daemon import daemon_log
 from aurora_server.daemon.endpoint import Endpoint
+from aurora_server.daemon.idle_memory import IdleMemory
 from aurora_server.daemon.lifetime import close_core, core_of, end_for_certain, stop_on_signals
 from aurora_server.daemon.listener import Listener
 from aurora_server.daemon.standalone import run_stdio
@@ -98,6 +99,7 @@ class Daemon:
         log = daemon_log.log_file(address.log, source.started.logging, address.home)
         self._core = core_of(source, opener, endpoint.listening_at, log, self.stop)
         self._listener = Listener(endpoint, self._core)
+        self._idle_memory = IdleMemory(self._core.workspaces)
 
     def stop(self, reason: str) -> None:
         """Ask it to end, for this reason."""
@@ -144,6 +146,7 @@ class Daemon:
         if first:
             await asyncio.to_thread(self._source.tell_log)
         await self._take_settings()
+        await self._idle_memory.look()
         if not await asyncio.to_thread(self._endpoint.intact):
             self.stop("its socket is gone")
 

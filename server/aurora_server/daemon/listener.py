@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import hmac
+import importlib
 import itertools
 import logging
 import os
@@ -17,6 +18,7 @@ from aurora_protocol.connection import peer_user
 from aurora_protocol.frames import encode
 from aurora_server.daemon.endpoint import BACKLOG, Endpoint
 from aurora_server.session.core import Core
+from aurora_server.session.refusals import NO_THREAD
 
 if TYPE_CHECKING:
     from aurora_server.daemon.connection import Session
@@ -45,6 +47,7 @@ class Listener:
         self._sessions: dict[asyncio.Task[None], Session] = {}
         self._server: asyncio.Server | None = None
         self._session_class: asyncio.Task[type[Session]] | None = None
+        self._ranking: asyncio.Task[None] | None = None
         self._last_left = time.monotonic()
 
     @property
@@ -63,6 +66,24 @@ class Listener:
             self._server = await asyncio.start_unix_server(self._connected, sock=listener, backlog=1)
         listener.listen(BACKLOG)
         self._session_class = asyncio.create_task(_sessions_loaded(), name="load sessions")
+        self._ranking = asyncio.create_task(self._load_ranking(), name="load ranking")
+
+    async def _load_ranking(self) -> None:
+        """Load what ranking needs while descriptors are plenty; end where that broke off.
+
+        Of a library whose import broke off a half stays, and no second try gets the rest: only a new process does.
+        """
+        if self._session_class is not None:
+            await asyncio.wait({self._session_class})
+        try:
+            await asyncio.to_thread(importlib.import_module, "numpy")
+        except ModuleNotFoundError:
+            logger.error("numpy is missing; install aurora-context anew")  # all else goes on, and recall says it
+        except Exception as error:
+            if str(error) == NO_THREAD:
+                return  # the first recall loads it, on a thread that is there
+            logger.exception("numpy could not be loaded")
+            self._core.stop("numpy could not be loaded")
 
     async def stop(self, reason: str, within: float) -> None:
         """Accept nobody any more, and end the sessions; those that take longer than `within` seconds are cut off."""

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from aurora_server.session.dispatch import WITHDRAWN
+
 if TYPE_CHECKING:
     from aurora_indexer.index_runs import IndexProgress
     from aurora_server.lsp.server import AuroraServer
@@ -130,4 +132,4 @@ def cancel(ls: AuroraServer, params: types.WorkDoneProgressCancelParams) -> None
     """Cancel the request whose progress the user closed."""
     task = ls.cancellable.get(params.token)
     if task is not None:
-        task.cancel()
+        task.cancel(WITHDRAWN)

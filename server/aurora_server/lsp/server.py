@@ -97,9 +97,9 @@ class AuroraServer(LanguageServer):
         task.add_done_callback(self._spawned_ended)
         return task
 
-    def close(self) -> None:
-        """Let go of everything this session holds."""
-        self.protocol.close()
+    def close(self, reason: str = "") -> None:
+        """Let go of everything this session holds; `reason` is told to who waits for an answer."""
+        self.protocol.close(reason)
         for task in self._tasks:
             task.cancel()
         self.folders.close()

@@ -46,6 +46,8 @@ MAX_IN_FLIGHT = 256
 
 MessageId = str | int
 Phase = Literal["new", "initialized", "shut down"]
+WITHDRAWN = "withdrawn"
+"""Message with which a part of a request is cancelled because the client wants that; the whole ends with it."""
 
 
 class SessionProtocol(LanguageServerProtocol):
@@ -64,6 +66,7 @@ class SessionProtocol(LanguageServerProtocol):
         self.log_name = "the daemon's log"
         self._tasks: dict[MessageId, asyncio.Task[Any]] = {}
         self._background: set[asyncio.Task[Any]] = set()
+        self._ending = ""
 
     def receive(self, message: Any) -> None:
         """Handle one message from the client. Whatever is wrong with it is answered or logged; nothing is raised."""
@@ -113,8 +116,9 @@ class SessionProtocol(LanguageServerProtocol):
             told["data"] = error.data
         self._write({"jsonrpc": "2.0", "id": identity, "error": told})
 
-    def close(self) -> None:
-        """Cancel what is under way in either direction."""
+    def close(self, reason: str = "") -> None:
+        """Cancel what is under way in either direction; `reason` is told where it is not the client who wants that."""
+        self._ending = reason
         for task in (*self._tasks.values(), *self._background):
             task.cancel()
         for future in self._request_futures.values():
@@ -247,11 +251,21 @@ class SessionProtocol(LanguageServerProtocol):
     def _finish(self, identity: MessageId, method: str, task: asyncio.Task[Any]) -> None:
         self._tasks.pop(identity, None)
         if task.cancelled():
-            self.refuse(identity, RequestError(REQUEST_CANCELLED, f"{method} was cancelled"))
+            self.refuse(identity, self._given_up(method, task))
         elif (error := task.exception()) is not None:
             self._fail(identity, method, error)
         else:
             self._reply(identity, method, task.result())
+
+    def _given_up(self, method: str, task: asyncio.Task[Any]) -> RequestError:
+        """Why a request has no answer: cancelled is what the client withdrew, or what ends with its session."""
+        if not task.cancelling() and not _withdrawn(
+            task
+        ):  # nobody cancelled it: what it waited for was, where a thread was refused, say
+            logger.warning("request given up", extra={"method": method})
+            told = f"{method} was given up, as what it waited for ended early; try again; details: {self.log_name}"
+            return RequestError(REQUEST_FAILED, told)
+        return RequestError(REQUEST_CANCELLED, f"{method} was cancelled" + (self._ending and f": {self._ending}"))
 
     def _finish_notification(self, method: str, task: asyncio.Task[Any]) -> None:
         self._background.discard(task)
@@ -317,3 +331,12 @@ class SessionProtocol(LanguageServerProtocol):
     def lsp_exit(self, *args: Any) -> None:  # type: ignore[override]
         """End this session, and nothing else."""
         self.on_exit()
+
+
+def _withdrawn(task: asyncio.Task[Any]) -> bool:
+    """Whether a cancelled task ended with a part of it that the client has withdrawn."""
+    try:
+        task.exception()
+    except asyncio.CancelledError as error:
+        return error.args == (WITHDRAWN,)
+    return False

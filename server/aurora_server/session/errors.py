@@ -13,6 +13,7 @@ from pygls.exceptions import JsonRpcException
 
 from aurora_deliverables import InvalidRequest
 from aurora_protocol import AuroraError
+from aurora_server.session.refusals import NO_THREAD
 
 PARSE_ERROR = ErrorCodes.ParseError.value
 INVALID_REQUEST = ErrorCodes.InvalidRequest.value
@@ -48,8 +49,10 @@ def as_request_error(error: BaseException) -> RequestError | None:
             return RequestError(error.code, error.message)
         case AuroraError():
             return RequestError(REQUEST_FAILED, str(error), {"kind": type(error).kind})
-        case OSError(errno=errno.EMFILE | errno.ENFILE | errno.ENOMEM | errno.ENOSPC):
+        case OSError(errno=errno.EAGAIN | errno.EMFILE | errno.ENFILE | errno.ENOMEM | errno.ENOSPC):
             return RequestError(REQUEST_FAILED, f"{_REFUSED} ({error.strerror}); try again when there is more of it")
+        case RuntimeError() if str(error) == NO_THREAD:
+            return RequestError(REQUEST_FAILED, f"{_REFUSED} (threads); try again when there is more of it")
         case MemoryError():
             return RequestError(REQUEST_FAILED, f"{_REFUSED} (memory); try again when there is more of it")
         case _:

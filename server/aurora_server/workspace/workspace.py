@@ -241,6 +241,10 @@ class Workspace:
             await self.record.close()
         await self._store.close()
 
+    async def give_memory_back(self) -> None:
+        """Let go of what is held only so that the next question is answered a little sooner. Raises a `StoreError`."""
+        await self._store.give_memory_back()
+
     def status(self) -> WorkspaceStatus:
         """State and counts, as of the last write."""
         counts = self._counts()

@@ -1,0 +1,136 @@
+"""Memory that a resting daemon gives back: when, and what stays right afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import importlib
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from aurora_memory import StoreError
+from aurora_memory.store import Store, file_reader
+from aurora_server.daemon import idle_memory
+from aurora_server.daemon.idle_memory import QUIET_SECONDS, WORKED_SECONDS, IdleMemory
+from aurora_server.daemon.listener import Listener
+from aurora_server.workspace.registry import Workspaces
+from tests.patience import HANG
+
+
+class Rested:
+    """An open workspace that counts how often it was asked for its memory."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.gone = False
+
+    def opened(self) -> list[Rested]:
+        return [self]
+
+    async def give_memory_back(self) -> None:
+        self.asked += 1
+        if self.gone:
+            raise StoreError("closed")
+
+
+class Hours:
+    """The time, and the processor's, as a test wants them."""
+
+    def __init__(self, workspace: Rested) -> None:
+        self.now = self.spent = 0.0
+        self.memory = IdleMemory(cast(Workspaces, workspace), lambda: self.now, lambda: self.spent)
+
+    async def passes(self, seconds: int, share: float) -> int:
+        """Look once a second; returns how often memory was given back."""
+        given = 0
+        for _ in range(seconds):
+            self.now += 1
+            self.spent += share
+            given += await self.memory.look()
+        return given
+
+
+@pytest.fixture
+def trims(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    done: list[None] = []
+    monkeypatch.setattr(idle_memory, "trim", lambda: done.append(None))
+    return done
+
+
+async def test_memory_is_given_back_once_when_work_is_over(trims: list[None]) -> None:
+    workspace = Rested()
+    hours = Hours(workspace)
+    assert await hours.passes(100, 0.5) == 0
+    assert await hours.passes(int(QUIET_SECONDS) - 2, 0.001) == 0
+    assert await hours.passes(300, 0.001) == 1
+    assert await hours.passes(100, 0.5) == 0
+    workspace.gone = True
+    assert await hours.passes(300, 0.001) == 1
+    assert workspace.asked == len(trims) == 2
+
+
+async def test_a_daemon_that_did_nothing_gives_nothing_back(trims: list[None]) -> None:
+    hours = Hours(Rested())
+    quiet = int(WORKED_SECONDS / 0.001) - 50
+    assert await hours.passes(quiet, 0.001) == 0
+    assert not trims
+
+
+async def test_a_memory_that_does_not_answer_keeps_nobody(trims: list[None], monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stuck(Rested):
+        async def give_memory_back(self) -> None:
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(idle_memory, "GIVEN_WITHIN", 0.01)
+    hours = Hours(Stuck())
+    await hours.passes(10, 0.5)
+    async with asyncio.timeout(HANG):
+        assert await hours.passes(100, 0.001) == 1
+    assert len(trims) == 1
+
+
+async def test_a_store_gives_its_pages_back_on_both_connections_and_answers_as_before(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "m.db")
+    try:
+        await store.remember("root", "/somewhere")
+        said: list[str] = []
+        await store._writer.set_trace_callback(said.append)
+        await store.read(lambda reader: cast(Any, reader._db).set_trace_callback(said.append))
+        await store.give_memory_back()
+        assert said.count("PRAGMA shrink_memory") == 2, said
+        assert await store.read(file_reader.fact, "root") == "/somewhere"
+        await store.remember("root", "/elsewhere")
+        assert await store.read(file_reader.fact, "root") == "/elsewhere"
+    finally:
+        await store.close()
+    with pytest.raises(StoreError):
+        await store.give_memory_back()
+
+
+@pytest.mark.parametrize(
+    ("error", "ends"),
+    [
+        (OSError(errno.EMFILE, "Too many open files"), True),
+        (AttributeError("module 'numpy' has no attribute 'ma'"), True),
+        (ModuleNotFoundError("No module named 'numpy'"), False),
+        (RuntimeError("can't start new thread"), False),
+    ],
+)
+async def test_a_daemon_whose_numpy_is_half_loaded_ends_and_no_other(
+    error: Exception, ends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(name: str) -> None:
+        raise error
+
+    reasons: list[str] = []
+
+    class Heart:
+        connections = 0
+        stop = staticmethod(reasons.append)
+
+    listener = Listener(cast(Any, None), cast(Any, Heart()))
+    monkeypatch.setattr(importlib, "import_module", broken)
+    await listener._load_ranking()
+    assert bool(reasons) == ends
