@@ -467,3 +467,10 @@ async def test_what_another_repository_delivered_is_not_told_as_delivered_here(o
     same = await opened("same", *FILES)
     await same.remember("git_root", "a" * 40)
     assert (await same.import_learned(path, NOON)).added["deliverable"] == 1
+
+
+async def test_deliverables_of_an_export_that_names_no_repository_are_taken_in(opened: Opener, tmp_path: Path) -> None:
+    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    await there.remember("git_root", "b" * 40)
+    done = await there.import_learned(await exported(here, tmp_path), NOON)
+    assert (done.left_out, done.added["deliverable"]) == (0, 1)
