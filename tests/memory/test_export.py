@@ -483,3 +483,10 @@ async def test_an_open_memory_is_no_export_and_keeps_its_locks(opened: Opener, t
     await asyncio.to_thread(subprocess.run, [sys.executable, "-c", look, str(store.path)], check=True)
     assert not store.lost, "who closes last takes the log away, and here he was not the last"
     await store.record_accesses([1], "success", NOON + 2000)
+
+
+async def test_deliverables_of_an_export_that_names_no_repository_are_taken_in(opened: Opener, tmp_path: Path) -> None:
+    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    await there.remember("git_root", "b" * 40)
+    done = await there.import_learned(await exported(here, tmp_path), NOON)
+    assert (done.left_out, done.added["deliverable"]) == (0, 1)

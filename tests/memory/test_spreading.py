@@ -74,6 +74,12 @@ def test_episodes_prime_what_similar_commits_changed() -> None:
     assert primed[10].episodes[0].subject == "Expand templates"
 
 
+def test_of_similar_commits_those_that_bring_most_are_told_first() -> None:
+    broad, narrow = SimilarCommit(1, 0.8, "abc", "Reformat all"), SimilarCommit(2, 0.7, "def", "Expand templates")
+    primed = prime([broad, narrow], {1: list(range(10, 19)), 2: [10]})
+    assert [each.hash for each in primed[10].episodes] == ["def", "abc"]
+
+
 def test_of_many_chunks_the_strongest_pass_activation_on() -> None:
     found = Spread({n: float(n) for n in range(1, FRONTIER + 4)})
     assert found.frontier() == list(range(FRONTIER + 3, 3, -1)), "the weakest three say nothing"

@@ -88,8 +88,9 @@ def test_a_grown_total_adds_what_nobody_split() -> None:
     assert told.tool_calls == {"bash": 3, "unknown": 9}
 
 
-def test_what_is_over_stays_as_it_is() -> None:
-    events = read_document({**STATE, "status": "completed"})
+@pytest.mark.parametrize("status", ["completed", "failed"])
+def test_what_is_over_stays_as_it_is(status: str) -> None:
+    events = read_document({**STATE, "status": status})
     assert beyond(read_document(GROWN), folded(events)) == []
 
 

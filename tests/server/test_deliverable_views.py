@@ -51,6 +51,21 @@ def test_tiers_and_trends_are_coloured_by_what_is_better() -> None:
     assert "\x1b[31mlow" in recovery and "\x1b[31m↑" in recovery and "▁█" in recovery
 
 
+@pytest.mark.parametrize(("agents", "lines"), [(("a",), 1), (("a", "b"), 3)])
+def test_the_cost_is_told_by_agent_where_that_is_more_than_one(agents: tuple[str, ...], lines: int) -> None:
+    def cost(**who: str) -> dict[str, object]:
+        return {"cost_usd": 2.0, "cost_per_accepted_usd": None, "costed": 1, "deliverables": 1, **who}
+
+    reply = {
+        "window": {"from": "2026-02-01T00:00:00Z", "to": "2026-02-08T00:00:00Z", "deliverables": 3},
+        "metrics": {},
+        "cost": cost(),
+        "costs": [cost(agent=each, model="m") for each in agents],
+        "groups": {},
+    }
+    assert sum("$2.00" in line for line in metrics_lines(reply, TerminalStyle(rich=False))) == lines
+
+
 def test_boxes_are_counted_by_section_and_not_in_code() -> None:
     text = "- [x] before\n# A\n* [X] a\n1. [ ] b\n~~~\n- [ ] code\n```\n~~~\n## B\n  - [ ] c\n- [y] none\n-[ ] none\n"
     found = checklist(text.split("\n"))

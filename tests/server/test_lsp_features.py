@@ -285,6 +285,20 @@ def test_nested_folders_do_not_answer_twice(daemon: Daemon, tmp_path: Path) -> N
         assert {one["workspace"] for one in found} == {str(inner)}
 
 
+def test_of_all_workspaces_symbols_those_that_begin_like_the_query_come_first(daemon: Daemon, tmp_path: Path) -> None:
+    folders = []
+    for name, code in (("one", "def grand_total():\n    return 1\n"), ("two", "def total_price():\n    return 2\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.py").write_text(code)
+        folders.append({"uri": (tmp_path / name).as_uri(), "name": name})
+    for order in (folders, folders[::-1]):
+        with daemon.wire() as wire:
+            wire.initialize(workspaceFolders=order)
+            wire.result("aurora/index")
+            symbols = wire.result("workspace/symbol", {"query": "total"})
+            assert [each["name"] for each in symbols] == ["total_price", "grand_total"]
+
+
 def test_what_is_saved_can_be_recalled_soon(daemon: Daemon, tmp_path: Path) -> None:
     source = tmp_path / "late.py"
     source.write_text("def early_bird():\n    return 1\n")

@@ -84,9 +84,10 @@ async def test_names_paths_and_change_ids_are_completed(place: Place, mode: str)
         assert any("src/template.py:expand" in each for each in await values(chunk, "id", "expand"))
         tool = types.ResourceTemplateReference(uri="aurora://tool/{name}")
         assert await values(tool, "name", "aurora_re") == ["aurora_recall", "aurora_retrieve_context"]
-        begun = {"action": "start", "change_id": "add-dark-mode"}
-        await client.call_tool("aurora_deliverable", begun)
-        assert await values(types.PromptReference(name="learn"), "change_id", "add-") == ["add-dark-mode"]
+        for change in ("add-dark-mode", "re-add-colors"):
+            await client.call_tool("aurora_deliverable", {"action": "start", "change_id": change})
+        told = await values(types.PromptReference(name="learn"), "change_id", "add-")
+        assert told == ["add-dark-mode", "re-add-colors"], "what begins as typed comes before what holds it"
         for ref, name in ((explain, "none"), (types.PromptReference(name="none"), "query"), (chunk, "name")):
             with pytest.raises(MCPError):
                 await values(ref, name, "x")

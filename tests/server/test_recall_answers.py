@@ -244,3 +244,20 @@ def test_the_command_line_shows_code_with_line_numbers(daemon: Daemon, root: Pat
     )
     (one,) = json.loads(done.stdout)["results"]
     assert one["excerpt"] is True and one["content_lines"][0] == 1
+
+
+def test_of_functions_of_one_name_the_most_called_is_explained_and_of_equals_the_one_outside_tests(
+    daemon: Daemon, tmp_path: Path
+) -> None:
+    make = "def {0}():\n    return 1\n"
+    calls = "def test_{1}():\n    assert {0}() == 1\n"
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "shop.py").write_text(make.format("make_basket") + make.format("clock"))
+    (tmp_path / "tests" / "test_shop.py").write_text(
+        make.format("make_basket") + make.format("clock") + "".join(calls.format("make_basket", n) for n in range(3))
+    )
+    with daemon.client(tmp_path) as client:
+        client.request("aurora/index")
+        asked = ("make_basket", "clock")
+        files = [client.request("aurora/explain", {"id": name})["chunk"]["file"] for name in asked]
+    assert files == ["tests/test_shop.py", "shop.py"]

@@ -123,6 +123,18 @@ def test_domain_and_language_and_whose_it_is_decide_between_patterns(home: Path,
     assert [suffix_of(each) for each in ("a/b.PY", ".env", "x/Makefile", "a.tar.gz")] == [".py", "", "", ".gz"]
 
 
+@pytest.mark.parametrize("scores", [(0.95, 0.85), (0.85, 0.95)])
+def test_of_two_learnings_of_one_pattern_the_better_is_carried_over(
+    home: Path, shop: Path, scores: tuple[float, float]
+) -> None:
+    place = place_of(clone(shop.parent, "vault"), home)
+    for day, score in enumerate(scores):
+        tell(place, "me", solved(ASKED, at=NOON + day * 86_400, score=score))
+    with closing(open_record(place)) as record:
+        (kept,) = patterns_of(record, "vault")
+    assert kept.document.content.success_score == max(scores)
+
+
 async def test_a_question_is_given_patterns_of_other_repositories_only_where_patterns_are_asked_for(
     home: Path, shop: Path
 ) -> None:

@@ -111,6 +111,20 @@ def test_a_hub_restored_from_a_backup_gets_what_it_lacks(hub: Server, tmp_path: 
         assert held(bob) == held(ann)
 
 
+def test_who_had_read_more_than_a_restored_hub_has_reads_it_from_the_beginning(
+    hub: Server, tmp_path: Path, repository: str
+) -> None:
+    with (
+        closing(record_of(tmp_path, "ann", repository=repository)) as ann,
+        closing(record_of(tmp_path, "bob", repository=repository)) as bob,
+    ):
+        ann.append([access(1.0), access(2.0)])
+        _sync(hub, "ann", ann, Progress())
+        before_the_restore = Progress(pulled=[(ann.author, ann.machine, 10**9)])
+        assert _sync(hub, "bob", bob, before_the_restore).fetched == 2
+        assert held(bob) == held(ann)
+
+
 def test_secrets_difficulties_and_questions_that_were_not_kept_stay(
     hub: Server, tmp_path: Path, repository: str
 ) -> None:

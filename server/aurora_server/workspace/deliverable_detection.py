@@ -107,6 +107,7 @@ class DeliverableDetection:
         self._told: OrderedDict[str, RecordedState] = OrderedDict()
         self._open: dict[str, Deliverable] = {}
         self._head: Head | None = None
+        self._head_before: Head | None = None
         self._gone: dict[tuple[str, str], float] = {}
         self._heard: set[str] = set()
         self._seen_on: dict[str, str | None] = {}
@@ -331,7 +332,10 @@ class DeliverableDetection:
         for seen in ended:  # what was done before the end, and noted with it, counts
             await self._look_at_spec(seen)
         if noted.head:
+            before = self._head
             await self._look_at_commits()
+            # Git moves HEAD before the indexer sees it: the files of that run may come with the next look.
+            self._head_before = before if before != self._head and not noted.unsure else None
             await self._look_at_history()
 
     async def _look_at_spec(self, seen: Observation) -> None:
@@ -535,8 +539,10 @@ class DeliverableDetection:
         await self._store.remember(HEAD_FACT, commit)
 
     async def _only_committed(self) -> bool:
-        """Whether HEAD moved since it was looked at last, and only by commits made here: those change no file."""
+        """Whether HEAD moved since the indexer's run before, and only by commits made here: those change no file."""
         head, last = await asyncio.to_thread(self._read_head), self._head
+        if head == last:
+            last = self._head_before
         if head is None or last is None or head.ref != last.ref or head.commit in (None, last.commit):
             return False
         said = await commands.answer(self._root, commits.REFLOG)

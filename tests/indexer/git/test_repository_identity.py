@@ -126,6 +126,15 @@ def test_forks_and_other_repositories_have_records_of_their_own(tmp_path: Path, 
     assert machine.id(mine) == machine.id(fork)
 
 
+def test_of_several_remotes_origin_names_the_repository_and_without_it_the_first_by_name(tmp_path: Path) -> None:
+    root = repository(tmp_path / "a", "https://example.org/team/project")
+    for name in ("zoo", "backup"):
+        git(root, "remote", "add", name, f"https://example.org/{name}/project")
+    assert asyncio.run(repository_identity(root)).remote == "example.org/team/project"
+    git(root, "remote", "remove", "origin")
+    assert asyncio.run(repository_identity(root)).remote == "example.org/backup/project"
+
+
 def test_a_renamed_remote_keeps_its_record_for_later_clones_too(tmp_path: Path, machine: Machine) -> None:
     one = repository(tmp_path / "one")
     before = machine.id(one)

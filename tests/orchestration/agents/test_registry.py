@@ -174,6 +174,15 @@ async def test_an_mcp_server_is_asked_for_its_tools_and_keys_are_not_kept(places
     assert "search_templates" in again.agents[0].capabilities
 
 
+async def test_what_a_file_says_of_an_agent_comes_before_what_its_server_says(places: Places) -> None:
+    agent = mcp_server(places.home)
+    entry = {"id": "notes", "type": "mcp", "command": agent.command, "arguments": list(agent.arguments)}
+    file = put(places.home / "agents.json", [{**entry, "description": "Keeps the minutes"}])
+    assert (await registry(places).current()).agents[0].description == "Keeps the minutes"
+    put(file, [entry])
+    assert "Search where url templates" in (await registry(places).current()).agents[0].description
+
+
 LEARNING = """
 import sys
 from pathlib import Path

@@ -584,6 +584,7 @@ def test_a_scratchpad_that_is_no_text_file_is_an_error(root: Path) -> None:
         ("- **BUDGET_LIMIT:** $0.50\nDo it.", 0.5),
         ("Do it.", None),
         ("Do it\nBUDGET_LIMIT: 3", 3.0),
+        ("BUDGET_LIMIT: $9.00\nDo it.\nBUDGET_LIMIT: $5.00", 5.0),
     ],
 )
 def test_a_prompt_says_its_goal_and_its_budget(text: str, budget: float | None) -> None:
