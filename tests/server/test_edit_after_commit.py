@@ -111,18 +111,18 @@ async def is_applied(work: AtWork) -> bool:
 
 
 async def test_an_edit_that_is_seen_with_the_commit_before_it(work: AtWork) -> None:
-    write(work.root, {"src/search.py": "def search():\n    return 1\n"})
-    commit(work.root, "A commit")
+    git(work.root, "commit", "-q", "--allow-empty", "-m", "Nothing of it")
+    assert not await is_applied(work)
     write(work.root, {"src/search.py": "def search():\n    return 2\n"})
     work.runs.tell("src/search.py", edited=False)
     await eventually(lambda: is_applied(work))
 
 
 async def test_an_edit_after_a_commit_that_was_looked_at_before_the_indexer_saw_it(work: AtWork) -> None:
-    write(work.root, {"docs/notes.md": "# Notes\n"})
-    commit(work.root, "A commit")
+    git(work.root, "commit", "-q", "--allow-empty", "-m", "Nothing of it")
     work.runs.tell(edited=True)  # a run that began before the commit ends
     await work.head_is_looked_at()
+    assert not await is_applied(work)
     write(work.root, {"src/search.py": "def search():\n    return 2\n"})
     work.runs.tell("src/search.py", edited=False)
     await eventually(lambda: is_applied(work))
