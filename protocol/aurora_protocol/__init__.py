@@ -10,6 +10,10 @@ _REFUSED = "Refused"
 """The kind of failed request that is an answer: an event of a deliverable that was not taken."""
 
 
+ENDED_UNASKED = "EndedUnasked"
+"""The kind of a cancelled request that no client withdrew: the daemon was ending."""
+
+
 class AuroraError(Exception):
     """Base of every error whose message is written for users: one line that says what, where and the next step.
 
@@ -43,7 +47,7 @@ class RequestFailed(ProtocolError):
         super().__init__(message)
         self.code = code
         self.kind = kind
-        if code == _CANCELLED:
+        if code == _CANCELLED and kind != ENDED_UNASKED:
             self.exit_code = INTERRUPTED
         elif kind == _REFUSED:
             self.exit_code = NO

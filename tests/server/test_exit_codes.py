@@ -27,7 +27,15 @@ from aurora_orchestration import OrchestrationError
 from aurora_orchestration.guardrails.blocked import OverBudget, QuestionBlocked, Unrecorded
 from aurora_orchestration.headless.goals import BadPrompt
 from aurora_orchestration.llm.completion import CapReached, LlmError, NotConfigured, Unavailable
-from aurora_protocol import AuroraError, CallBlocked, DaemonUnreachable, FrameError, RequestFailed, SiteError
+from aurora_protocol import (
+    ENDED_UNASKED,
+    AuroraError,
+    CallBlocked,
+    DaemonUnreachable,
+    FrameError,
+    RequestFailed,
+    SiteError,
+)
 from aurora_server.configuration.config_file import SettingsError
 from aurora_server.session.errors import REQUEST_FAILED, as_request_error
 from aurora_server.workspace.registry import WorkspaceError
@@ -86,6 +94,7 @@ PACKAGES = (
         (KeyboardInterrupt(), 130),
         (click.Abort(), 130),
         (RequestFailed("cancelled", -32800), 130),
+        (RequestFailed("cancelled: the daemon is stopping", -32800, ENDED_UNASKED), 3),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else str(value),
 )

@@ -57,4 +57,4 @@ async def test_only_what_was_cancelled_is_told_as_cancelled() -> None:
     code, message = told(broken)
     assert code == REQUEST_FAILED and "cancelled" not in message
     protocol.close("the daemon is stopping")
-    assert told(withdrawn) == (REQUEST_CANCELLED, "aurora/recall was cancelled: the daemon is stopping")
+    assert told(withdrawn) == (REQUEST_CANCELLED, "aurora/recall was cancelled: the daemon is stopping; try again")

@@ -18,7 +18,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from aurora_protocol import FrameError
+from aurora_protocol import ENDED_UNASKED, FrameError
 from aurora_server.session.converter import encode
 from aurora_server.session.errors import (
     INTERNAL_ERROR,
@@ -265,7 +265,10 @@ class SessionProtocol(LanguageServerProtocol):
             logger.warning("request given up", extra={"method": method})
             told = f"{method} was given up, as what it waited for ended early; try again; details: {self.log_name}"
             return RequestError(REQUEST_FAILED, told)
-        return RequestError(REQUEST_CANCELLED, f"{method} was cancelled" + (self._ending and f": {self._ending}"))
+        if self._ending:
+            told = f"{method} was cancelled: {self._ending}; try again"
+            return RequestError(REQUEST_CANCELLED, told, {"kind": ENDED_UNASKED})
+        return RequestError(REQUEST_CANCELLED, f"{method} was cancelled")
 
     def _finish_notification(self, method: str, task: asyncio.Task[Any]) -> None:
         self._background.discard(task)
