@@ -15,12 +15,12 @@ FLOOR = 0.001
 """Seconds below which the small input's time is the clock's noise."""
 
 
-def grows_with_length(action: Callable[[int], object], small: int, large: int) -> bool:
+def grows_with_length(action: Callable[[int], object], small: int, large: int, *, limit: float | None = None) -> bool:
     """Whether the time grows about as the size does: between the two sizes, half way to quadratic is the limit.
 
     Choose `large` so that a quadratic action would take more than `(large / small) ** 1.5` times `FLOOR` seconds.
     """
-    limit = (large / small) ** 1.5
+    limit = (large / small) ** 1.5 if limit is None else limit
     best_small = best_large = float("inf")
     for _ in range(ATTEMPTS):
         best_small = min(best_small, _seconds(action, small))

@@ -51,7 +51,8 @@ class OtherUser(Product):
         """From now on no thread and no process for the daemon and its children. Said by their own user, who may."""
         for each in [daemon, *daemon.children(recursive=True)]:
             said = [*self._prefix, "prlimit", f"--pid={each.pid}", "--nproc=0:"]
-            subprocess.run(said, check=True, capture_output=True, timeout=HANG)
+            done = subprocess.run(said, check=False, capture_output=True, timeout=HANG)
+            assert done.returncode == 0 or not each.is_running(), done.stderr  # a worker may have ended meanwhile
 
 
 @pytest.fixture
