@@ -8,6 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from aurora_manifest.json.value_text import quoted
+
 Part = Literal["path", "query", "fragment"]
 
 OPERATORS = {
@@ -152,7 +154,7 @@ def _variable(text: str, start: int, end: int, mistakes: list[Mistake]) -> Varia
             comma = start - 1 if text[start - 1] == "," else start
             mistakes.append(Mistake("a variable is missing beside this comma", comma, comma + 1))
         else:
-            mistakes.append(Mistake(f'"{text[start:end]}" is no variable name', start, end))
+            mistakes.append(Mistake(f"{quoted(text[start:end])} is no variable name", start, end))
         return None
     name, name_end = match[0], match.end()
     modifier = text[name_end:end]
@@ -165,7 +167,7 @@ def _variable(text: str, start: int, end: int, mistakes: list[Mistake]) -> Varia
             return Variable(name, start, name_end, prefix=int(modifier[1:]))
         mistakes.append(Mistake("a prefix is a number from 1 to 9999", name_end, end))
         return Variable(name, start, name_end)
-    mistakes.append(Mistake(f'"{text[start:end]}" is no variable name', start, end))
+    mistakes.append(Mistake(f"{quoted(text[start:end])} is no variable name", start, end))
     return None
 
 

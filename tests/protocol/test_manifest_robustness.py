@@ -160,3 +160,11 @@ def test_a_large_wrong_value_deep_down_is_not_looked_at_once_per_level() -> None
     document = manifest()
     document["capabilities"]["note_0"]["parameters"] = inner
     looked_at(json.dumps(document))
+
+
+def test_a_variable_name_with_a_line_break_is_told_in_one_line() -> None:
+    document = manifest()
+    name = next(iter(document["resources"]))
+    document["resources"][name]["uriPattern"] = "/notes/{i\nd}"
+    looked_at(json.dumps(document))
+    assert '"i\\u000ad" is no variable name' in [each.message.partition(",")[0] for each in check(json.dumps(document))]
