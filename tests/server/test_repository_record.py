@@ -252,15 +252,21 @@ async def test_a_record_that_cannot_be_opened_costs_nothing_but_a_word(
     (tmp_path / "home" / "records").write_text("no folder")
     pool = WorkerPool(1, folder=tmp_path, environment=os.environ)
     here = await Workspace.open(shop, Settings(home=tmp_path / "home"), pool, records=SharedRecords(tmp_path / "home"))
-    assert here.record is not None
-    await until(lambda: here.record is not None and here.record.problem is not None)
-    await here._store.record_accesses([await row_of(here._store, "cart.py", "total")], "success", NOON)
-    assert await here._store.read(unrecorded.count) == 1
-    (tmp_path / "home" / "records").unlink()
-    await here.record.settled()
-    assert await here._store.read(unrecorded.count) == 0
-    await here.close()
-    await pool.aclose()
+    try:
+        assert here.record is not None
+        await until(lambda: here.record is not None and here.record.problem is not None)
+        await here._store.record_accesses([await row_of(here._store, "cart.py", "total")], "success", NOON)
+        assert await here._store.read(unrecorded.count) == 1
+        for _ in range(2):  # after the second, the exchange that was woken by the access has failed too
+            with pytest.raises(StoreError):
+                await here.record.settled()
+        (tmp_path / "home" / "records").unlink()
+        await here.record.settled()
+        assert await here._store.read(unrecorded.count) == 0
+        assert here.record.problem is None, "what is over is told no more, whoever made the exchange that succeeded"
+    finally:
+        await here.close()
+        await pool.aclose()
 
 
 async def test_a_damaged_record_is_found_and_made_anew_from_what_is_readable_and_the_memories(

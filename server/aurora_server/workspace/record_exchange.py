@@ -121,7 +121,6 @@ class RecordExchange:
             self._wake.clear()
             try:
                 await self._exchange()
-                self.problem = None
             except StoreError as error:
                 self._fail(error)
             except Exception as error:  # what is in the outbox stays there, and memory goes on without the record
@@ -143,6 +142,7 @@ class RecordExchange:
             at = await self._position(self._shared.record)
             await self._record_learned(self._shared)
             await self._take_in(self._shared, at)
+            self.problem = None
 
     async def _join(self, joining: asyncio.Future[tuple[SharedRecord, RecordPlace]]) -> None:
         """Wait for the record; who gives up meanwhile leaves it to `close`."""
