@@ -46,7 +46,7 @@ COMMANDS = (
     ("daemon", "status"),
     ("deliverable", "list"),
     ("memory", "export", "-"),
-    ("report",),
+    ("report", "cumulative"),
 )
 
 
@@ -74,9 +74,7 @@ def pull(chance: random.Random, folder: Path) -> None:
         tell(product, root, told)
         (database,) = product.databases()
         log = database.with_name(f"{database.name}-wal")
-        how = chance.choice(
-            ("remove", "remove one", "remove log", "empty", "halve", "cut log", "folder", "pipe", "link")
-        )
+        how = chance.choice(PULLS)
         match how:
             case "remove":
                 for each in database.parent.iterdir():
