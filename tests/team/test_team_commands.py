@@ -50,6 +50,20 @@ def _git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
 
 
+def _team(server: Server, run: Run, name: str, *people: str) -> None:
+    """A team that the first of these people makes and all of them join."""
+    with server.connect() as db:
+        for role in people:
+            db.execute(f"CREATE ROLE {role} LOGIN")
+    url = server.url()
+    for arguments in (("create", url, name), *(("members", url, name, "--add", who) for who in people)):
+        done = run(people[0], "team", *arguments)
+        assert done.returncode == 0, done.stderr
+    for who in people:
+        done = run(who, "team", "join", server.url(who))
+        assert done.returncode == 0, done.stderr
+
+
 def test_a_team_from_its_making_to_its_leaving(server: Server, tmp_path: Path, run: Run) -> None:
     with server.connect() as db:
         for role in ("ann", "bob"):
@@ -87,11 +101,7 @@ def test_a_team_from_its_making_to_its_leaving(server: Server, tmp_path: Path, r
 
 
 def test_preview_prints_what_the_server_is_given_byte_for_byte(server: Server, tmp_path: Path, run: Run) -> None:
-    with server.connect() as db:
-        db.execute("CREATE ROLE dora LOGIN")
-    for arguments in (("create", server.url(), "exact"), ("members", server.url(), "exact", "--add", "dora")):
-        assert run("dora", "team", *arguments).returncode == 0
-    assert run("dora", "team", "join", server.url("dora")).returncode == 0
+    _team(server, run, "exact", "dora")
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     _learn(
         tmp_path,
@@ -128,14 +138,7 @@ def test_preview_prints_what_the_server_is_given_byte_for_byte(server: Server, t
 
 
 def test_who_lets_colleagues_see_what_he_knows_and_who_takes_it_back(server: Server, tmp_path: Path, run: Run) -> None:
-    with server.connect() as db:
-        for role in ("eve", "fay"):
-            db.execute(f"CREATE ROLE {role} LOGIN")
-    url = server.url()
-    assert run("eve", "team", "create", url, "knowing").returncode == 0
-    for who in ("eve", "fay"):
-        assert run("eve", "team", "members", url, "knowing", "--add", who).returncode == 0
-        assert run(who, "team", "join", server.url(who)).returncode == 0
+    _team(server, run, "knowing", "eve", "fay")
     _learn(tmp_path, "eve", [access(time.time() - 50.0), access(time.time() - 20.0)])
     (tmp_path / "fay" / "a.py").write_text("def f():\n    return 1\n")
     try:
@@ -154,14 +157,7 @@ def test_who_lets_colleagues_see_what_he_knows_and_who_takes_it_back(server: Ser
 
 
 def test_ci_writes_events_of_deliverables_to_the_hub(server: Server, tmp_path: Path, run: Run) -> None:
-    with server.connect() as db:
-        for role in ("ci", "gil"):
-            db.execute(f"CREATE ROLE {role} LOGIN")
-    url = server.url()
-    assert run("ci", "team", "create", url, "built").returncode == 0
-    for who in ("ci", "gil"):
-        assert run("ci", "team", "members", url, "built", "--add", who).returncode == 0
-        assert run(who, "team", "join", server.url(who)).returncode == 0
+    _team(server, run, "built", "ci", "gil")
     day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 86_400.0))
     (tmp_path / "ci" / "events.jsonl").write_text(lifetime("add-cart", day, name="claude", model="opus"))
     try:
@@ -185,11 +181,7 @@ def test_ci_writes_events_of_deliverables_to_the_hub(server: Server, tmp_path: P
 
 
 def test_a_hub_that_went_away_is_one_line_in_the_status(server: Server, tmp_path: Path, run: Run) -> None:
-    with server.connect() as db:
-        db.execute("CREATE ROLE carl LOGIN")
-    for arguments in (("create", server.url(), "other"), ("members", server.url(), "other", "--add", "carl")):
-        assert run("carl", "team", *arguments).returncode == 0
-    assert run("carl", "team", "join", server.url("carl")).returncode == 0
+    _team(server, run, "other", "carl")
     server.kill()
     done = run("carl", "team", "sync")
     assert done.returncode == 1
@@ -203,14 +195,7 @@ def test_a_hub_that_went_away_is_one_line_in_the_status(server: Server, tmp_path
 
 
 def test_a_long_exchange_that_is_killed_goes_on_where_it_was(server: Server, tmp_path: Path, run: Run) -> None:
-    with server.connect() as db:
-        db.execute("CREATE ROLE ida LOGIN")
-    for arguments in (
-        ("create", server.url(), "long"),
-        ("members", server.url(), "long", "--add", "ida"),
-        ("join", server.url("ida")),
-    ):
-        assert run("ida", "team", *arguments).returncode == 0
+    _team(server, run, "long", "ida")
     number = 30_000
     _learn(tmp_path, "ida", [access(float(each)) for each in range(number)])
     home = tmp_path / "home-ida"

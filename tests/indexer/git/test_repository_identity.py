@@ -96,11 +96,11 @@ def test_other_remotes_have_other_names() -> None:
         "ssh://[::1]/team/project",
         "https://example.org:port/x",
     ]
-    names = [normalized_remote(url, Path("/work/.git")) for url in urls]
+    names = [normalized_remote(url, Path("/home/ann/project/.git")) for url in urls]
     assert len(set(names)) == len(urls)
     assert normalized_remote("../project", Path("/srv/one/.git")) == "file:/srv/project"
-    assert normalized_remote("file:///srv/project/.git", Path("/work/.git")) == "file:/srv/project"
-    assert normalized_remote("  ", Path("/work/.git")) == ""
+    assert normalized_remote("file:///srv/project/.git", Path("/home/ann/project/.git")) == "file:/srv/project"
+    assert normalized_remote("  ", Path("/home/ann/project/.git")) == ""
 
 
 def test_clones_and_work_trees_are_one_repository_on_every_machine(tmp_path: Path, machine: Machine) -> None:
