@@ -61,6 +61,8 @@ WINDOW_DAYS = 7.0
 WINDOW_COUNT = 20
 _DIGITS = 9
 """What is exact on paper must not miss a tier's border by a bit."""
+_DAYS_DIGITS = 6
+"""A window that begins a hair earlier, to have its first moment in it, is of as many days."""
 
 
 class Window(Struct, frozen=True):
@@ -271,7 +273,9 @@ def _five(members: Sequence[Deliverable], every: Sequence[Deliverable], days: fl
     failed = sum(bool(each.deliverable_failed) for each in members)
     rework = supporting(members)
     return Five(
-        _measure("feature_throughput", sum(map(accepted, every)) / max(1.0, days) if every else None),
+        _measure(
+            "feature_throughput", sum(map(accepted, every)) / max(1.0, round(days, _DAYS_DIGITS)) if every else None
+        ),
         _measure("resolution_latency", median(latencies) if latencies else None),
         _measure("deliverable_failure_rate", 100 * failed / len(members) if members else None),
         _measure(

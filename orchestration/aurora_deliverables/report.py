@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from math import ceil
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -102,12 +103,10 @@ async def report(
 
 
 def weeks(start: float, end: float) -> list[tuple[float, float]]:
-    """The weeks of a stretch, from its beginning; the last may be shorter."""
-    found: list[tuple[float, float]] = []
-    while start < end and len(found) < MOST_PARTS:
-        found.append((start, min(start + WEEK, end)))
-        start += WEEK
-    return found
+    """The weeks of a stretch, counted from its beginning, the last may be shorter; the latest `MOST_PARTS`."""
+    many = max(0, ceil((end - start) / WEEK))
+    begins = [start + number * WEEK for number in range(max(0, many - MOST_PARTS), many)]
+    return [(begin, min(begin + WEEK, end)) for begin in begins]
 
 
 def months(start: float, end: float) -> list[tuple[float, float]]:
