@@ -99,6 +99,26 @@ def test_near_duplicates_fold_under_the_first() -> None:
     assert (folded.kept, folded.similar) == ([0, 1, 3, 4], {0: [2]})
 
 
+def test_of_two_like_it_the_better_one_answers_for_a_duplicate() -> None:
+    words = [f"w{n}" for n in range(20)]
+    best, second = frozenset([*words[:19], "best"]), frozenset([*words[1:], "second"])
+    between = frozenset(words)
+    folded = fold_near_duplicates([best, second, between], enough=4)
+    assert (folded.kept, folded.similar) == ([0, 1], {0: [2]}), "though the two differ from each other"
+
+
+def test_a_duplicate_of_what_stays_goes_under_it_where_there_is_no_more_room_too() -> None:
+    one, other = (frozenset(f"{sign}{n}" for n in range(20)) for sign in "wx")
+    folded = fold_near_duplicates([one, other, one], enough=1)
+    assert (folded.kept, folded.similar) == ([0], {0: [2]})
+
+
+def test_nine_of_ten_terms_in_common_are_enough_to_say_the_same() -> None:
+    words = [f"w{n}" for n in range(20)]
+    assert fold_near_duplicates([frozenset(words), frozenset(words[:18])], enough=4).similar == {0: [1]}
+    assert fold_near_duplicates([frozenset(words), frozenset(words[:17])], enough=4).similar == {}
+
+
 def test_how_far_activation_goes_can_be_chosen() -> None:
     chain = {1: [call(1, 2)], 2: [call(2, 3)]}
     found = Spread({1: 1.0}, Weighing(spread_factor=0.5, max_spread_hops=1))

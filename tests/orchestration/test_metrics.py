@@ -364,6 +364,30 @@ def test_the_share_of_rework_is_over_time_in_phases() -> None:
     assert five(measure([made], made.updated_at))["recovery_efficiency"] == (25.0, "low"), "one hour of four"
 
 
+def test_rework_is_no_more_than_the_effort_of_its_own_deliverable() -> None:
+    several_at_once = done(1, recovery_attempts=2, recovery_seconds=250.0, spans=(PhaseSpan("apply", 0.0, 100.0, 1),))
+    another = done(2, spans=(PhaseSpan("apply", 0.0, 300.0, 1),))
+    assert five(measure([several_at_once, another], NOW))["recovery_efficiency"] == (25.0, "low")
+
+
+def test_what_waited_longer_than_it_took_took_no_time_and_a_wait_nobody_told_is_unknown() -> None:
+    def without_wait(**told: Any) -> float | None:
+        return measure([done(1, 100, **told)], NOW).supporting.latency_without_wait
+
+    assert without_wait(human_wait_seconds=40.0) == 60.0
+    assert without_wait(human_wait_seconds=140.0) == 0.0, "people were asked side by side"
+    assert without_wait(human_interventions=0) == 100.0, "it is told that nobody was waited for"
+    assert without_wait(human_interventions=2) is None and without_wait() is None
+
+
+def test_the_commonest_failures_and_tools_are_told_first() -> None:
+    kinds = ("regression", "infinite_loop", "infinite_loop")
+    calls = {"grep": 1, "bash": 5}
+    told = measure([failed(n + 1, failure_type=kind, tool_calls=calls) for n, kind in enumerate(kinds)], NOW).supporting
+    assert list(told.failure_types.items()) == [("infinite_loop", 2), ("regression", 1)]
+    assert list(told.tool_calls) == ["bash", "grep"]
+
+
 def test_weeks_are_told_with_median_and_p90() -> None:
     weeks = series([*(done(1, 60 * n, name=f"d{n}") for n in range(1, 12)), done(8, 7)], NOW, 2)
     assert [(each.window.deliverables, each.latency_median, each.latency_p90) for each in weeks] == [

@@ -207,6 +207,19 @@ def test_a_function_rewritten_with_its_neighbours_keeps_its_share() -> None:
     assert LineMap([Hunk(2, 11, 40)]).before(LineSpan(1, 31, 40))[1] == LineSpan(1, 31, 30)
 
 
+def test_a_function_is_new_where_a_change_put_more_than_three_lines_for_each_it_took() -> None:
+    within = LineSpan(1, 21, 30)
+    assert LineMap([Hunk(10, 11, 30)]).before(within)[1] == LineSpan(1, 14, 17), "three for each: its share of them"
+    assert LineMap([Hunk(10, 11, 31)]).before(within)[1] == LineSpan(1, 21, 20), "nothing was there before"
+
+
+def test_a_function_that_begins_before_a_large_change_or_goes_over_two_is_not_new() -> None:
+    large = Hunk(1, 11, 30)
+    assert LineMap([large]).before(LineSpan(1, 10, 40))[1] == LineSpan(1, 10, 11)
+    assert LineMap([large, Hunk(1, 43, 30)]).before(LineSpan(1, 11, 72))[1] == LineSpan(1, 11, 14)
+    assert LineMap([large]).before(LineSpan(1, 11, 40))[1] == LineSpan(1, 11, 10), "of that change and no more"
+
+
 def test_each_line_belongs_to_the_innermost_chunk() -> None:
     spans = own_spans([LineSpan(1, 1, 10), LineSpan(2, 3, 4), LineSpan(3, 6, 10), LineSpan(4, 8, 8)])
     owners = {line: span.chunk_id for span in spans for line in range(span.start, span.end + 1)}
