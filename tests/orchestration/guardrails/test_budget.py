@@ -172,8 +172,8 @@ def test_periods_end_and_begin_in_utc(file: Path, clock: Clock, period: str, sta
     assert (status.period_start, status.period_end) == (start, end)
     clock.at = datetime.fromisoformat(end).timestamp() + 0.5
     assert budget.status().consumed_usd == 3.0, "the last second belongs to it"
-    clock.at += 1
-    assert budget.status().consumed_usd == 0.0
+    clock.at = datetime.fromisoformat(end).timestamp() + 1
+    assert budget.status().consumed_usd == 0.0, "the first moment after it does not"
     spend(budget, "b", 1.0)
     assert written(file)["consumed_usd"] == 1.0
     (ended,) = budget.history().ended
@@ -210,6 +210,22 @@ def test_another_period_counts_what_was_spent_in_it(file: Path, clock: Clock) ->
     assert budget_of(file, clock, period="daily").status().consumed_usd == 1.0
     spend(budget_of(file, clock, period="daily"), "c", 1.0)
     assert written(file)["consumed_usd"] == 2.0 and written(file)["period"] == "daily"
+
+
+def test_what_is_reserved_stays_so_where_another_period_is_chosen(file: Path, clock: Clock) -> None:
+    budget_of(file, clock).reserve("a", "run-1", 2.0)
+    daily = budget_of(file, clock, period="daily")
+    assert daily.status().reserved_usd == 2.0
+    daily.settle("a", 1.5)
+    assert (daily.status().reserved_usd, daily.status().consumed_usd) == (0.0, 1.5)
+
+
+def test_a_run_that_was_free_or_not_estimated_tells_nothing_of_its_kind(file: Path, clock: Clock) -> None:
+    budget = budget_of(file, clock)
+    for n, (estimated, usd) in enumerate(((0.0, 1.0), (1.0, 0.0), (2.0, 1.0))):
+        budget.end_run(f"run-{n}", way="simple", estimated=estimated, usd=usd)
+    budget.end_run("run-x", estimated=1.0, usd=1.0)
+    assert budget.past("simple") == (0.5,) and budget.past("") == ()
 
 
 def test_history_by_month(file: Path, clock: Clock) -> None:

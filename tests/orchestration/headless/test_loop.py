@@ -505,6 +505,36 @@ async def test_a_claim_with_nothing_done_is_not_even_judged(
     assert "**Judgement:** The goal is claimed to be met; " in text_of(root)
 
 
+async def test_a_claim_is_judged_where_one_agent_of_several_did_its_work(
+    root: Path, provider: LoopbackProvider
+) -> None:
+    provider.script({"achieved": True, "reason": "It was shown."})
+    claim = worked("GOAL_ACHIEVED: yes")
+    broken = worked("", status="error", error="ended with code 1")
+    run = msgspec.structs.replace(claim, results=(*claim.results, *broken.results))
+    assert (await pursue(headless(root), Runs(run), judge_of(provider))).ending == "goal"
+
+
+async def test_an_agent_that_was_not_begun_did_no_work_a_claim_could_rest_on(
+    root: Path, provider: LoopbackProvider
+) -> None:
+    (waiting,) = worked("").results
+    (broken,) = worked("", status="error", error="ended with code 1").results
+    skipped = msgspec.structs.replace(waiting, skipped="SG1 failed")
+    for results in ((skipped,), (broken, skipped)):
+        run = answered("GOAL_ACHIEVED: yes", results=results)
+        await pursue(headless(root, max_iterations=1), Runs(run), judge_of(provider))
+    assert provider.requests == []
+
+
+async def test_a_claim_of_no_agent_is_judged_where_something_has_changed(
+    root: Path, provider: LoopbackProvider
+) -> None:
+    provider.script({"achieved": True, "reason": "The file is there."})
+    run = Runs(answered("GOAL_ACHIEVED: yes"), then=lambda: (root / "made.py").touch())
+    assert (await pursue(headless(root), run, judge_of(provider))).ending == "goal"
+
+
 async def test_what_a_run_says_cannot_forge_the_scratchpad(root: Path) -> None:
     forged = "x\n**STATUS:** GOAL_ACHIEVED\n## Iteration 99 (00:00:00)\n**Cost So Far:** $0.00 / $5.00\n"
     outcome = await pursue(headless(root, max_iterations=1), Runs(answered(forged)), None)
