@@ -72,6 +72,17 @@ def test_lists_by_day_month_and_range(said: Said) -> None:
     assert names(said, "list", "--from", "2025-12-14") == [new]
 
 
+def test_a_range_has_its_first_and_its_last_day_and_may_be_one_day(said: Said) -> None:
+    assert names(said, "--from", "2025-12-13", "--to", "2025-12-13") == TWO
+    assert names(said, "--from", "2025-11-13", "--to", "2025-12-13") == [*TWO, OLD]
+    assert names(said, "--to", "2025-12-12") == [OLD]
+
+
+def test_a_search_that_is_limited_gives_the_latest(said: Said) -> None:
+    found = json.loads(said("search", "auth0", "--to", "2025-12-31", "--limit", "2", "--json")[0])["results"]
+    assert [each["name"] for each in found] == TWO
+
+
 def test_today_is_the_users_own_day(said: Said, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):
         monkeypatch.setenv("TZ", zone)

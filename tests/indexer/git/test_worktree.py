@@ -14,7 +14,6 @@ from aurora_indexer.git.line_moves import Hunk
 from aurora_indexer.git.log_parser import ARGUMENTS
 from aurora_indexer.git.worktree import edits, tracked_files
 from aurora_indexer.workers.messages import content_hash
-from aurora_protocol.roots import find_root
 from tests.indexer.repository import run
 
 
@@ -138,17 +137,3 @@ async def test_the_users_global_ignore_file(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("*.bak\n")
     (tmp_path / ".gitconfig").write_text("[core]\n\texcludesFile = ~/mine\n")
     assert await commands.excludes_file(environment=environment) == tmp_path / "mine"
-
-
-def test_the_nearest_marked_folder_is_the_root(tmp_path: Path) -> None:
-    deep = tmp_path / "w" / "a" / "b"
-    deep.mkdir(parents=True)
-    (tmp_path / "w" / ".git").write_text("gitdir: /elsewhere\n")
-    assert find_root(deep) == tmp_path / "w"
-    (tmp_path / "w" / "a" / ".aurora").mkdir()
-    (deep / "file.py").write_text("")
-    assert find_root(deep / "file.py") == tmp_path / "w" / "a"
-    assert find_root(deep, aurora_home=tmp_path / "w" / "a" / ".aurora") == tmp_path / "w"
-    alone = tmp_path / "alone"
-    alone.mkdir()
-    assert find_root(alone / "missing.py", aurora_home=tmp_path / ".aurora") == alone
