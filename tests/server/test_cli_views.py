@@ -127,6 +127,18 @@ def test_on_a_narrow_terminal_the_place_has_a_line_of_its_own() -> None:
     ]
 
 
+@pytest.mark.parametrize(("width", "lines"), [(79, 2), (80, 1)])
+def test_a_terminal_of_eighty_columns_is_not_narrow(width: int, lines: int) -> None:
+    assert len(lines_of(item(callers=0, last_modified=None, summary="", signature=""), width=width)) == lines
+
+
+def test_of_what_else_answers_in_the_file_the_first_are_named_as_many_as_fit() -> None:
+    also = [{"id": name, "name": name, "kind": "function", "line_start": 7} for name in ("first", "second", "third")]
+    plain_item = item(callers=0, last_modified=None, signature="", also=also)
+    assert lines_of(plain_item, width=80)[-1].strip() == "also here: first :7, second :7, third :7"
+    assert lines_of(plain_item, width=40)[-1].strip() == "also here: first :7, second :7"
+
+
 @pytest.mark.parametrize("width", [40, 60, 79, 80, 120])
 def test_every_line_fits_the_terminal(width: int) -> None:
     long = item(name=f"A.{'x' * 200}", signature=f"def f({'x' * 200})", summary="word " * 60)
@@ -139,7 +151,8 @@ def test_every_line_fits_the_terminal(width: int) -> None:
         ({}, "4 callers · changed 3 d ago"),
         ({"callers": 1}, "1 caller · changed 3 d ago"),
         ({"last_modified": "2026-10-25T00:00:00Z"}, "4 callers · changed 27 d ago"),
-        ({"last_modified": "2026-10-01T00:00:00Z"}, "4 callers"),  # what is old says nothing
+        ({"last_modified": "2026-10-22T20:00:00Z"}, "4 callers · changed 30 d ago"),
+        ({"last_modified": "2026-10-21T20:00:00Z"}, "4 callers"),  # what is older says nothing
         ({"last_modified": None}, "4 callers"),  # what is unknown is not guessed
     ],
 )
