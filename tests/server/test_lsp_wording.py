@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from lsprotocol import types
 
+from aurora_indexer.documents.document_parser import parse_document
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.views import Usage
 from aurora_protocol.methods import (
@@ -239,7 +240,8 @@ def test_counts_of_several_folders_add_up() -> None:
 
 
 def tree_of(path: str, text: str) -> list[types.DocumentSymbol]:
-    return symbol_tree(list(parse_file(path, text.encode()).chunks), LineIndex(text), "utf-16")
+    parsed = parse_document(path, text.encode()) or parse_file(path, text.encode())
+    return symbol_tree(list(parsed.chunks), LineIndex(text), "utf-16")
 
 
 def selected(symbol: types.DocumentSymbol, text: str) -> str:
@@ -259,6 +261,30 @@ def test_definitions_of_the_same_name_keep_their_own_children() -> None:
     first, second = tree_of("a.py", text)
     assert [each.name for each in first.children or []] == ["one"]
     assert [each.name for each in second.children or []] == ["two"]
+
+
+def test_headings_of_the_same_words_keep_what_is_below_them() -> None:
+    text = "# Guide\n\nAll of it.\n" + "".join(
+        f"\n## Setup\n\nHow to.\n\n### {system}\n\nOn {system}.\n" for system in ("Linux", "Windows")
+    )
+    (guide,) = tree_of("a.md", text)
+    below = [[each.name for each in setup.children or []] for setup in guide.children or []]
+    assert below == [["Linux"], ["Windows"]]
+
+
+def test_a_heading_holds_what_is_below_it_up_to_the_next_of_its_rank() -> None:
+    text = "# Guide\n\nAll of it.\n\n## Setup\n\nHow to.\n\n### Linux\n\nOn Linux.\n\n## Use\n\nSo.\n"
+    (guide,) = tree_of("a.md", text)
+    setup, use = guide.children or []
+    (linux,) = setup.children or []
+    assert guide.range.end == use.range.end and setup.range.end == linux.range.end
+    assert setup.range.end < use.range.start
+
+
+def test_a_file_of_no_definitions_has_no_symbols_and_one_that_begins_later_comes_later() -> None:
+    assert tree_of("a.py", "x = 1\n") == []
+    text = "def b(): ...\n\n\nclass A:\n    def c(self): ...\n\n\ndef a(): ...\n"
+    assert [each.name for each in tree_of("a.py", text)] == ["b", "A", "a"]
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,16 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import mcp_types as types
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from aurora_server.mcp import input_rounds
+from aurora_server.mcp.input_rounds import Rounds, ToolCall, asks_by_rounds
 from tests.orchestration.llm.loopback import Request
 from tests.orchestration.soar.minds import Mind
 from tests.server.agents import agent, said
@@ -21,6 +24,9 @@ from tests.server.daemons import Daemon
 
 OTHER = "Explain how login makes a token and compare it with expand"
 Result = types.CallToolResult | types.InputRequiredResult
+QUESTION = types.ElicitRequest(
+    params=types.ElicitRequestFormParams(message="Which?", requested_schema={"type": "object", "properties": {}})
+)
 
 
 @pytest.fixture
@@ -161,3 +167,61 @@ async def test_who_does_not_come_back_costs_nobody_anything(place: tuple[Path, P
         result, _ = await finished(client, mind, "aurora_decompose", OTHER, asked)
         assert not result.is_error, said(result)
     # that the program ended with its standard input, three calls still waiting, is what leaving `agent` takes
+
+
+class Waiting:
+    """Calls that each ask their client one question, in one server's `Rounds`."""
+
+    def __init__(self) -> None:
+        self.rounds = Rounds()
+        self.calls: list[ToolCall] = []
+
+    async def serve(self, state: str | None = None, /, **answers: Any) -> Result:
+        """One round: of a new call, or of the one that `state` names."""
+        params = types.CallToolRequestParams(
+            name="ask", arguments={}, request_state=state, input_responses=answers or None
+        )
+
+        async def work(call: ToolCall) -> types.CallToolResult:
+            await call.ask(QUESTION, types.ElicitResult)
+            return types.CallToolResult(content=[])
+
+        call = ToolCall(cast("Any", SimpleNamespace()), "normal")
+        self.calls.append(call)
+        return await self.rounds.serve(call, params, work)
+
+
+async def state_of(waiting: Waiting) -> str:
+    asked = await waiting.serve()
+    assert isinstance(asked, types.InputRequiredResult) and asked.request_state
+    return asked.request_state
+
+
+async def test_where_too_many_wait_the_one_that_waits_longest_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(input_rounds, "MAX_PARKED", 2)
+    waiting = Waiting()
+    longest, _, latest = [await state_of(waiting) for _ in range(3)]
+    with pytest.raises(MCPError, match="no call waits"):
+        await waiting.serve(longest)
+    assert waiting.calls[0].work is not None and waiting.calls[0].work.cancelling(), "its work is over"
+    answered = await waiting.serve(latest, **{"elicitation/create-1": answer_of_a_user()})
+    assert isinstance(answered, types.CallToolResult)
+    waiting.rounds.close()
+
+
+async def test_a_call_whose_client_stays_away_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(input_rounds, "_PATIENCE", 0.0)
+    waiting = Waiting()
+    state = await state_of(waiting)
+    work = waiting.calls[0].work
+    assert work is not None
+    await asyncio.wait({work})
+    assert work.cancelled()
+    with pytest.raises(MCPError, match="no call waits"):
+        await waiting.serve(state)
+
+
+def test_clients_of_the_revision_that_brought_rounds_are_asked_by_them() -> None:
+    for version, by_rounds in (("2026-07-28", True), ("2025-11-25", False)):
+        ctx = SimpleNamespace(session=SimpleNamespace(protocol_version=version))
+        assert asks_by_rounds(cast("Any", ctx)) is by_rounds
