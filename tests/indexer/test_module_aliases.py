@@ -126,3 +126,48 @@ def test_what_is_no_json_or_lies_outside_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "jsconfig.json").write_text('{"compilerOptions": {"paths": {"@out/*": ["../../out/*"], "@in": "x"}}}')
     (tmp_path / "package.json").write_text('["not an object"]')
     assert module_aliases(tmp_path, ["src/a"]) == ()
+
+
+def configured(
+    root: Path, configs: dict[str, dict[str, object]], *folders: str
+) -> list[tuple[str, str, tuple[str, ...]]]:
+    """The aliases of a workspace with these configurations: scope, pattern and targets."""
+    for path, config in configs.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(json.dumps(config))
+    return [(each.scope, each.pattern, each.targets) for each in module_aliases(root, folders)]
+
+
+def test_the_nearest_configuration_comes_first_then_the_longest_name_then_the_exact_one(tmp_path: Path) -> None:
+    paths = {"*": ["a/*"], "lib*": ["b/*"], "lib": ["c"], "library/*": ["d/*"]}
+    configs: dict[str, dict[str, object]] = {
+        "tsconfig.json": {"compilerOptions": {"paths": paths}},
+        "web/tsconfig.json": {"compilerOptions": {"paths": {"*": ["e/*"]}}},
+    }
+    found = configured(tmp_path, configs, "web")
+    assert [(scope, pattern) for scope, pattern, _ in found] == [
+        ("web", "*"),
+        ("", "library/*"),
+        ("", "lib"),
+        ("", "lib*"),
+        ("", "*"),
+    ]
+
+
+def test_a_configuration_has_its_own_paths_or_those_it_extends_from_where_they_are_written(tmp_path: Path) -> None:
+    configs: dict[str, dict[str, object]] = {
+        "shared/base.json": {"compilerOptions": {"paths": {"@base/*": ["./src/*"]}}},
+        "web/tsconfig.json": {"extends": "../shared/base"},
+        "app/tsconfig.json": {"extends": "../shared/base", "compilerOptions": {"paths": {"@app/*": ["./src/*"]}}},
+    }
+    assert configured(tmp_path, configs, "web", "app") == [
+        ("web", "@base/*", ("shared/src/*",)),
+        ("app", "@app/*", ("app/src/*",)),
+    ]
+
+
+def test_a_package_is_what_it_exports_before_its_main_file_and_that_before_its_sources(tmp_path: Path) -> None:
+    package: dict[str, object] = {"name": "core", "main": "./dist/main.js", "exports": {".": "./dist/all.js"}}
+    found = configured(tmp_path, {"core/package.json": package}, "core")
+    (front,) = [targets for _, pattern, targets in found if pattern == "core"]
+    assert front == ("core/dist/all.js", "core/dist/main.js", "core/src/index", "core/lib/index", "core/index")
