@@ -135,6 +135,15 @@ def test_a_default_policy_that_flags_does_not_flag_what_it_does_not_fit() -> Non
     assert judge(chunk(success_score=0.9), policies, NOW).escalations == ("look_at_it",)
 
 
+def test_what_was_made_anew_after_its_last_use_lives_from_then_on() -> None:
+    assert said(judge(chunk(used=300, made=10, access_count=3), BUILT_IN, NOW))[:4] == (
+        "default",
+        "kept",
+        "logarithmic",
+        170,
+    )
+
+
 def test_switched_off_policies_decide_nothing() -> None:
     facts = chunk(access_count=50, used=4000, made=4000, rules=RULES)
     verdict = judge(facts, project(enabled=False), NOW)

@@ -49,6 +49,25 @@ async def test_the_innermost_definition_comes_first_then_what_it_has_to_do_with(
     assert await told(store, "src/shop.py:42", limit=1) == [("parse", "")]
 
 
+async def test_what_has_two_relations_is_told_by_the_one_that_says_most(tmp_path: Path) -> None:
+    """A caller before one that is called, a call before a base."""
+    store = await Store.open(tmp_path / "memory.db")
+    ping = chunk("a.py", "ping", calls=("pong",))
+    pong = chunk("a.py", "pong", line=11, calls=("ping",))
+    base = chunk("a.py", "Base", kind="class", line=21)
+    heir = chunk("a.py", "Heir", kind="class", line=31, inherits=("Base",), calls=("Base",))
+    await store.write([file("a.py", ping, pong, base, heir)])
+    await store.resolve()
+    assert await told(store, "a.py:1") == [("ping", ""), ("pong", "calls it")]
+    assert await told(store, "a.py:21") == [("Base", ""), ("Heir", "calls it")]
+    assert await told(store, "a.py:31") == [("Heir", ""), ("Base", "called by it")]
+    await store.close()
+
+
+async def test_relations_fill_what_the_definition_leaves_of_the_limit(store: Store) -> None:
+    assert await told(store, "src/shop.py:42", limit=2) == [("parse", ""), ("main", "calls it")]
+
+
 async def test_a_file_of_several_is_each_told_without_relations(store: Store) -> None:
     assert await told(store, "shop.py:42:7") == [("parse", ""), ("far", "")]
 

@@ -21,6 +21,7 @@ from aurora_manifest.editing.links import links
 from aurora_manifest.editing.occurrences import named_at
 from aurora_manifest.editing.outline import outline
 from aurora_manifest.editing.spans import folds, selections
+from aurora_manifest.findings import Finding
 from aurora_manifest.fix_all import edited
 from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Manifest
@@ -102,6 +103,24 @@ def test_a_finding_is_explained_by_the_documentation_of_its_rule() -> None:
     found = hover_at(manifest, finding.start, findings=[finding], documentation=documentation)
     assert found is not None and found.text.startswith("**schema-required** — error\n\n")
     assert hover_at(manifest, offset, findings=[finding], documentation=lambda rule: "!") != found
+
+
+def explained(*findings: Finding, offset: int = 0) -> list[str]:
+    """The rules that a hover over an empty manifest explains."""
+    found = hover_at(Manifest(parse("{  }")), offset, findings=findings, documentation=lambda rule: f"about {rule}")
+    parts = found.text.split("\n\n---\n\n") if found else []
+    return [part.partition("about ")[2] for part in parts if "about " in part]
+
+
+def test_of_many_rules_broken_at_one_place_the_first_two_are_explained_each_once() -> None:
+    rules = [Finding(rule, "warning", f"m{n}", "", 0, 4) for n, rule in enumerate(("a", "a", "b", "c"))]
+    assert explained(*rules) == ["a", "b"]
+
+
+def test_a_finding_is_explained_from_its_start_to_its_end_and_one_of_no_width_at_its_place() -> None:
+    wide, narrow = Finding("a", "warning", "m", "", 1, 3), Finding("b", "warning", "m", "", 2, 2)
+    assert [explained(wide, offset=offset) for offset in range(5)] == [[], ["a"], ["a"], ["a"], []]
+    assert [explained(narrow, offset=offset) for offset in range(5)] == [[], [], ["b"], ["b"], []]
 
 
 def test_nothing_is_told_between_things() -> None:
@@ -316,6 +335,29 @@ def test_hints_show_the_address_behind_its_template() -> None:
     assert [each.text for each in found] == ["→ https://notes.example/n/id", "→ https://notes.example/n/1"]
     assert TEXT[found[0].offset - 9 : found[0].offset] == '"/n/{id}"'
     assert hints(whole, 0, TEXT.index('"capabilities"')) == []
+
+
+def test_a_template_that_is_the_address_itself_has_no_hint() -> None:
+    address = "https://notes.example/all"
+
+    def template(text: str) -> str:
+        action = {"method": "GET", "urlTemplate": text, "parameterMapping": {}}
+        return json.dumps({"site": {"url": "https://notes.example"}, "capabilities": {"all": {"action": action}}})
+
+    assert hints(Manifest(parse(template(address))), 0, 999) == []
+    assert [each.text for each in hints(Manifest(parse(template("/all"))), 0, 999)] == [f"→ {address}"]
+
+
+def test_hints_are_those_of_templates_that_are_on_the_screen_in_part() -> None:
+    whole = Manifest(parse(TEXT))
+    begin = TEXT.index('"/n/{id}", "parameterMapping": {"id": "/id"}}')
+    end = begin + len('"/n/{id}"')
+    assert [len(hints(whole, *span)) for span in ((end, end), (begin, begin), (end + 1, end + 2), (0, begin - 1))] == [
+        1,
+        1,
+        0,
+        0,
+    ]
 
 
 def test_a_fix_comes_first_and_mends_what_it_is_about() -> None:

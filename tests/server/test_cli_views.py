@@ -10,7 +10,7 @@ import pytest
 
 from aurora_cli.output import TerminalStyle
 from aurora_cli.recall_view import footer, location, parameters, recall_lines, title
-from aurora_protocol.human_text import ago, count, plain, plain_lines, shorten, size, took
+from aurora_protocol.human_text import ago, count, plain, plain_lines, shorten, size, took, whole_clause
 
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
 FRESH: dict[str, Any] = {"indexed_at": "x", "pending_files": 0, "skipped_files": 0, "state": "ready"}
@@ -60,6 +60,14 @@ def test_amounts() -> None:
     assert [size(value) for value in (512, 2048, 5 * 2**20, 3 * 2**30)] == ["512 B", "2.0 KiB", "5.0 MiB", "3.0 GiB"]
     assert (count(1, "file"), count(3911, "chunk")) == ("1 file", "3,911 chunks")
     assert shorten("abcdef", 4) == "abc…"
+
+
+def test_a_sentence_is_cut_at_the_last_clause_that_fits_and_no_shorter_than_says_something() -> None:
+    clause = "x" * 24
+    assert whole_clause(f"{clause}. More follows.", 30) == clause
+    assert whole_clause(f"{clause[1:]}. More follows.", 30) == "", "too short to be worth a line"
+    assert whole_clause(f"{clause}, and one; and another, too long", 45) == f"{clause}, and one"
+    assert whole_clause(f"{clause}. Fits.", 32) == f"{clause}. Fits.", "whole where there is room"
 
 
 def test_nothing_of_a_repository_commands_the_terminal() -> None:

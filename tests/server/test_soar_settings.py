@@ -275,6 +275,24 @@ def test_a_workspace_makes_guardrails_stricter_only(home: Path, root: Path, trus
     assert settings_for(root, trusted, environ(home))[0].guardrails.pii == "reject"
 
 
+def test_what_a_workspace_makes_as_strict_as_it_is_holds_and_is_no_matter_to_tell(home: Path, root: Path) -> None:
+    said = {"pii": "redact", "enabled": True, "max_query_length": 10_000}
+    write(root / ".aurora" / "config.json", {"guardrails": said})
+    assert settings_for(root, False, environ(home))[1] == []
+    write(home / "config.json", {"guardrails": {"pii": "reject", "max_query_length": 500}})
+    chosen, notices = settings_for(root, False, environ(home))
+    assert (chosen.guardrails.pii, chosen.guardrails.max_query_length) == ("reject", 500)
+    assert [each.members for each in notices] == [("guardrails.pii", "guardrails.max_query_length")]
+
+
+def test_of_many_members_that_do_not_hold_a_dozen_are_named_and_the_others_counted(home: Path, root: Path) -> None:
+    many = {"daemon": {f"member{n:02}": n for n in range(15)}}
+    write(root / ".aurora" / "config.json", many)
+    (notice,) = settings_for(root, True, environ(home))[1]
+    assert len(notice.members) == 15
+    assert "daemon.member11 and 3 more are" in notice.what and "member12" not in notice.what
+
+
 def test_a_trusted_workspace_lowers_caps_and_raises_none(home: Path, root: Path) -> None:
     caps = {name: getattr(Caps(), name) for name in Caps.__struct_fields__} | {"phase_usd": {"collect": 1.0}}
     write(home / "config.json", {"llm": {"caps": caps}})

@@ -121,7 +121,7 @@ def _own_rules(facts: ChunkFacts, now: float) -> tuple[LifespanRule | None, tupl
         if rule.lifespan is None or chosen is not None:
             continue
         if rule.lifespan.kind == "while_active" and not _active(facts, now):
-            lapsed = lapsed or rule
+            lapsed = rule
         else:
             chosen = rule
     return chosen or lapsed, tuple(flags)

@@ -104,6 +104,32 @@ def test_a_failing_run_comes_by_the_failure_hook() -> None:
     assert "hunter2" not in repr(claude_code.events_of(failure, "x", 1.0))
 
 
+@pytest.mark.parametrize(
+    ("event", "fields", "went_well"),
+    [
+        ("PostToolUse", {}, True),
+        ("PostToolUse", {"tool_response": {"exitCode": 0}}, True),
+        ("PostToolUse", {"tool_response": {"exitCode": 2}}, False),
+        ("PostToolUse", {"tool_response": {"interrupted": True, "exitCode": 2}}, None),
+        ("PostToolUseFailure", {"is_interrupt": False}, False),
+        ("PostToolUseFailure", {"is_interrupt": True}, None),
+    ],
+)
+def test_a_tool_that_a_person_interrupted_neither_failed_nor_went_well(
+    event: str, fields: dict[str, Any], went_well: bool | None
+) -> None:
+    given = hook(event, tool_name="Bash", tool_input={"command": "make"}, tool_use_id="t-1", **fields)
+    (called,) = [each.what for each in claude_code.events_of(given, "x", 1.0) if isinstance(each.what, ToolCalled)]
+    assert called.succeeded is went_well
+
+
+@pytest.mark.parametrize(
+    "fields", [{"is_interrupt": True}, {"tool_input": {"command": "pytest", "run_in_background": True}}]
+)
+def test_a_test_run_that_did_not_end_here_tells_nothing(fields: dict[str, Any]) -> None:
+    assert claude_code.test_run(bash("pytest", "1 failed, 3 passed in 1.0s", **fields)) is None
+
+
 def test_a_wait_for_a_person_is_measured_from_the_question_to_the_answer() -> None:
     asked = hook("Notification", notification_type="permission_prompt", message="Claude needs your permission")
     assert claude_code.waits_for(asked) == "permission asked"
