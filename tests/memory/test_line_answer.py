@@ -49,8 +49,9 @@ async def test_the_innermost_definition_comes_first_then_what_it_has_to_do_with(
     assert await told(store, "src/shop.py:42", limit=1) == [("parse", "")]
 
 
-async def test_what_has_two_relations_is_told_by_the_one_that_says_most(tmp_path: Path) -> None:
-    """A caller before one that is called, a call before a base."""
+@pytest.fixture
+async def related(tmp_path: Path) -> AsyncIterator[Store]:
+    """Functions that call each other, and a class that also calls its base."""
     store = await Store.open(tmp_path / "memory.db")
     ping = chunk("a.py", "ping", calls=("pong",))
     pong = chunk("a.py", "pong", line=11, calls=("ping",))
@@ -58,10 +59,14 @@ async def test_what_has_two_relations_is_told_by_the_one_that_says_most(tmp_path
     heir = chunk("a.py", "Heir", kind="class", line=31, inherits=("Base",), calls=("Base",))
     await store.write([file("a.py", ping, pong, base, heir)])
     await store.resolve()
-    assert await told(store, "a.py:1") == [("ping", ""), ("pong", "calls it")]
-    assert await told(store, "a.py:21") == [("Base", ""), ("Heir", "calls it")]
-    assert await told(store, "a.py:31") == [("Heir", ""), ("Base", "called by it")]
+    yield store
     await store.close()
+
+
+async def test_who_calls_and_is_called_is_told_as_a_caller_and_a_call_before_a_base(related: Store) -> None:
+    assert await told(related, "a.py:1") == [("ping", ""), ("pong", "calls it")]
+    assert await told(related, "a.py:21") == [("Base", ""), ("Heir", "calls it")]
+    assert await told(related, "a.py:31") == [("Heir", ""), ("Base", "called by it")]
 
 
 async def test_relations_fill_what_the_definition_leaves_of_the_limit(store: Store) -> None:

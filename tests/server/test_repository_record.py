@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -20,11 +20,14 @@ from aurora_memory.record.record_file import Record
 from aurora_memory.store import Store, chunk_reader, unrecorded
 from aurora_memory.store.export_format import AccessLine, ChunkKey, RunLine, write_line
 from aurora_server.configuration.settings import Settings
+from aurora_server.workspace import record_exchange
+from aurora_server.workspace.record_exchange import RecordExchange
 from aurora_server.workspace.shared_records import SharedRecords
 from aurora_server.workspace.workspace import Workspace
 from tests.e2e.repositories import commit, git
 from tests.memory.runs import NOON, retrieved, run
 from tests.memory.test_export import learned
+from tests.patience import HANG
 from tests.server import record_kills, takeover_kills
 
 Opener = Callable[[Path], Awaitable[Workspace]]
@@ -267,6 +270,54 @@ async def test_a_record_that_cannot_be_opened_costs_nothing_but_a_word(
     finally:
         await here.close()
         await pool.aclose()
+
+
+class Refusing:
+    """Records that cannot be joined, and a memory that learns when it is told to."""
+
+    def __init__(self) -> None:
+        self.tries: asyncio.Queue[None] = asyncio.Queue()
+        self.learn: Callable[[], None] = lambda: None
+
+    async def join(self, *_: object) -> None:
+        self.tries.put_nowait(None)
+        raise StoreError("records cannot be opened; mend that")
+
+    def on_learned(self, listener: Callable[[], None]) -> Callable[[], None]:
+        self.learn = listener
+        return lambda: None
+
+    async def tried(self) -> None:
+        async with asyncio.timeout(HANG):
+            await self.tries.get()
+
+    async def exchange(self) -> RecordExchange:
+        async def nothing(*_: object) -> None: ...
+
+        refusing = cast("Any", self)
+        return RecordExchange(Path("shop"), refusing, refusing, nothing, nothing)
+
+
+async def test_an_exchange_that_failed_is_tried_again_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_exchange, "AGAIN_SECONDS", 0.0)
+    records = Refusing()
+    exchange = await records.exchange()
+    for _ in range(3):
+        await records.tried()
+    await exchange.close()
+
+
+async def test_an_exchange_that_failed_is_tried_again_at_once_when_something_is_learned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(record_exchange, "AGAIN_SECONDS", 2 * HANG)
+    records = Refusing()
+    exchange = await records.exchange()
+    await records.tried()
+    records.learn()
+    await records.tried()
+    assert exchange.problem == "records cannot be opened; mend that"
+    await exchange.close()
 
 
 async def test_a_damaged_record_is_found_and_made_anew_from_what_is_readable_and_the_memories(

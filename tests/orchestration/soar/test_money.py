@@ -112,9 +112,22 @@ async def test_what_costs_nothing_asks_nobody(provider: LoopbackProvider, tmp_pa
     user = User(Nobody("nobody"))
     free = provider.llm_settings("openai", reasoning_llm=provider.settings("openai", provider="ollama", model="llama3"))
     async with bench(tmp_path, free, provider.environ, cost_budgets=SPENT) as it:
+        it.budget.reserve("before", "run-0", 1.0)
+        it.budget.settle("before", 1.0)  # far beyond the soft limit
         run = await it.ask(MEDIUM, ask_user=user)
         assert (run.state, run.estimated_usd) == ("complete", 0.0)
-        assert not any("soft limit" in each for each in user.asked)
+        assert not any("soft limit" in each for each in (*user.asked, *run.notices))
+
+
+async def test_an_experiment_has_its_own_limit_and_is_told_of_the_soft_one_without_being_asked(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
+    provider.otherwise = Mind(TWO)
+    user = User("n")
+    async with bench(tmp_path, provider.llm_settings(), provider.environ, cost_budgets=SPENT) as it:
+        run = await it.ask(MEDIUM, ask_user=user, mode="headless")
+        assert run.state == "complete" and not any("soft limit" in each for each in user.asked)
+        assert any("soft limit" in each for each in run.notices)
 
 
 @pytest.mark.parametrize("said", ["ok", "OK!", "Got it.", "yes", "ok, I see", "sure", "no", "thanks"])
