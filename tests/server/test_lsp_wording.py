@@ -30,7 +30,7 @@ from aurora_server.lsp.document_symbol import symbol_tree
 from aurora_server.lsp.hover import markdown, plain, why
 from aurora_server.lsp.index import summed
 from aurora_server.lsp.memory_text import ago, escaped, fenced, file_uri, warmth
-from aurora_server.lsp.recall import merged
+from aurora_server.lsp.recall import merged, with_patterns
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -218,6 +218,30 @@ def test_nothing_found_anywhere_keeps_a_hint_and_admits_what_is_unknown() -> Non
     found = merged(RecallParams(query="q"), answers(("/a", [], freshness(None)), ("/b", [], freshness(iso()))), 1.0)
     assert found.hint == "hint of /a"
     assert found.freshness.indexed_at is None
+
+
+def test_of_several_folders_the_least_read_history_and_the_worst_state_are_told_and_one_is_not_watched() -> None:
+    whole = msgspec.structs.replace(freshness(iso()), heard=True)
+    parts = [
+        msgspec.structs.replace(whole, history_percent=80),
+        msgspec.structs.replace(whole, history_percent=30, state="error"),
+        msgspec.structs.replace(whole, heard=False, state="indexing"),
+    ]
+    found = merged(RecallParams(query="q"), answers(*((f"/{n}", [], each) for n, each in enumerate(parts))), 1.0)
+    assert (found.freshness.history_percent, found.freshness.state, found.freshness.heard) == (30, "error", False)
+    read = merged(RecallParams(query="q"), answers(("/a", [], whole)), 1.0)
+    assert (read.freshness.history_percent, read.freshness.heard) == (None, True)
+
+
+def test_patterns_of_other_repositories_stand_among_the_results_by_their_score_and_none_twice() -> None:
+    here = [recalled("best", score=0.9), recalled("last", score=0.3)]
+    answer = RecallResult(query="q", took_ms=1.0, freshness=freshness(iso()), results=here)
+    pattern = msgspec.structs.replace(recalled("way", score=0.5), id="reas:way", file="")
+    params = RecallParams(query="q", limit=2)
+    assert [one.name for one in with_patterns(params, answer, [pattern, pattern]).results] == ["best", "way"]
+    told = msgspec.structs.replace(answer, hint="3 callers")
+    assert with_patterns(params, told, [pattern]) is told, "who calls what is no matter of patterns"
+    assert with_patterns(params, answer, here) is answer, "what is known adds nothing"
 
 
 def test_counts_of_several_folders_add_up() -> None:
