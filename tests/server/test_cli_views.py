@@ -40,6 +40,10 @@ def item(**changes: Any) -> dict[str, Any]:
         ("2026-11-21T19:10:00Z", "50 min ago"),
         ("2026-11-21T08:00:00+00:00", "12 h ago"),
         ("2026-11-18T19:00:00Z", "3 d ago"),
+        ("2026-11-20T20:00:01Z", "23 h ago"),
+        ("2026-11-20T20:00:00Z", "1 d ago"),
+        ("2026-09-22T20:00:01Z", "59 d ago"),
+        ("2026-09-22T20:00:00Z", "2 mo ago"),
         ("2026-08-01T00:00:00Z", "3 mo ago"),
         ("2021-11-21T00:00:00Z", "5 y ago"),
     ],
@@ -67,6 +71,7 @@ def test_a_sentence_is_cut_at_the_last_clause_that_fits_and_no_shorter_than_says
     assert whole_clause(f"{clause}. More follows.", 30) == clause
     assert whole_clause(f"{clause[1:]}. More follows.", 30) == "", "too short to be worth a line"
     assert whole_clause(f"{clause}, and one; and another, too long", 45) == f"{clause}, and one"
+    assert whole_clause(f"{clause} (and more than fits)", 30) == clause
     assert whole_clause(f"{clause}. Fits.", 32) == f"{clause}. Fits.", "whole where there is room"
 
 

@@ -19,7 +19,11 @@ from aurora_server.lsp.spec_files import checklist
         (60, "1 min"),
         (3599, "59 min"),
         (3600, "1 h"),
+        (9000, "2 h 30 min"),
         (11400, "3 h 10 min"),
+        (86399, "23 h 59 min"),
+        (86400, "1 d"),
+        (136800, "1 d 14 h"),
         (187200, "2 d 4 h"),
     ],
 )

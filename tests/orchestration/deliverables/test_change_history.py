@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aurora_deliverables.detection.change_history import ChangeHistory, read_history
+from msgspec.structs import replace
+
+from aurora_deliverables.detection.change_history import ChangeHistory, events_of, read_history
+from aurora_deliverables.detection.recorded_state import told
+from aurora_deliverables.events import (
+    Ended,
+    Event,
+    EventBody,
+    PhaseStarted,
+    Renamed,
+    Revived,
+    SpecSource,
+    Started,
+)
 
 CHANGE = "openspec/changes/add-search"
 ARCHIVED = "openspec/changes/archive/2026-11-20-add-search"
@@ -76,3 +89,91 @@ def test_a_proposal_moved_onto_a_change_that_there_is_renames_none() -> None:
 def test_moments_are_in_the_order_of_their_authors_whatever_order_the_log_has() -> None:
     found = history((9, [f"M\t{CHANGE}/tasks.md"]), PROPOSED)
     assert found.begun.at == 1
+
+
+def told_of(
+    found: ChangeHistory, *before: tuple[float, EventBody], names: Sequence[str] = (), given_up: bool = False
+) -> list[tuple[float, EventBody]]:
+    """When what is told of a change, after some events of it were."""
+    events = [Event(f"e{n}", "add-search", at, what) for n, (at, what) in enumerate(before)]
+    later = events_of(found, told("add-search", events), "add-search", names, given_up=given_up)
+    return [(each.at, each.what) for each in later]
+
+
+ALL = history(PROPOSED, (2, [f"M\t{CHANGE}/tasks.md"]), DONE)
+BEGUN = Started(type="feature", spec_source=SpecSource("openspec", "changes/add-search"), author="Ann")
+OVER = [(3, PhaseStarted("archive")), (3, Ended("completed", reason="archived"))]
+
+
+def test_of_a_change_nobody_told_of_all_is_told_with_the_times_of_its_commits() -> None:
+    assert told_of(ALL) == [
+        (1, BEGUN),
+        (1, PhaseStarted("propose")),
+        (1, PhaseStarted("tasks")),
+        (2, PhaseStarted("apply")),
+        *OVER,
+    ]
+
+
+def test_what_was_told_too_late_or_without_its_author_is_told_again_and_its_source_and_type_are_not() -> None:
+    again = Started(author="Ann")
+    late, nameless, right = (
+        [what for _, what in told_of(ALL, (at, Started(type="bugfix", author=author))) if isinstance(what, Started)]
+        for at, author in ((2, "Bob"), (1, None), (1, "Bob"))
+    )
+    assert (late, nameless, right) == ([again], [again], [])
+
+
+def test_of_a_change_at_work_only_that_work_began_is_told_of_its_phases() -> None:
+    working = ((1, Started(author="Ann")), (1.5, PhaseStarted("verify")))
+    assert next(what for _, what in told_of(ALL, *working)) == PhaseStarted("apply")
+    planning = ((1, Started(author="Ann")), (1.5, PhaseStarted("propose")))
+    assert [what for _, what in told_of(ALL, *planning)][:2] == [PhaseStarted("tasks"), PhaseStarted("apply")]
+
+
+def test_the_end_is_not_before_what_was_told_last() -> None:
+    assert told_of(ALL, (1, BEGUN), (7, PhaseStarted("apply"))) == [(7, what) for _, what in OVER]
+
+
+def test_what_is_over_goes_on_only_where_it_was_missed_and_is_archived_after_all() -> None:
+    begun, ended = (1, BEGUN), (5, Ended("failed", "incomplete", "removed"))
+    assert told_of(ALL, begun, (5, Ended("completed"))) == []
+    missed = told("add-search", [Event("a", "add-search", 1, BEGUN)])
+    lost = replace(missed, ended=True, abandoned=True, told_at=5.0)
+    kinds = [type(each.what) for each in events_of(ALL, lost, "add-search", ())]
+    assert kinds[0] is Revived and kinds[-1] is Ended
+    unarchived = history(PROPOSED)
+    assert events_of(unarchived, lost, "add-search", ()) == [] and told_of(unarchived, begun, ended) == []
+
+
+def test_a_change_that_is_nowhere_any_more_failed_where_it_was_removed() -> None:
+    removed = history(PROPOSED, (4, [f"D\t{CHANGE}/proposal.md"]))
+    failed = (4, Ended("failed", "incomplete", "removed and not archived"))
+    assert told_of(removed, given_up=True)[-1] == failed
+    assert failed not in told_of(removed), "it may be on another branch"
+    assert told_of(ALL, given_up=True)[-1] == OVER[-1], "what is archived is done, wherever it was removed"
+
+
+def test_names_are_told_once() -> None:
+    new = "openspec/changes/find-products"
+    renamed = read_history(log(PROPOSED, (2, moved(CHANGE, new, "proposal.md"))))["add-search"]
+    assert (2, Renamed("find-products")) in told_of(renamed)
+    assert not any(isinstance(what, Renamed) for _, what in told_of(renamed, names=["find-products"]))
+
+
+def test_a_phase_is_told_by_the_files_it_makes() -> None:
+    def phases(*paths: str) -> list[str]:
+        return [phase for phase, _ in history((1, added(CHANGE, *paths))).phases]
+
+    assert phases("proposal.md", "design.md", "specs/shop/spec.md", "tasks.md") == [
+        "propose",
+        "specs",
+        "design",
+        "tasks",
+    ]
+    assert phases("specs/shop/notes.txt", "specs.md", "docs/shop/spec.md", "docs/design.md") == []
+
+
+def test_a_line_that_is_none_of_gits_is_passed_over() -> None:
+    said = b"\x1eno commit\n" + log(PROPOSED, (2, ["T\tx", f"R100\t{CHANGE}/tasks.md", "C100\ta\tb"]))
+    assert read_history(said)["add-search"].begun.at == 1

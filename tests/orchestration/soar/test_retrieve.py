@@ -185,3 +185,37 @@ def test_of_two_chunks_one_of_which_holds_the_other_the_better_stays(inner: floa
     method = chunk(1, inner, file="src/cart.py", line_start=4, line_end=6)
     around = chunk(2, outer, file="src/cart.py", line_start=1, line_end=10)
     assert mixed([[method, around]], (), 1_000, 10).chunks == (method if inner > outer else around,)
+
+
+def test_good_hits_of_a_type_have_half_a_fifth_or_a_seventh_of_the_budget_and_the_best_of_all_the_rest() -> None:
+    code = [chunk(n, 0.9) for n in range(10)]
+    reasoning = [chunk(n, 0.6, "reas") for n in range(10, 15)]
+    knowledge = [chunk(n, 0.55, "know") for n in range(20, 25)]
+    bundle = mixed([code, reasoning, knowledge], (), 1_000, 100)
+    kinds = [one.type for one in bundle.chunks]
+    assert [kinds.count(kind) for kind in ("code", "reas", "know")] == [7, 2, 1]
+    assert bundle.tokens == 1_000, "what fits exactly is taken"
+
+
+def test_hits_that_are_not_good_have_no_share() -> None:
+    weak = [chunk(n, 0.4, "reas") for n in range(10, 15)]
+    assert all(one.type == "code" for one in mixed([[chunk(n, 0.9) for n in range(10)], weak], (), 1_000, 100).chunks)
+
+
+async def test_a_type_of_which_nothing_good_was_found_is_asked_for_by_itself() -> None:
+    shelf = Shelf(chunk(1, 0.9), chunk(2, 0.4, "reas"), chunk(3, 0.5, "know"))
+    await found(shelf)
+    assert shelf.asked == [None, ("reas",)], "even odds are good"
+
+
+def test_half_of_the_words_are_enough() -> None:
+    one = chunk(1, 0.9, name="expand", content="", file="", summary="")
+    assert not is_weak("expand template", [one])
+    assert is_weak("expand template variables", [one])
+
+
+def test_chunks_that_lie_over_each_other_in_part_or_have_no_text_are_two() -> None:
+    first = chunk(1, 0.9, file="a.py", line_start=1, line_end=20)
+    second = chunk(2, 0.8, file="a.py", line_start=10, line_end=30)
+    empty = [chunk(n, 0.7, content="") for n in (3, 4)]
+    assert [one.row for one in mixed([[first, second, *empty]], (), 1_000, 10).chunks] == [1, 2, 3, 4]
