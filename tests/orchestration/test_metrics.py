@@ -370,6 +370,29 @@ def test_rework_is_no_more_than_the_effort_of_its_own_deliverable() -> None:
     assert five(measure([several_at_once, another], NOW))["recovery_efficiency"] == (25.0, "low")
 
 
+@pytest.mark.parametrize(
+    ("told", "known"),
+    [
+        ({"spans": (PhaseSpan("design", 0.0, 50.0, 1),)}, False),
+        ({"spans": (PhaseSpan("design", 0.0, 50.0, 1), PhaseSpan("apply", 50.0, 100.0, 1))}, True),
+        ({"spans": (PhaseSpan("design", 0.0, 50.0, 1),), "recovery_attempts": 1}, True),
+        ({"spans": (PhaseSpan("apply", 0.0, 100.0, 1),), "recovery_seconds": None}, False),
+        ({"spans": (PhaseSpan("apply", 0.0, 100.0, 1),), "recovery_tool_calls": None}, False),
+    ],
+)
+def test_rework_is_known_where_work_was_told_or_that_it_was_done_over(told: dict[str, Any], known: bool) -> None:
+    value, _ = five(measure([done(1, **told)], NOW))["recovery_efficiency"]
+    assert (value is not None) is known
+
+
+def test_what_is_withdrawn_or_has_failed_in_whatever_words_is_not_accepted_and_withdrawn_work_is_no_effort() -> None:
+    failed_unsaid = done(1, status="failed", deliverable_failed=None)
+    withdrawn = done(2, withdrawn=True, spans=(PhaseSpan("apply", 0.0, 900.0, 1),), tool_calls={"bash": 9})
+    found = measure([failed_unsaid, withdrawn, done(3)], NOW).supporting
+    assert (found.accepted, found.withdrawn) == (1, 1)
+    assert (found.phase_seconds, found.tool_calls_total) == ({}, 0)
+
+
 def test_what_waited_longer_than_it_took_took_no_time_and_a_wait_nobody_told_is_unknown() -> None:
     def without_wait(**told: Any) -> float | None:
         return measure([done(1, 100, **told)], NOW).supporting.latency_without_wait

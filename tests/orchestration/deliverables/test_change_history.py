@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from msgspec.structs import replace
 
 from aurora_deliverables.detection.change_history import ChangeHistory, events_of, read_history
@@ -100,13 +101,18 @@ def told_of(
     return [(each.at, each.what) for each in later]
 
 
-ALL = history(PROPOSED, (2, [f"M\t{CHANGE}/tasks.md"]), DONE)
+@pytest.fixture
+def whole() -> ChangeHistory:
+    """A change from its proposal to the archive."""
+    return history(PROPOSED, (2, [f"M\t{CHANGE}/tasks.md"]), DONE)
+
+
 BEGUN = Started(type="feature", spec_source=SpecSource("openspec", "changes/add-search"), author="Ann")
 OVER = [(3, PhaseStarted("archive")), (3, Ended("completed", reason="archived"))]
 
 
-def test_of_a_change_nobody_told_of_all_is_told_with_the_times_of_its_commits() -> None:
-    assert told_of(ALL) == [
+def test_of_a_change_nobody_told_of_all_is_told_with_the_times_of_its_commits(whole: ChangeHistory) -> None:
+    assert told_of(whole) == [
         (1, BEGUN),
         (1, PhaseStarted("propose")),
         (1, PhaseStarted("tasks")),
@@ -115,43 +121,45 @@ def test_of_a_change_nobody_told_of_all_is_told_with_the_times_of_its_commits() 
     ]
 
 
-def test_what_was_told_too_late_or_without_its_author_is_told_again_and_its_source_and_type_are_not() -> None:
+def test_what_was_told_too_late_or_without_its_author_is_told_again_and_its_source_and_type_are_not(
+    whole: ChangeHistory,
+) -> None:
     again = Started(author="Ann")
     late, nameless, right = (
-        [what for _, what in told_of(ALL, (at, Started(type="bugfix", author=author))) if isinstance(what, Started)]
+        [what for _, what in told_of(whole, (at, Started(type="bugfix", author=author))) if isinstance(what, Started)]
         for at, author in ((2, "Bob"), (1, None), (1, "Bob"))
     )
     assert (late, nameless, right) == ([again], [again], [])
 
 
-def test_of_a_change_at_work_only_that_work_began_is_told_of_its_phases() -> None:
+def test_of_a_change_at_work_only_that_work_began_is_told_of_its_phases(whole: ChangeHistory) -> None:
     working = ((1, Started(author="Ann")), (1.5, PhaseStarted("verify")))
-    assert next(what for _, what in told_of(ALL, *working)) == PhaseStarted("apply")
+    assert next(what for _, what in told_of(whole, *working)) == PhaseStarted("apply")
     planning = ((1, Started(author="Ann")), (1.5, PhaseStarted("propose")))
-    assert [what for _, what in told_of(ALL, *planning)][:2] == [PhaseStarted("tasks"), PhaseStarted("apply")]
+    assert [what for _, what in told_of(whole, *planning)][:2] == [PhaseStarted("tasks"), PhaseStarted("apply")]
 
 
-def test_the_end_is_not_before_what_was_told_last() -> None:
-    assert told_of(ALL, (1, BEGUN), (7, PhaseStarted("apply"))) == [(7, what) for _, what in OVER]
+def test_the_end_is_not_before_what_was_told_last(whole: ChangeHistory) -> None:
+    assert told_of(whole, (1, BEGUN), (7, PhaseStarted("apply"))) == [(7, what) for _, what in OVER]
 
 
-def test_what_is_over_goes_on_only_where_it_was_missed_and_is_archived_after_all() -> None:
+def test_what_is_over_goes_on_only_where_it_was_missed_and_is_archived_after_all(whole: ChangeHistory) -> None:
     begun, ended = (1, BEGUN), (5, Ended("failed", "incomplete", "removed"))
-    assert told_of(ALL, begun, (5, Ended("completed"))) == []
+    assert told_of(whole, begun, (5, Ended("completed"))) == []
     missed = told("add-search", [Event("a", "add-search", 1, BEGUN)])
     lost = replace(missed, ended=True, abandoned=True, told_at=5.0)
-    kinds = [type(each.what) for each in events_of(ALL, lost, "add-search", ())]
+    kinds = [type(each.what) for each in events_of(whole, lost, "add-search", ())]
     assert kinds[0] is Revived and kinds[-1] is Ended
     unarchived = history(PROPOSED)
     assert events_of(unarchived, lost, "add-search", ()) == [] and told_of(unarchived, begun, ended) == []
 
 
-def test_a_change_that_is_nowhere_any_more_failed_where_it_was_removed() -> None:
+def test_a_change_that_is_nowhere_any_more_failed_where_it_was_removed(whole: ChangeHistory) -> None:
     removed = history(PROPOSED, (4, [f"D\t{CHANGE}/proposal.md"]))
     failed = (4, Ended("failed", "incomplete", "removed and not archived"))
     assert told_of(removed, given_up=True)[-1] == failed
     assert failed not in told_of(removed), "it may be on another branch"
-    assert told_of(ALL, given_up=True)[-1] == OVER[-1], "what is archived is done, wherever it was removed"
+    assert told_of(whole, given_up=True)[-1] == OVER[-1], "what is archived is done, wherever it was removed"
 
 
 def test_names_are_told_once() -> None:

@@ -58,6 +58,11 @@ def test_what_was_spent_counts_on_its_own_day_and_not_on_that_of_the_beginning()
     assert found.tokens is not None and found.tokens.cost_usd == 3.0
 
 
+def test_what_ends_between_two_parts_is_of_the_later_one() -> None:
+    found = reported([told("a", 1, 2), told("b", 1, 1), told("c", 1, 2.5)], 1, 3, 5)
+    assert [(each.completed, each.failed) for each in found.parts] == [(1, 0), (2, 0)]
+
+
 def test_the_rates_of_a_day_that_is_not_over_are_over_the_days_up_to_now() -> None:
     found = reported([told("a", 1, 1.5), told("b", 1, 2.5)], 1, 9, 3)
     assert found.metrics is not None
