@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -101,6 +102,8 @@ def parse_question(query: str) -> Question:
         for form in other_forms(word.lower()):
             for term in stem_word(form):
                 weights.setdefault(term, SUGGESTED)
+    for term in _joined(query) if not is_report else ():
+        weights.setdefault(term, 1.0)
     places, without_places = places_in(query)
     certain = [place for place in places if place.is_certain]
     spelled = _IDENTIFIER.findall(without_places)
@@ -125,6 +128,13 @@ def parse_question(query: str) -> Question:
         places=places,
         kind=kind,
     )
+
+
+def _joined(query: str) -> list[str]:
+    """What names are called that begin with a task or end with a stop word: `addlin` for "add line", `findal`."""
+    pairs = pairwise(word.lower() for word in words_in(query))
+    joined = [pair for pair in pairs if pair[0] in ERRANDS or pair[1] in QUESTION_WORDS]
+    return [stem_word("_".join(pair))[-1] for pair in joined if all(map(str.isalpha, pair))]
 
 
 def _weights(query: str, counts: Mapping[str, int], said: Collection[str]) -> dict[str, float]:
