@@ -40,6 +40,12 @@ _DEFINING = frozenset("class declaration declared defined definition implementat
 
 _TESTS = frozenset({"test", "tests", "spec", "specs", "testing"})
 
+_ASKS_FOR_TESTS = re.compile(
+    r"(?i)^\W*(?:tests?|specs?|testing)\b|\b(?:tests?|specs?)(?:\s+(?:about|for|in|of|that|which)\b|\W*$)"
+    r"|\b(?:i|they|to|we|you)\s+test\b"
+)
+"""Tests that are asked for: `login tests`, `tests of the parser`, `how do we test it`; who skips a test wants none."""
+
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*")
 _QUOTED = re.compile(r"`([^`\n]{1,80})`")
 _LOOKS_LIKE_CODE = re.compile(r"_|[a-z0-9][A-Z]|\.|::|#|\d")
@@ -144,12 +150,16 @@ def _weights(query: str, counts: Mapping[str, int], said: Collection[str]) -> di
 
 
 def _wants_tests(kind: QuestionKind, counts: Mapping[str, int], words: Sequence[str]) -> bool:
-    """Whether tests are asked for: in a sentence about a change, `test` is said of something else, or by the way."""
+    """Whether tests are asked for; in most sentences `test` is said of something else, or by the way."""
     if kind in {"error", "issue"}:
         return False
     if kind in {"change", "report"}:
         return any(word.lower().strip("`:,()[]") in _TESTS for word in words[:3])
-    return "test" in counts or "spec" in counts
+    if "test" not in counts and "spec" not in counts:
+        return False
+    mentioned = {word for word in words if word.lower().strip("`:,.()[]?") in _TESTS}
+    others = {term for word in words if word not in mentioned for term in stem_word(word)}
+    return not others.isdisjoint({"test", "spec"}) or _ASKS_FOR_TESTS.search(" ".join(words)) is not None
 
 
 _SHORT_FORMS = """
