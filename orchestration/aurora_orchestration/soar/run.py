@@ -356,7 +356,7 @@ class Run:
             f"{assessment.complexity.upper()}: {way}.\nReasoning model: {asked}.\n"
             f"Context: {len(context.chunks)} chunks, {context.tokens} tokens.\nEstimated cost: ${usd:.4f}{known}."
         )
-        self.set(state="dry_run", answer=answer)
+        self.set(state="dry_run", answer=answer, estimated_usd=usd)
 
     async def _without_models(self, context: ContextBundle, why: str) -> None:
         """The answer without a provider: what memory knows, and who would be asked."""
