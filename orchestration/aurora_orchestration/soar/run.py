@@ -514,4 +514,5 @@ class Run:
             because=response.because,
             caveats=response.caveats,
         )
-        trace.tell("synthesize", "complete", score=response.score, claims=len(synthesis.claims))
+        if synthesis.verification is not None:  # else `synthesize` has told how it failed
+            trace.tell("synthesize", "complete", score=response.score, claims=len(synthesis.claims))
