@@ -332,7 +332,7 @@ class _Loop:
             raise _Stop("cancelled", record.error or "the run was cancelled")
         self._failures = self._failures + 1 if record.state == "failed" and not happened else 0
         if self._failures >= MOST_FAILURES:
-            why = one_line(record.error or "no reason was given")
+            why = one_line(record.error or record.answer or "no reason was given")
             raise _Stop("futile", f"{self._failures} iterations in a row failed and changed nothing: {why}")
 
     def _goal_changed(self) -> bool:
