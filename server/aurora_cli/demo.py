@@ -14,17 +14,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
+from aurora_cli.errors import NO_DAEMON, CommandError
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import TerminalStyle, print_json, style_of_output
+from aurora_protocol.human_text import plain
 
 _STEP_ENDS_WITHIN = 120.0
 _SAVE_SEEN_WITHIN = 30.0
+_GIT_ENDS_WITHIN = 20.0
 _KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLUMNS", "NO_COLOR", "SYSTEMROOT", "TMPDIR", "TEMP")
 
 _FILES = {
@@ -132,6 +135,12 @@ STEPS = (
 )
 
 
+class StepTooLong(CommandError):
+    """A step of the walk did not end; a daemon that hangs is the reason there is."""
+
+    exit_code = NO_DAEMON
+
+
 @click.command()
 @click.pass_obj
 def demo(settings: GlobalOptions) -> int:
@@ -190,18 +199,25 @@ def _goes_on() -> bool:
 def _run(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], *, captured: bool
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "aurora_cli", *command],
-        cwd=folder,
-        env=dict(environment),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE if captured else None,
-        stderr=subprocess.STDOUT if captured else None,
-        text=True,
-        errors="replace",
-        timeout=_STEP_ENDS_WITHIN,
-        check=False,
-    )
+    """Run a command of ours. Raises `StepTooLong`."""
+    try:
+        return subprocess.run(
+            [sys.executable, "-P", "-m", "aurora_cli", *command],
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if captured else None,
+            stderr=subprocess.STDOUT if captured else None,
+            text=True,
+            errors="replace",
+            timeout=_STEP_ENDS_WITHIN,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        typed = " ".join(("aurora", *command))
+        raise StepTooLong(
+            f"{typed} did not end within {_STEP_ENDS_WITHIN:.0f} seconds; run it again: aurora demo"
+        ) from error
 
 
 @contextmanager
@@ -219,19 +235,32 @@ def _shop() -> Iterator[tuple[Path, dict[str, str]]]:
         yield folder, environment
     finally:
         if home.exists():
-            _run(("daemon", "stop"), base, environment, captured=True)
+            with suppress(StepTooLong):  # what hangs has been told
+                _run(("daemon", "stop"), base, environment, captured=True)
         shutil.rmtree(base, ignore_errors=True)
 
 
 def _commit(folder: Path, environment: Mapping[str, str]) -> None:
-    """Give the shop a history of three days, where there is git; the walk needs none."""
+    """Give the shop a history of three days, where there is a git that works; the walk needs none."""
     git = shutil.which("git")
     if git is None:
         return
     who = ["-c", "user.name=Demo", "-c", "user.email=demo@shop.example", "-c", "commit.gpgsign=false"]
-    subprocess.run([git, "init", "-q"], cwd=folder, env=dict(environment), check=True, capture_output=True)
-    for days, name in zip((3, 2, 1), _FILES, strict=False):
-        at = f"@{time.time() - days * 86_400:.0f} +0000"
-        dated = {**environment, "GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
-        for command in (["add", name], ["commit", "-q", "-m", f"{Path(name).stem}: first version"]):
-            subprocess.run([git, *who, *command], cwd=folder, env=dated, check=True, capture_output=True)
+    try:
+        _git([git, "init", "-q"], folder, environment)
+        for days, name in zip((3, 2, 1), _FILES, strict=False):
+            at = f"@{time.time() - days * 86_400:.0f} +0000"
+            dated = {**environment, "GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
+            for command in (["add", name], ["commit", "-q", "-m", f"{Path(name).stem}: first version"]):
+                _git([git, *who, *command], folder, dated)
+    except (OSError, subprocess.SubprocessError) as error:
+        said = (getattr(error, "stderr", None) or b"").decode("utf-8", "replace").strip() or str(error)
+        print(f"aurora: git made no history of the shop ({plain(said)}); the walk goes on without", file=sys.stderr)
+
+
+def _git(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
+    """Run git. Raises OSError, SubprocessError."""
+    subprocess.run(
+        command, cwd=folder, env=dict(environment), check=True, capture_output=True, timeout=_GIT_ENDS_WITHIN,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip

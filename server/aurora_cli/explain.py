@@ -11,11 +11,9 @@ import click
 
 from aurora_cli.errors import FINE
 from aurora_cli.global_options import GlobalOptions
-from aurora_cli.mem import ANSWER_WITHIN, NothingThere, from_root, index_once, mem
+from aurora_cli.mem import answer_about, mem
 from aurora_cli.output import TerminalStyle, print_json, style_of
 from aurora_cli.recall_view import explanation, location, title
-from aurora_cli.session import open_session
-from aurora_protocol import RequestFailed
 from aurora_protocol.human_text import ago, count, plain
 
 EXPLAIN = "aurora/explain"
@@ -36,15 +34,7 @@ def explain(ctx: click.Context, /, target: tuple[str, ...]) -> int:
     if len(target) > 1:
         return int(ctx.invoke(mem, query=("explain", *target)))
     settings: GlobalOptions = ctx.obj
-    root = settings.workspace
-    with open_session(settings, root) as client:
-        index_once(client, root, settings)
-        try:
-            found = client.request(EXPLAIN, {"id": from_root(target[0], settings.here, root)}, timeout=ANSWER_WITHIN)
-        except RequestFailed as error:
-            if error.kind == "UnknownChunk":
-                raise NothingThere(str(error)) from error
-            raise
+    found = answer_about(settings, EXPLAIN, "id", target[0])
     if settings.json:
         print_json(found)
         return FINE

@@ -16,6 +16,7 @@ from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json, style_of
 from aurora_cli.recall_view import recall_lines
 from aurora_cli.session import open_session
+from aurora_protocol import RequestFailed
 from aurora_protocol.client import Client
 
 RECALL = "aurora/recall"  # spelled here as well as in aurora_protocol.methods, which costs msgspec's import
@@ -102,6 +103,25 @@ def recall(client: Client, params: dict[str, Any], root: Path, settings: GlobalO
     if _index_if_never(reply, client, root, settings):
         reply = client.request(RECALL, params, timeout=ANSWER_WITHIN)
     return reply
+
+
+def answer_about(settings: GlobalOptions, method: str, member: str, place: str) -> dict[str, Any]:
+    """Result of `method` about `place`, which its params carry as `member`; a workspace never indexed is indexed first.
+
+    Raises `NothingThere` where there is no such place.
+    """
+    root = settings.workspace
+    with open_session(settings, root) as client:
+        index_once(client, root, settings)
+        try:
+            found: dict[str, Any] = client.request(
+                method, {member: from_root(place, settings.here, root)}, timeout=ANSWER_WITHIN
+            )
+        except RequestFailed as error:
+            if error.kind == "UnknownChunk":
+                raise NothingThere(str(error)) from error
+            raise
+    return found
 
 
 def index_once(client: Client, root: Path, settings: GlobalOptions) -> None:

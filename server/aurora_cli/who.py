@@ -11,12 +11,10 @@ import click
 
 from aurora_cli.errors import FINE
 from aurora_cli.global_options import GlobalOptions
-from aurora_cli.mem import ANSWER_WITHIN, NothingThere, from_root, index_once
+from aurora_cli.mem import answer_about
 from aurora_cli.output import TerminalStyle, print_json, style_of
 from aurora_cli.recall_view import location
-from aurora_cli.session import open_session
 from aurora_cli.table import table_lines
-from aurora_protocol import RequestFailed
 from aurora_protocol.human_text import ago, count, plain
 
 WHO = "aurora/who"
@@ -31,15 +29,7 @@ def who(settings: GlobalOptions, place: str) -> int:
     PLACE is a file (src/auth.py), a place in one (src/auth.py:login, src/auth.py:45), a name (AuthService.login) or the
     id of a result. What colleagues used is told only of those who share it ("people" in team.share).
     """
-    root = settings.workspace
-    with open_session(settings, root) as client:
-        index_once(client, root, settings)
-        try:
-            found = client.request(WHO, {"place": from_root(place, settings.here, root)}, timeout=ANSWER_WITHIN)
-        except RequestFailed as error:
-            if error.kind == "UnknownChunk":
-                raise NothingThere(str(error)) from error
-            raise
+    found = answer_about(settings, WHO, "place", place)
     if settings.json:
         print_json(found)
         return FINE

@@ -9,6 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from aurora_cli import demo as demo_module
+from aurora_cli.app import run
 from aurora_cli.demo import STEPS
 from tests.e2e.product import Product
 from tests.server.terminals import at_terminal
@@ -20,6 +22,15 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = Path(tempfile.mkdtemp(dir="/tmp"))  # sockets need a short one
     monkeypatch.setenv("TMPDIR", str(folder))
     return folder
+
+
+def programs(folder: Path, **scripts: str) -> str:
+    """A PATH with these shell scripts on it."""
+    folder.mkdir()
+    for name, text in scripts.items():
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
+    return f"{folder}:/usr/bin:/bin"
 
 
 def nothing_is_left(temporary: Path) -> None:
@@ -59,4 +70,24 @@ def test_without_git_the_walk_goes_on(tmp_path: Path, temporary: Path) -> None:
     done = product.aurora("demo", "--json", cwd=tmp_path)
     steps = json.loads(done.stdout)["steps"]
     assert all(each["exit"] == 0 or "validate" in each["command"] for each in steps), steps
+    nothing_is_left(temporary)
+
+
+def test_a_git_that_fails_is_told_in_a_line_and_the_walk_goes_on(tmp_path: Path, temporary: Path) -> None:
+    path = programs(tmp_path / "bin", git="echo 'fatal: no such luck' >&2; exit 128")
+    done = Product(tmp_path / "home", PATH=path).aurora("demo", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines() == [
+        "aurora: git made no history of the shop (fatal: no such luck); the walk goes on without"
+    ]
+    assert len(json.loads(done.stdout)["steps"]) == len(STEPS)
+    nothing_is_left(temporary)
+
+
+def test_a_step_that_does_not_end_is_told_in_a_line(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo_module, "_STEP_ENDS_WITHIN", 0.01)
+    assert run(["demo"]) == 3
+    assert capsys.readouterr().err == ("aurora: aurora index did not end within 0 seconds; run it again: aurora demo\n")
     nothing_is_left(temporary)

@@ -266,6 +266,17 @@ def test_each_phase_is_told_as_over_once_and_with_its_run(tmp_path: Path) -> Non
         assert {stage["run"] for stage in stages} == {result["id"]}
 
 
+def test_a_synthesis_that_had_nothing_to_go_on_is_told_as_failed_and_not_as_done(tmp_path: Path) -> None:
+    mind = Mind(TWO)
+    mind.scores["output"] = [0.3]
+    with asked(tmp_path, mind) as (daemon, _, root), daemon.client(root) as client:
+        stages: list[dict[str, Any]] = []
+        params = {"query": MEDIUM, "partialResultToken": "stages"}
+        result = client.request("aurora/query", params, on_progress=stages.append)
+        assert result["state"] == "failed" and "None of the steps" in result["answer"]
+        assert [each["status"] for each in stages if each["stage"] == "synthesize"] == ["failed"]
+
+
 def test_a_cancelled_question_is_answered_with_the_id_to_go_on_with(tmp_path: Path) -> None:
     mind = Mind(TWO)
     mind.waits = 90.0

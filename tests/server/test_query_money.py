@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -65,6 +66,8 @@ def test_a_dry_run_says_what_it_would_cost_and_learns_from_what_it_did(tmp_path:
         assert "were expected" in result
         again = query(home, provider, root, "--dry-run", "what is login?").stdout
         assert "1 past runs of its kind known" in again
+        told = json.loads(query(home, provider, root, "--json", "--dry-run", "what is login?").stdout.splitlines()[-1])
+        assert told["cost_usd"] == 0 and f"${told['estimated_usd']:.4f}" in told["answer"] and told["estimated_usd"] > 0
 
 
 def test_calls_of_unknown_price_are_told_as_such(tmp_path: Path) -> None:

@@ -64,7 +64,10 @@ def test_a_log_tells_its_phases_in_their_order_and_the_pattern_points_to_its_sec
     reference = json.loads(document)["conversation_log_reference"]
     first, last = reference["line_range"]
     assert reference["section"] == "Phase 3: DECOMPOSE" and lines[first - 1] == "### Phase 3: DECOMPOSE"
-    assert TWO[0] in "\n".join(lines[first - 1 : last]) and lines[last - 1].strip()
+    told = "\n".join(lines[first - 1 : last])
+    assert TWO[0] in told and lines[last - 1].strip()
+    for member in ("success_criteria", "given", "requires", "depends_on", "expected_output", "parallelizable"):
+        assert f'"{member}"' in told, "a plan is told whole (§4.2)"
     assert "Phase 4" not in "\n".join(lines[first - 1 : last])
 
 

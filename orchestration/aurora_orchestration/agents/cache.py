@@ -29,10 +29,11 @@ LOCK_SECONDS = 10.0
 
 
 class Tally(Struct, frozen=True):
-    """How an agent's work was judged so far."""
+    """How an agent's work was judged so far; `last` is when it was, in Unix seconds (0: before that was noted)."""
 
     good: float = 0.0
     all: float = 0.0
+    last: float = 0.0
 
 
 class ToolOffer(Struct, frozen=True):

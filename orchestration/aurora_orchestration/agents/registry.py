@@ -36,6 +36,9 @@ PRIOR_GOOD, PRIOR_ALL = 1.0, 2.0
 CLAIM_WEIGHT = 4.0
 """What an agent's own `success_rate` in its registry is worth, in works."""
 
+POOR = 0.3
+"""A success rate below which an agent gives way to others; one failed work is no rate yet."""
+
 MAX_PATHS = 20
 
 
@@ -112,10 +115,11 @@ class Registry:
             return {}
         with self._cache.changing() as change:
             tallies = dict(change.kept.tallies)
+            now = self._now()
             for agent_id, ok in outcomes:
-                tally = tallies.get(agent_id, Tally())
+                tally = rested(tallies.get(agent_id, Tally()), now)
                 fade = min(1.0, MAX_TALLY / (tally.all + 1.0))
-                tallies[agent_id] = Tally(fade * (tally.good + ok), fade * (tally.all + 1.0))
+                tallies[agent_id] = Tally(fade * (tally.good + ok), fade * (tally.all + 1.0), now)
             change.kept = msgspec.structs.replace(change.kept, tallies=tallies)
         return {agent_id: success_rate(tallies[agent_id]) for agent_id, _ in outcomes}
 
@@ -184,8 +188,10 @@ class Registry:
         elif self._fresh is not None and self._fresh.seen != kept.found.seen:
             self._fresh = None
         refreshed = datetime.fromtimestamp(kept.refreshed_at, UTC).isoformat(timespec="seconds")
+        now = self._now()
+        tallies = {agent_id: rested(tally, now) for agent_id, tally in kept.tallies.items()}
         agents = [
-            _with_rate(_with_offer(agent, kept.offers.get(agent.id)), kept.tallies.get(agent.id), refreshed)
+            _with_rate(_with_offer(agent, kept.offers.get(agent.id)), tallies.get(agent.id), refreshed)
             for agent in found.agents
         ]
         notices = list(found.notices)
@@ -195,7 +201,7 @@ class Registry:
             if not self._cache.declined.exists():  # who wants none need not be told each time
                 notices.append(said)
         if LLM_EXECUTOR not in {agent.id for agent in agents}:
-            agents.append(_with_rate(GENERIC, kept.tallies.get(LLM_EXECUTOR), refreshed))
+            agents.append(_with_rate(GENERIC, tallies.get(LLM_EXECUTOR), refreshed))
         return Known(
             agents=tuple(agents),
             ignored=found.ignored,
@@ -230,6 +236,17 @@ def success_rate(tally: Tally, claimed: float | None = None) -> float:
     if claimed is not None:
         good, every = good + claimed * CLAIM_WEIGHT, every + CLAIM_WEIGHT
     return (tally.good + good) / (tally.all + every)
+
+
+def rested(tally: Tally, now: float) -> Tally:
+    """A tally as it counts now: works of an agent that gives way fade by half for each day it has not worked.
+
+    Otherwise it would never be tried again, and nobody would see that it was mended.
+    """
+    if success_rate(tally) >= POOR:
+        return tally
+    fade = 0.5 ** (max(0.0, now - tally.last) / DAY)
+    return msgspec.structs.replace(tally, good=fade * tally.good, all=fade * tally.all)
 
 
 def _with_rate(agent: Agent, tally: Tally | None, refreshed: str) -> Agent:

@@ -69,8 +69,9 @@ async def allow(root: Path, settings: HeadlessSettings) -> str:
 
 Run = Callable[[str, Mode], Awaitable[RunRecord]]
 Ending = Literal[
-    "goal", "iterations", "budget", "branch", "forbidden", "changed", "disabled", "blocked", "no_provider", "cancelled"
-]
+    "goal", "iterations", "futile", "budget", "branch", "forbidden", "changed", "disabled", "blocked", "no_provider",
+    "cancelled",
+]  # fmt: skip
 
 ACHIEVED, MISSED, BLOCKED = 0, 1, 4
 """Exit codes (contracts): the goal is met; it is not; nothing may run, or not any more."""
@@ -78,11 +79,15 @@ ACHIEVED, MISSED, BLOCKED = 0, 1, 4
 MAX_QUERY = 9_000
 """Characters of the question of one iteration; guardrails let 10,000 pass."""
 
+MOST_FAILURES = 3
+"""Iterations in a row that failed and changed nothing, after which the next ones would do the same."""
+
 _MAX_NOTES = 4_000
 _NEXT_STEP = re.compile(r"(?im)^[ \t>*#-]*next step[ \t*]*:[ \t*]*(\S.*)$")
 _CODES: dict[Ending, int] = {
     "goal": ACHIEVED,
     "iterations": MISSED,
+    "futile": MISSED,
     "no_provider": MISSED,
     "cancelled": MISSED,
     "budget": BLOCKED,
@@ -94,6 +99,7 @@ _CODES: dict[Ending, int] = {
 }
 _STATUSES: dict[Ending, str] = {
     "iterations": "MAX_ITERATIONS",
+    "futile": "NO_PROGRESS",
     "no_provider": "NO_PROVIDER",
     "cancelled": "CANCELLED",
     "branch": "WRONG_BRANCH",
@@ -208,6 +214,7 @@ class _Loop:
         self._limit = headless.max_iterations or headless.settings.default_max_iterations
         self._number = 0
         self._cost = 0.0
+        self._failures = 0
 
     async def pursue(self) -> ExperimentOutcome:
         pad = self._pad
@@ -323,6 +330,10 @@ class _Loop:
             raise _Stop("no_provider", record.error or "no model is configured")
         if record.state == "cancelled":
             raise _Stop("cancelled", record.error or "the run was cancelled")
+        self._failures = self._failures + 1 if record.state == "failed" and not happened else 0
+        if self._failures >= MOST_FAILURES:
+            why = one_line(record.error or record.answer or "no reason was given")
+            raise _Stop("futile", f"{self._failures} iterations in a row failed and changed nothing: {why}")
 
     def _goal_changed(self) -> bool:
         """Whether the prompt says something else than it did when this began, or nothing. Blocks for one read."""

@@ -85,6 +85,7 @@ async def collect(
     tell: Tell,
     judge: Llm | None = None,
     learn: Learn | None = None,
+    capped: Callable[[CapReached], object] | None = None,
     now: Callable[[], float] = time.time,
     seconds: float | None = None,
 ) -> tuple[SubgoalResult, ...]:
@@ -92,12 +93,12 @@ async def collect(
 
     `llm` solves, `judge` (else `llm`) verifies. `seconds` are what the run has left: no agent may take more than its
     subgoal's share of them, and one that broke or hung is not waited for again. `learn(agent_id, ok)` is told, in a
-    thread, how each agent did. Raises nothing of one agent's fault; when cancelled, every agent has ended before it
-    returns.
+    thread, how each agent did, and `capped` of work that was not begun for want of money. Raises nothing of one agent's
+    fault; when cancelled, every agent has ended before it returns.
     """
     waves = {each.subgoal.id: each.wave for each in routing.assignments}
     shares = _Shares(seconds, 1 + max(waves.values(), default=0))
-    run = _Run(plan, context, llm, judge or llm, executors, settings, ask_user, tell, learn, now, shares)
+    run = _Run(plan, context, llm, judge or llm, executors, settings, ask_user, tell, learn, capped, now, shares)
     turns = asyncio.Semaphore(settings.agents.max_parallel)
     tasks: dict[str, asyncio.Task[SubgoalResult]] = {}
 
@@ -146,9 +147,11 @@ class _Run:
         ask_user: AskUser,
         tell: Tell,
         learn: Learn | None,
+        capped: Callable[[CapReached], object] | None,
         now: Callable[[], float],
         shares: _Shares,
     ) -> None:
+        self._capped = capped
         self._shares = shares
         self._broken: dict[str, str] = {}
         self._plan, self._context = plan, context
@@ -221,6 +224,8 @@ class _Run:
         try:
             response = await self._executors.run(agent, task, llm=self._llm, ask_user=self._ask_user, seconds=seconds)
         except CapReached as error:
+            if self._capped is not None:
+                self._capped(error)
             return _Try(_without_answer(task, agent, f"not worked on: {error}"), None, worked=False), True
         if response.output is None:
             if agent.type != "builtin":

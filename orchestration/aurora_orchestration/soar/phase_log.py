@@ -83,17 +83,21 @@ def decomposed(plan: Plan) -> dict[str, Any]:
     decomposition = plan.decomposition
     return {
         "goal": decomposition.goal.description,
+        "success_criteria": list(decomposition.goal.success_criteria),
         "given": [{"id": each.id, "fact": each.fact, "source": each.source} for each in decomposition.given],
         "subgoals": [
             {
                 "id": each.id,
                 "description": each.description,
                 "agent": each.agent,
+                "expected_output": each.expected_output,
                 "requires": list(each.requires),
                 "depends_on": list(each.depends_on),
             }
             for each in decomposition.subgoals
         ],
+        "execution_order": list(decomposition.execution_order),
+        "parallelizable": [list(group) for group in decomposition.parallelizable],
         "attempts": max(1, len(plan.attempts)),
     }
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from aurora_memory.semantic_tags import domain_of, stems_of
 from aurora_orchestration.agents.executors.builtin import GENERIC, LLM_EXECUTOR
+from aurora_orchestration.agents.registry import POOR
 from aurora_orchestration.settings import AgentSettings
 from aurora_orchestration.types import Agent, Assignment, Decomposition, RoutingPlan, Subgoal
 
@@ -20,9 +21,6 @@ LEAST_FIT = 0.2
 """The least fit for which an agent is taken that was not named: about two words that tell something."""
 
 UNTRIED = 0.5
-POOR = 0.3
-"""A success rate below which an agent that was named gives way to llm-executor; one failed work is no rate yet."""
-
 NETWORK_SHARE = 0.9
 """What the fit of an agent that is not always there counts for."""
 

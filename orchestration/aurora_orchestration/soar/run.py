@@ -14,7 +14,7 @@ from aurora_memory.documents import CitedSpan
 from aurora_orchestration.conversations.log_writer import ConversationLog
 from aurora_orchestration.guardrails.audit import guard_noted
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.llm.completion import Llm, LlmError, Models
+from aurora_orchestration.llm.completion import CapReached, Llm, LlmError, Models
 from aurora_orchestration.llm.journal import Journal
 from aurora_orchestration.llm.metered_model import RunSpending
 from aurora_orchestration.llm.models import open_models
@@ -25,7 +25,7 @@ from aurora_orchestration.soar.answer_cache import CachedAnswer
 from aurora_orchestration.soar.assess import as_asked, assess, at_least
 from aurora_orchestration.soar.calibration import examples_told
 from aurora_orchestration.soar.checkpoint import Checkpoint
-from aurora_orchestration.soar.claims import takeovers
+from aurora_orchestration.soar.claims import takeovers, usable
 from aurora_orchestration.soar.collect import collect
 from aurora_orchestration.soar.direct import answer_directly
 from aurora_orchestration.soar.drift import cited_of, told_of_drift
@@ -356,7 +356,7 @@ class Run:
             f"{assessment.complexity.upper()}: {way}.\nReasoning model: {asked}.\n"
             f"Context: {len(context.chunks)} chunks, {context.tokens} tokens.\nEstimated cost: ${usd:.4f}{known}."
         )
-        self.set(state="dry_run", answer=answer)
+        self.set(state="dry_run", answer=answer, estimated_usd=usd)
 
     async def _without_models(self, context: ContextBundle, why: str) -> None:
         """The answer without a provider: what memory knows, and who would be asked."""
@@ -452,8 +452,9 @@ class Run:
     async def _collect(
         self, planned: Plan, routing: RoutingPlan, context: ContextBundle, solving: Llm, judge: Llm
     ) -> None:
-        """Phase 6."""
+        """Phase 6. Raises `CapReached` where no step could be done, and one for want of money."""
         services, trace = self.services, self.trace
+        capped: list[CapReached] = []
         guarded = self.request.mode == "headless"
         answers = self.store.agent_answers(self.record.id)
         async with (
@@ -471,6 +472,7 @@ class Run:
                 ask_user=self._ask_user,
                 tell=trace.tell,
                 judge=judge,
+                capped=capped.append,
                 now=services.now,
                 seconds=self.settings.llm.caps.run_seconds - (time.monotonic() - self._began),
             )
@@ -479,6 +481,8 @@ class Run:
             trace.notice(*takeovers(results))
             found.update(logged.collected(results))
         trace.deliverable.collected(results)
+        if capped and not any(usable(each) for each in results):
+            raise capped[0]
 
     async def _synthesize(self, planned: Plan, context: ContextBundle, llm: Llm) -> None:
         """Phase 7 and the verification of the answer. Where no answer can be had, what the steps found is given."""
@@ -514,4 +518,5 @@ class Run:
             because=response.because,
             caveats=response.caveats,
         )
-        trace.tell("synthesize", "complete", score=response.score, claims=len(synthesis.claims))
+        if synthesis.verification is not None:  # else `synthesize` has told how it failed
+            trace.tell("synthesize", "complete", score=response.score, claims=len(synthesis.claims))

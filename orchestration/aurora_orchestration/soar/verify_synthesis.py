@@ -117,7 +117,7 @@ async def verify_synthesis(
     weights = settings.weighted_scoring.synthesis
     by: By = "option_a" if complexity == "medium" else "option_b" if complexity == "complex" else "option_c"
     both = stricter(found, judge(judged(reply.verification), weights, settings, by=by), weights, settings)
-    return _no_pattern(both, settings) if found.overall_score < settings.cache_threshold else both
+    return _at_most(found.overall_score, both, settings)
 
 
 def references_of(
@@ -133,10 +133,16 @@ def references_of(
     return look_up(answer, workspace, known, outside=frozenset(log.file for log in logs))
 
 
-def _no_pattern(verification: Verification, settings: ScoringSettings) -> Verification:
-    """A verification held below what becomes a pattern, and is given again."""
-    score = min(verification.overall_score, max(0.0, settings.cache_threshold - 0.01))
+def _at_most(score: float, verification: Verification, settings: ScoringSettings) -> Verification:
+    """A verification with a score no higher than that."""
+    if verification.overall_score <= score:
+        return verification
     return replace(verification, overall_score=score, verdict=verdict(score, settings))
+
+
+def _below(threshold: float, verification: Verification, settings: ScoringSettings) -> Verification:
+    """A verification held below a threshold."""
+    return _at_most(max(0.0, threshold - 0.01), verification, settings)
 
 
 def summaries(results: Sequence[SubgoalResult]) -> list[dict[str, Any]]:
@@ -168,6 +174,7 @@ def precheck(
 
     Whatever does not hold of it (a reference, a claim's source, a sentence another one denies, a part of the question
     left out) costs score, and keeps the answer from becoming a pattern; much of it, or a contradiction, from passing.
+    Where no claim has a source and no reference is so, it has failed.
     """
     context = context or ContextBundle()
     scores = dict.fromkeys(CHECKS, 1.0)
@@ -237,7 +244,11 @@ def precheck(
         settings,
         by="deterministic",
     )
-    return _no_pattern(found, settings) if faults or untraced or missing or lost or critical else found
+    if untraced and len(lost) == len(claims) and looked_up is not None and len(faults) == looked_up.count > 0:
+        return _below(settings.retry_threshold, found, settings)  # nothing of it holds, whatever a judge says
+    if faults or untraced or missing or lost or critical:
+        return _below(settings.cache_threshold, found, settings)
+    return found
 
 
 def sourceless(claims: Sequence[Claim], results: Sequence[SubgoalResult], context: ContextBundle) -> Iterator[Claim]:

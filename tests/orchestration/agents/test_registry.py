@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from aurora_orchestration.agents.discovery import Discovered, Places, discover
-from aurora_orchestration.agents.registry import DAY, NoAgents, Registry
+from aurora_orchestration.agents.registry import DAY, POOR, NoAgents, Registry
 from aurora_orchestration.settings import AgentSettings, DefaultAgent
 from aurora_orchestration.types import Declined
 from tests.orchestration.agents.programs import mcp_server
@@ -203,6 +203,48 @@ async def test_what_two_daemons_learn_adds_up(places: Places) -> None:
     assert [daemon.wait() for daemon in daemons] == [0, 0]
     (agent, _) = (await registry(places).current()).agents
     assert agent.success_rate == pytest.approx((30 + 1) / (40 + 2))
+
+
+async def test_an_agent_put_aside_is_tried_again_after_a_rest_and_one_success_brings_it_back(places: Places) -> None:
+    put(places.home / "agents.json", [{"id": "a", "type": "executable", "path": "/a"}])
+    clock = [1e9]
+    own = registry(places, lambda: clock[0])
+
+    async def rate() -> float:
+        return (await own.current()).agents[0].success_rate or 0.0
+
+    async def rested(least: float) -> float:
+        """Days until it is tried again."""
+        days = 0.0
+        while await rate() < POOR:
+            days += 0.25
+            clock[0] += DAY / 4
+            assert days < 30, await rate()
+        assert days >= least
+        return days
+
+    for _ in range(8):
+        own.learn("a", False)
+    assert await rate() == pytest.approx(0.1), "put aside"
+    first = await rested(1)
+    own.learn("a", False)
+    assert await rate() < POOR, "one failed trial puts it aside again"
+    assert await rested(0.5) < first
+    own.learn("a", True)
+    assert await rate() > POOR
+    clock[0] += 100 * DAY
+    own.learn("a", True)
+    assert await rate() > 0.5
+
+
+async def test_what_an_agent_did_well_does_not_fade(places: Places) -> None:
+    put(places.home / "agents.json", [{"id": "a", "type": "executable", "path": "/a"}])
+    clock = [1e9]
+    own = registry(places, lambda: clock[0])
+    own.learn_all([("a", number % 2 == 0) for number in range(10)])
+    before = (await own.current()).agents[0].success_rate
+    clock[0] += 10 * DAY
+    assert (await own.current()).agents[0].success_rate == before == pytest.approx(0.5)
 
 
 async def test_without_agents_the_fallback_is_what_is_configured(places: Places) -> None:

@@ -187,6 +187,25 @@ async def test_switched_off_is_blocked(root: Path) -> None:
 # What is noted, and when it ends
 
 
+async def test_three_iterations_in_a_row_that_fail_and_change_nothing_end_the_run_with_the_reason(root: Path) -> None:
+    failed = answered("", 0.01, state="failed", error="the plan was no plan:\nno subgoals")
+    outcome = await pursue(headless(root, max_iterations=30), Runs(failed), None)
+    assert (outcome.ending, outcome.exit_code, outcome.iterations) == ("futile", 1, 3)
+    assert outcome.reason == "3 iterations in a row failed and changed nothing: the plan was no plan: no subgoals"
+    assert "**STATUS:** NO_PROGRESS" in text_of(root)
+    again = await pursue(headless(root, max_iterations=30), runs := Runs(failed), None)
+    assert (again.ending, len(runs.asked)) == ("futile", 3), "who starts it again has it tried again"
+
+
+async def test_failures_that_change_something_or_come_apart_end_no_run(root: Path) -> None:
+    failed, good = answered("", 0.01, state="failed", error="no plan"), answered("Next step: go on")
+    apart = Runs(failed, failed, good, failed, failed, good, failed, failed)
+    assert (await pursue(headless(root, max_iterations=8), apart, None)).ending == "iterations"
+    (root / "headless/scratchpad.md").unlink()
+    moving = Runs(failed, then=lambda: (root / f"f{len(moving.asked)}").write_text("x"))
+    assert (await pursue(headless(root, max_iterations=5), moving, None)).ending == "iterations"
+
+
 async def test_the_loop_ends_after_its_iterations_and_notes_each(root: Path) -> None:
     runs = Runs(answered("Ran the tests.\nNext step: fix test_a", score=0.8), answered("Fixed test_a.", 0.05))
     seen: list[Iteration] = []

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aurora_orchestration.run_record import RunRecord
-from aurora_orchestration.settings import BudgetSettings
+from aurora_orchestration.settings import BudgetSettings, Caps
 from aurora_orchestration.types import Declined, Nobody
 from tests.orchestration.llm.loopback import LoopbackProvider, Request, Scripted
 from tests.orchestration.soar.benches import bench
@@ -105,6 +105,19 @@ async def test_where_nobody_is_there_one_line_names_the_option(provider: Loopbac
         assert run.error is not None and "--force" in run.error and "\n" not in run.error
         forced = await it.ask(MEDIUM, force=True)
         assert forced.state == "complete" and provider.requests
+
+
+async def test_a_run_whose_steps_all_want_money_is_blocked_and_says_so(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
+    mind = Mind(TWO)
+    provider.otherwise = mind
+    llm = provider.llm_settings(caps=Caps(phase_usd={"collect": 0.0001}))
+    async with bench(tmp_path, llm, provider.environ) as it:
+        run = await it.ask(MEDIUM)
+        assert run.state == "blocked" and "llm.caps.phase_usd" in (run.error or ""), (run.state, run.error, run.answer)
+        assert mind.asked == ["decompose", "verify"] and len(run.results) == 2
+        assert not it.memory.learned
 
 
 async def test_what_costs_nothing_asks_nobody(provider: LoopbackProvider, tmp_path: Path) -> None:

@@ -174,6 +174,30 @@ async def test_a_place_that_is_not_there_costs_the_answer_its_pattern_and_is_tol
             assert (await it.ask(MEDIUM)).from_memory is None
 
 
+@pytest.mark.parametrize(
+    ("answer", "state"),
+    [
+        ("Expand and request live in src/ghost.py:99999, called by `frobnicate_all`.", "failed"),
+        ("Expand fills the parsed template (src/template.py:1), unlike request in src/ghost.py:99999.", "partial"),
+    ],
+)
+async def test_an_answer_of_which_nothing_holds_has_failed_and_is_not_kept(
+    tmp_path: Path, answer: str, state: str
+) -> None:
+    mind = Mind(TWO)
+    false = [{"text": "They are in src/ghost.py:99999.", "sources": ["src/ghost.py:99999"]}]
+    mind.instead["synthesize"] = lambda _: {"answer": answer, "claims": false, "confidence": 0.9}
+    with LoopbackProvider() as provider:
+        provider.otherwise = mind
+        async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
+            run = await it.ask(MEDIUM)
+            assert run.state == state, (run.score, run.caveats)
+            kept = run.learned is not None and run.learned.reasoning_id is not None
+            assert kept == (state == "partial")
+            if state == "failed":
+                assert run.score is not None and run.score < 0.5 and "ghost.py" in " ".join((run.answer, *run.caveats))
+
+
 async def test_a_direct_answer_is_looked_up_too(tmp_path: Path) -> None:
     with LoopbackProvider() as provider:
         mind = Mind(())
