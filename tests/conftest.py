@@ -8,9 +8,9 @@ import signal
 import pytest
 from hypothesis import settings
 
-from tests.leaks import no_daemon_left, no_task_left, nothing_left_behind, watch_tasks
+from tests.leaks import fork_servers, no_daemon_left, no_task_left, nothing_left_behind, watch_tasks
 
-__all__ = ["no_daemon_left", "no_task_left", "nothing_left_behind"]
+__all__ = ["fork_servers", "no_daemon_left", "no_task_left", "nothing_left_behind"]
 
 # How long an example takes says more of the machine than of the code: `make bench` is for time.
 settings.register_profile("any-machine", deadline=None)
