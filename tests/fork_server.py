@@ -33,6 +33,7 @@ HEAVY = (
     "aurora_protocol.secrets",
     "numpy",
     "psutil",
+    "aurora_manifest.rules",
     "rich.console",
     "rich.table",
 )
@@ -40,7 +41,15 @@ HEAVY = (
 OF_SOME = {
     "mcp": ("aurora_server.mcp.server", "mcp.server.stdio"),
     "--http": ("aurora_server.mcp.http_server", "uvicorn"),
-    "dashboard": ("aurora_server.dashboard", "uvicorn", "starlette.applications"),
+    "manifest": (
+        "aurora_cli.manifest_do",
+        "aurora_cli.manifest_sites",
+        "aurora_cli.manifest_validate",
+        "aurora_cli.sarif",
+        "aurora_manifest.client",
+    ),
+    "serve": ("aurora_server.demo_site.site", "aurora_server.demo_site.people"),
+    "dashboard": ("aurora_server.dashboard.server", "aurora_server.dashboard.picture_builder"),
 }
 """What commands with this word import, before the first of them is forked."""
 
@@ -134,17 +143,9 @@ def _become(given: dict[str, Any], files: list[int]) -> None:
     os.environ.update(given["environment"])
     time.tzset()
     sys.argv = given["argv"]
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        before = getattr(sys, name)
-        raw = io.FileIO(number, "rb" if number == 0 else "wb", closefd=False)
-        stream = io.TextIOWrapper(
-            io.BufferedReader(raw) if number == 0 else io.BufferedWriter(raw),
-            encoding=before.encoding,
-            errors=before.errors,
-            line_buffering=number == 2 or os.isatty(number),
-        )
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
+    for stream in (sys.stdout, sys.stderr):  # the same objects: what was imported may hold them
+        assert isinstance(stream, io.TextIOWrapper)
+        stream.reconfigure(line_buffering=stream is sys.stderr or stream.isatty())
     gc.enable()
 
 

@@ -126,12 +126,12 @@ class Program:
         def drain(name: str, stream: IO[Any]) -> None:
             read[name] = stream.read()
 
-        named = [(name, stream) for name in ("stdout", "stderr") if (stream := getattr(self, name)) is not None]
+        named = [(name, stream) for name in ("stdout", "stderr") if not _closed(stream := getattr(self, name))]
         readers = [threading.Thread(target=drain, args=each, daemon=True) for each in named]
         for reader in readers:
             reader.start()
         until = None if timeout is None else time.monotonic() + timeout
-        if self.stdin is not None:
+        if self.stdin is not None and not self.stdin.closed:
             with contextlib.suppress(BrokenPipeError):
                 if input:
                     self.stdin.write(input)
@@ -165,14 +165,20 @@ class ForkServer:
         self._lock = threading.Lock()
         with theirs:
             command = (sys.executable, "-P", str(_PROGRAM), str(theirs.fileno()))
+            pipe = subprocess.PIPE  # its own, so that the streams that were made for it are no places in a file
             self.process = subprocess.Popen(
-                command, env=dict(environment), stdin=subprocess.DEVNULL, pass_fds=(theirs.fileno(),)
+                command,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=pipe,
+                stderr=pipe,
+                pass_fds=(theirs.fileno(),),
             )
 
     @property
-    def descriptor(self) -> int:
-        """Number of the open file that leads to it."""
-        return self._requests.fileno()
+    def descriptors(self) -> set[int]:
+        """Numbers of the open files that lead to it."""
+        return {each.fileno() for each in (self._requests, self.process.stdout, self.process.stderr) if each}
 
     def fork(self, request: dict[str, Any], files: Sequence[int]) -> socket.socket:
         """Start a program with these standard streams; its own socket."""
@@ -185,7 +191,8 @@ class ForkServer:
     def close(self) -> None:
         """End it."""
         self._requests.close()
-        self.process.wait(HANG)
+        _, complaint = self.process.communicate(timeout=HANG)
+        assert (self.process.returncode, complaint) == (0, b""), complaint.decode()
 
 
 class ForkServers:
@@ -213,7 +220,7 @@ class ForkServers:
     @property
     def descriptors(self) -> set[str]:
         """Numbers of the open files that lead to the servers."""
-        return {str(server.descriptor) for server in self._servers.values()}
+        return {str(number) for server in self._servers.values() for number in server.descriptors}
 
     @property
     def programs(self) -> set[Program]:
@@ -299,6 +306,10 @@ def _ends(
     if chosen is None:
         return ("stdin", "stdout", "stderr").index(name), None
     return (chosen if isinstance(chosen, int) else chosen.fileno()), None
+
+
+def _closed(stream: IO[Any] | None) -> bool:
+    return stream is None or stream.closed
 
 
 def _text(binary: Any, encoding: str | None) -> IO[str]:

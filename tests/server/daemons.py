@@ -22,6 +22,9 @@ from tests.programs import start
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_cli", "daemon", "run", "--detached")
 
+ONE_WORKER = {"AURORA_INDEXING_WORKERS": "1"}
+"""Workspaces of tests have a few files: a second worker would take longer to start than the first takes for them."""
+
 
 def until(condition: Callable[[], bool], what: str = "", seconds: float = HANG) -> None:
     """Wait for `condition`; fail when it does not come true."""
@@ -42,7 +45,7 @@ class Daemon:
 
     def __init__(self, home: Path, **variables: str) -> None:
         self.address = Address.of(home)
-        environment = {**os.environ, "AURORA_HOME": str(home), **variables}
+        environment = {**ONE_WORKER, **os.environ, "AURORA_HOME": str(home), **variables}
         self.process = start(COMMAND, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         until(self.listens, what="the daemon listens")
 
