@@ -73,10 +73,12 @@ def serve(requests: socket.socket) -> bool:
     signal.signal(signal.SIGCHLD, lambda *_: None)  # only so that it is not ignored: the descriptor tells
     signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests, which end us
+    given: dict[str, Any] = {}
+    files: list[int] = []
     with selectors.DefaultSelector() as selector:
         selector.register(requests, selectors.EVENT_READ)
         selector.register(woken, selectors.EVENT_READ)
-        while True:
+        while not given:
             ready = [key.fileobj for key, _ in selector.select()]
             if woken in ready:
                 woken.recv(4096)
@@ -84,25 +86,32 @@ def serve(requests: socket.socket) -> bool:
             if requests in ready:
                 said, files, _, _ = socket.recv_fds(requests, 1, 4)
                 if not said:
-                    return False
-                own = socket.socket(fileno=files[0])
-                given = json.loads(_line(own))
-                for word in set(given["argv"]) & OF_SOME.keys():
-                    for name in OF_SOME.pop(word):
-                        importlib.import_module(name)
-                pid = os.fork()
-                if pid == 0:
                     break
-                running[pid] = own
-                for file in files[1:]:
-                    os.close(file)
-                _tell(own, pid)
-    for other in (*running.values(), own, requests, woken):
-        other.close()
+                given = _fork(running, files)
     signal.set_wakeup_fd(-1)
-    wake.close()
-    _become(given, files[1:])
-    return True
+    for other in (*running.values(), requests, woken, wake):
+        other.close()
+    if given:
+        _become(given, files[1:])
+    return bool(given)
+
+
+def _fork(running: dict[int, socket.socket], files: list[int]) -> dict[str, Any]:
+    """Fork for a request. In the forked process, the request; in the server, nothing, and `running` has it."""
+    own = socket.socket(fileno=files[0])
+    given: dict[str, Any] = json.loads(_line(own))
+    for word in set(given["argv"]) & OF_SOME.keys():
+        for name in OF_SOME.pop(word):
+            importlib.import_module(name)
+    pid = os.fork()
+    if pid == 0:
+        own.close()
+        return given
+    running[pid] = own
+    for file in files[1:]:
+        os.close(file)
+    _tell(own, pid)
+    return {}
 
 
 def _reap(running: dict[int, socket.socket]) -> None:
