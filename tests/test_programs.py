@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.patience import HANG
-from tests.programs import COMMAND, FORK_SERVERS, Program, run, start
+from tests.programs import COMMAND, FORK_SERVERS, ForkServer, Program, run, start
 
 PIPE = subprocess.PIPE
 BROKEN = {"AURORA_LOGGING_LEVEL": "no level"}
@@ -28,7 +28,7 @@ def home(tmp_path: Path) -> dict[str, str]:
         (["--version"], None, {}),
         (["config", "path"], None, {}),
         (["config", "no-such-command"], None, {}),
-        (["config", "list"], None, BROKEN),
+        (["config", "get", "logging.level"], None, BROKEN),
         (["manifest", "validate", "-"], '{"protocol": "AURA"}\n', {}),
         (["manifest", "validate", "-", "--json"], "{", {"PYTHONUTF8": "1"}),
         (["status", "--json"], None, {"PYTHONWARNINGS": "error", "TZ": "Asia/Tokyo"}),
@@ -75,3 +75,12 @@ def test_what_counts_when_an_interpreter_starts_is_not_inherited(tmp_path: Path,
         assert isinstance(program, subprocess.Popen)
         assert program.wait(HANG) == 0
     assert ran.exists()
+
+
+def test_it_has_nothing_of_the_servers_environment(tmp_path: Path, home: dict[str, str]) -> None:
+    server = ForkServer({**os.environ, **BROKEN})
+    try:
+        program = Program(server, ["config", "get", "logging.level"], env=home, cwd=tmp_path, stdout=PIPE, stderr=PIPE)
+        assert program.communicate(timeout=HANG)[1] == b"" and program.returncode == 0
+    finally:
+        server.close()
