@@ -19,6 +19,7 @@ from aurora_memory.store import Store, chunk_reader
 from aurora_protocol import RequestFailed
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace.memory_settings import database_path
+from tests import programs
 from tests.memory.runs import retrieved, run
 from tests.patience import HANG
 from tests.programs import COMMAND
@@ -61,7 +62,9 @@ def aurora(home: Path, root: Path, *arguments: str, given: str | None = None) ->
     """Run the command line in a process of its own."""
     command = [*COMMAND, "--workspace", str(root), *arguments]
     environment = {**os.environ, "AURORA_HOME": str(home), "PYTHONWARNINGS": "error"}
-    return run(command, env=environment, input=given, capture_output=True, text=True, timeout=HANG, check=False)
+    return programs.run(
+        command, env=environment, input=given, capture_output=True, text=True, timeout=HANG, check=False
+    )
 
 
 def told(home: Path, root: Path, *arguments: str) -> Any:
