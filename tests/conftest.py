@@ -8,9 +8,9 @@ import signal
 import pytest
 from hypothesis import settings
 
-from tests.leaks import no_daemon_left, no_task_left, nothing_left_behind, watch_tasks
+from tests.leaks import fork_servers, no_daemon_left, no_task_left, nothing_left_behind, watch_tasks
 
-__all__ = ["no_daemon_left", "no_task_left", "nothing_left_behind"]
+__all__ = ["fork_servers", "no_daemon_left", "no_task_left", "nothing_left_behind"]
 
 # How long an example takes says more of the machine than of the code: `make bench` is for time.
 settings.register_profile("any-machine", deadline=None)
@@ -21,10 +21,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+gc.disable()  # until all is collected: what is imported and collected stays
+
+
 def pytest_collection_finish() -> None:
     """What collecting made stays until the end: no garbage collection has to look through it again (a third of the CPU
     time of tests that start no program).
     """
+    gc.enable()
     gc.collect()
     gc.freeze()
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs import FORK_SERVERS
+
 GRACE = 20.0
 """Seconds within which what a test made has ended; only what is still ending then is waited for."""
 SHARED_THREADS = ("asyncio_", "ThreadPoolExecutor", "AnyIO")
@@ -33,13 +35,17 @@ def nothing_left_behind() -> Iterator[None]:
     where nothing is left, so this costs microseconds.
     """
     threads, children, files = set(threading.enumerate()), _children(), _open_files()
+    programs = FORK_SERVERS.programs
     yield
     until = time.monotonic() + GRACE
     for thread in set(threading.enumerate()) - threads:
         if not thread.daemon and not thread.name.startswith(SHARED_THREADS):
             thread.join(max(0.0, until - time.monotonic()))
             assert not thread.is_alive(), f"a thread goes on: {thread.name}"
-    for child in _children() - children:
+    for program in FORK_SERVERS.programs - programs:
+        _wait(lambda program=program: program.poll() is not None, until)
+        assert program.poll() is not None, f"a program goes on: {program.pid}: {program.args}"
+    for child in _children() - children - FORK_SERVERS.pids:
         while _goes_on(child) and time.monotonic() < until:
             time.sleep(0.02)
         assert not _goes_on(child), f"a process goes on: {child}"
@@ -57,6 +63,15 @@ async def no_task_left() -> AsyncIterator[None]:
     if left := asyncio.all_tasks() - tasks - {asyncio.current_task()}:
         _, left = await asyncio.wait(left, timeout=GRACE)
         assert not left, f"tasks go on: {left}"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fork_servers() -> Iterator[None]:
+    """The servers that programs of tests are forked from; fail a run of tests after which one of those goes on."""
+    with FORK_SERVERS.begun(os.environ):
+        yield
+        left = [program.args for program in FORK_SERVERS.programs if program.poll() is None]
+    assert not left, f"programs go on: {left}"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -110,7 +125,7 @@ def _open_files() -> set[tuple[str, int, int]]:
         for entry in listing:
             with contextlib.suppress(OSError):
                 told = entry.stat()
-                if told.st_ino != own:
+                if told.st_ino != own and entry.name not in FORK_SERVERS.descriptors:
                     found.add((entry.name, told.st_dev, told.st_ino))
     return found
 

@@ -10,11 +10,12 @@ pytest_plugins = ["pytester"]
 
 SETTINGS = "asyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n"
 CONFTEST = """
-from tests.conftest import no_daemon_left, no_task_left, nothing_left_behind, pytest_collection_modifyitems
+from tests.conftest import fork_servers, no_daemon_left, no_task_left, nothing_left_behind
+from tests.conftest import pytest_collection_modifyitems
 """
 LEAKY = """
-import asyncio, socket, subprocess, threading
-from tests import leaks
+import asyncio, os, socket, subprocess, threading
+from tests import leaks, programs
 
 leaks.GRACE = 0.2
 kept, go_on = [], threading.Event()
@@ -23,6 +24,9 @@ def test_file(): kept.append(open(__file__))
 def test_socket(): kept.append(socket.socket())
 def test_thread(): threading.Thread(target=go_on.wait).start()
 def test_process(): kept.append(subprocess.Popen(["sleep", "20"]))
+def test_program(tmp_path):
+    told = {**os.environ, "AURORA_HOME": str(tmp_path)}
+    kept.append(programs.start([*programs.COMMAND, "daemon", "run", "--detached"], env=told))
 async def test_task(): kept.append(asyncio.create_task(asyncio.sleep(60)))
 async def test_nothing(tmp_path):
     with open(__file__), socket.socket():
@@ -30,6 +34,7 @@ async def test_nothing(tmp_path):
 def test_daemon(tmp_path):
     go_on.set()
     kept[2].kill()
+    kept[3].kill()
     subprocess.run("sleep 20 &", shell=True, cwd=tmp_path, env={"HOME": str(tmp_path)})
 """
 
@@ -51,9 +56,10 @@ def test_what_goes_on_is_told_and_nothing_else(
         ("socket", "open files or sockets"),
         ("thread", "a thread goes on"),
         ("process", "a process goes on"),
+        ("program", "a program goes on"),
         ("task", "tasks go on"),
         ("daemon", "programs go on"),
     ):
         assert [line for line in told.splitlines() if f"::test_{name} " in line and said in line], told
     assert "::test_nothing" not in told
-    done.assert_outcomes(passed=7, errors=6)
+    done.assert_outcomes(passed=8, errors=7)

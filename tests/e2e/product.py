@@ -7,7 +7,6 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -20,9 +19,9 @@ from aurora_protocol import DaemonUnreachable, RequestFailed
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
 from aurora_protocol.launch import daemon_environment, ensure_daemon
+from tests import programs
 from tests.patience import HANG
-
-COMMAND = (sys.executable, "-P", "-m", "aurora_cli")
+from tests.programs import COMMAND
 
 Value = TypeVar("Value")
 
@@ -47,7 +46,7 @@ class Product:
     def aurora(self, *arguments: str | Path, cwd: Path, seconds: float = HANG) -> subprocess.CompletedProcess[str]:
         """Run one command to its end."""
         command = [*COMMAND, *map(str, arguments)]
-        return subprocess.run(
+        return programs.run(
             command, cwd=cwd, env=self.environment, capture_output=True, text=True, timeout=seconds, check=False
         )
 

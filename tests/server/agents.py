@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import queue
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import anyio
 import mcp_types as types
 from mcp import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client._transport import TransportStreams
+from mcp.shared.message import SessionMessage
 
 from aurora_memory.token_cost import estimated_tokens
 from tests.patience import HANG
+from tests.programs import COMMAND, Started, start
 
-COMMAND = (sys.executable, "-P", "-m", "aurora_cli")
+LINE_BYTES = 64 << 20
+"""Longest message of a server."""
 
 
 def environment(home: Path, variables: Mapping[str, str]) -> dict[str, str]:
@@ -41,18 +45,56 @@ async def agent(
 ) -> AsyncIterator[Client]:
     """An SDK client of a real `aurora mcp`; its standard error must stay empty."""
     project = () if root is None else ("--project", str(root))
-    started = StdioServerParameters(
-        command=COMMAND[0],
-        args=[*COMMAND[1:], "mcp", *project, *arguments],
-        env=environment(home, variables or {}),
-        cwd=cwd,
-    )
     home.mkdir(parents=True, exist_ok=True)
     with (home / "stderr").open("w+") as errors:
-        async with Client(stdio_client(started, errlog=errors), **client) as connected:
+        command = [*COMMAND, "mcp", *project, *arguments]
+        pipe = subprocess.PIPE
+        program = start(
+            command, env=environment(home, variables or {}), cwd=cwd, stdin=pipe, stdout=pipe, stderr=errors
+        )
+        async with Client(_transport(program), **client) as connected:
             yield connected
         if "--verbosity" not in arguments:
             assert (home / "stderr").read_text() == ""
+
+
+@asynccontextmanager
+async def _transport(program: Started) -> AsyncIterator[TransportStreams]:
+    """What the SDK's `stdio_client` does with a program of its own: a line for each message, and its input's end."""
+    assert program.stdin is not None and program.stdout is not None
+    arriving, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    write, leaving = anyio.create_memory_object_stream[SessionMessage](0)
+    loop = asyncio.get_running_loop()
+    lines = asyncio.StreamReader(limit=LINE_BYTES)
+    pipe, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), program.stdout)
+
+    async def hear() -> None:
+        async with arriving:
+            async for line in lines:
+                with suppress(anyio.BrokenResourceError):  # nobody listens any more
+                    await arriving.send(SessionMessage(types.jsonrpc_message_adapter.validate_json(line)))
+
+    async def say() -> None:
+        async with leaving:
+            async for message in leaving:
+                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                try:
+                    await asyncio.to_thread(program.stdin.write, f"{text}\n".encode())
+                except BrokenPipeError:
+                    break
+
+    hearing, speaking = asyncio.create_task(hear()), asyncio.create_task(say())
+    try:
+        yield read, write
+    finally:
+        read.close()
+        write.close()
+        await speaking
+        program.stdin.close()
+        async with asyncio.timeout(HANG):
+            await hearing
+        pipe.close()
+        await asyncio.to_thread(program.wait, HANG)
 
 
 def said(result: types.CallToolResult) -> str:
@@ -79,7 +121,7 @@ def price(result: types.CallToolResult) -> int:
 class Raw:
     """`aurora mcp` on which anything can be said, line by line."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: Started) -> None:
         self.process = process
         self.lines: list[str] = []
         self._arriving: queue.Queue[str] = queue.Queue()
@@ -128,7 +170,7 @@ def raw(home: Path, root: Path, *arguments: str, **variables: str) -> Iterator[R
     """A raw connection to `aurora mcp`; at the end its standard input closes, and it must end by itself."""
     command = [*COMMAND, "--workspace", str(root), "mcp", *arguments]
     pipe = subprocess.PIPE
-    with subprocess.Popen(
+    with start(
         command, env=environment(home, variables), stdin=pipe, stdout=pipe, stderr=pipe, text=True, encoding="utf-8"
     ) as process:
         client = Raw(process)

@@ -18,8 +18,12 @@ from aurora_protocol.client import Client
 from aurora_protocol.connection import NobodyThere, open_connection
 from aurora_protocol.frames import Decoder, encode
 from tests.patience import HANG
+from tests.programs import start
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_cli", "daemon", "run", "--detached")
+
+ONE_WORKER = {"AURORA_INDEXING_WORKERS": "1"}
+"""Workspaces of tests have a few files: a second worker would take longer to start than the first takes for them."""
 
 
 def until(condition: Callable[[], bool], what: str = "", seconds: float = HANG) -> None:
@@ -31,7 +35,7 @@ def until(condition: Callable[[], bool], what: str = "", seconds: float = HANG) 
 
 
 def launch(home: Path, **variables: str) -> subprocess.Popen[bytes]:
-    """Start a daemon process for `home`."""
+    """Start a daemon process for `home`, from nothing."""
     environment = {**os.environ, "AURORA_HOME": str(home), **variables}
     return subprocess.Popen(COMMAND, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
@@ -41,7 +45,8 @@ class Daemon:
 
     def __init__(self, home: Path, **variables: str) -> None:
         self.address = Address.of(home)
-        self.process = launch(home, **variables)
+        environment = {**ONE_WORKER, **os.environ, "AURORA_HOME": str(home), **variables}
+        self.process = start(COMMAND, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         until(self.listens, what="the daemon listens")
 
     def __enter__(self) -> Daemon:

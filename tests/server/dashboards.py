@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.patience import HANG
+from tests.programs import COMMAND, start
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
@@ -27,8 +27,8 @@ class Dashboard:
     """`aurora dashboard` for a workspace. Use as a context manager."""
 
     def __init__(self, home: Path, root: Path) -> None:
-        command = [sys.executable, "-P", "-m", "aurora_cli", "--workspace", str(root), "dashboard", "--no-open"]
-        self.process = subprocess.Popen(
+        command = [*COMMAND, "--workspace", str(root), "dashboard", "--no-open"]
+        self.process = start(
             [*command, "--json"],
             env={**os.environ, "AURORA_HOME": str(home)},
             stdout=subprocess.PIPE,

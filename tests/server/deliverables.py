@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from tests.patience import HANG
+from tests.programs import COMMAND, run
 
 
 def aurora(
@@ -17,9 +17,9 @@ def aurora(
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line on the workspace at `root`."""
     named = () if cwd is not None else ("--workspace", str(root))
-    command = [sys.executable, "-P", "-m", "aurora_cli", *named, *arguments]
+    command = [*COMMAND, *named, *arguments]
     environment = {**os.environ, "AURORA_HOME": str(home), "PYTHONWARNINGS": "error", "TZ": "UTC", **variables}
-    return subprocess.run(
+    return run(
         command, env=environment, input=given, capture_output=True, text=True, timeout=HANG, check=False, cwd=cwd
     )
 

@@ -7,7 +7,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from tests.patience import HANG
+from tests.programs import COMMAND, Started, run, start
 
 EMAIL, PASSWORD = "demo@aura.dev", "password123"
 
@@ -28,8 +28,8 @@ def manifest_command(
 ) -> subprocess.CompletedProcess[str]:
     """Run `aurora manifest …` in a process of its own; standard input is `said`, or empty."""
     environment = {**os.environ, "AURORA_HOME": str(home), "NO_COLOR": "1", **variables}
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "aurora_cli", "manifest", *arguments],
+    return run(
+        [*COMMAND, "manifest", *arguments],
         env=environment,
         input=said if said is not None else "",
         capture_output=True,
@@ -195,11 +195,11 @@ class Lighthouse:
 
 
 @contextmanager
-def demo_site(home: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def demo_site(home: Path, *options: str) -> Iterator[tuple[str, Started]]:
     """`aurora manifest serve` in a process of its own: its URL, and the process."""
     environment = {**os.environ, "AURORA_HOME": str(home)}
-    command = [sys.executable, "-P", "-m", "aurora_cli", "manifest", "serve", "--port", "0", "--json", *options]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = [*COMMAND, "manifest", "serve", "--port", "0", "--json", *options]
+    process = start(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -6,13 +6,12 @@ import os
 import pty
 import re
 import select
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.patience import HANG
+from tests.programs import COMMAND, start
 
 
 def at_terminal(
@@ -20,8 +19,8 @@ def at_terminal(
 ) -> tuple[int, str]:
     """`aurora …` on a terminal; `typed` is typed once `asked` is shown. The exit code, and all that was shown."""
     main, other = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "aurora_cli", *arguments],
+    process = start(
+        [*COMMAND, *arguments],
         env={**os.environ, "TERM": "xterm", "COLUMNS": "200", **environment},
         stdin=other, stdout=other, stderr=other, cwd=folder, start_new_session=True,
     )  # fmt: skip

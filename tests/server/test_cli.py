@@ -17,8 +17,10 @@ from typing import Any
 import pytest
 
 from aurora_protocol.address import Address
+from tests import programs
 from tests.fake_daemon import FakeDaemon, Refusal, Session
 from tests.patience import HANG
+from tests.programs import COMMAND
 
 FRESHNESS: dict[str, Any] = {
     "indexed_at": "2026-11-21T20:00:00Z",
@@ -96,9 +98,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
 def run(workspace: Path, environ: dict[str, str]) -> Run:
     def call(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
         options: dict[str, Any] = {"cwd": workspace, "env": environ, "timeout": 60, **more}
-        return subprocess.run(
-            [sys.executable, "-P", "-m", "aurora_cli", *arguments], capture_output=True, text=True, **options
-        )
+        return programs.run([*COMMAND, *arguments], capture_output=True, text=True, **options)
 
     return call
 

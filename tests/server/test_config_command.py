@@ -6,7 +6,6 @@ import json
 import os
 import stat
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from aurora_server.configuration.edit import put
 from aurora_server.configuration.settings import SettingsError
 from aurora_server.configuration.trust import Trust, trusted_by_editor
 from tests.patience import HANG
+from tests.programs import COMMAND, run
 
 
 @pytest.fixture
@@ -33,8 +33,8 @@ def root(tmp_path: Path) -> Path:
 def aurora(home: Path, root: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("AURORA_")}
     environ.update(AURORA_HOME=str(home), **variables)
-    command = [sys.executable, "-P", "-m", "aurora_cli", *arguments]
-    return subprocess.run(command, cwd=root, env=environ, capture_output=True, text=True, timeout=HANG)
+    command = [*COMMAND, *arguments]
+    return run(command, cwd=root, env=environ, capture_output=True, text=True, timeout=HANG)
 
 
 def document(home: Path) -> Any:

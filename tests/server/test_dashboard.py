@@ -17,6 +17,7 @@ from aurora_deliverables.deliverable import Deliverable, PhaseSpan
 from aurora_server.dashboard.charts import bars, timeline
 from aurora_server.dashboard.server import leading_page
 from tests.patience import HANG
+from tests.programs import COMMAND, run
 from tests.server.daemons import Daemon
 from tests.server.dashboards import Dashboard
 
@@ -207,8 +208,8 @@ def test_one_that_a_program_started_ends_with_it(daemon: Daemon, home: Path, roo
 
 def test_a_port_that_is_taken_is_refused_in_one_line(daemon: Daemon, home: Path, root: Path) -> None:
     with Dashboard(home, root) as dashboard:
-        command = [sys.executable, "-P", "-m", "aurora_cli", "--workspace", str(root), "dashboard", "--no-open"]
-        done = subprocess.run(
+        command = [*COMMAND, "--workspace", str(root), "dashboard", "--no-open"]
+        done = run(
             [*command, "--port", str(dashboard.port)],
             env={**os.environ, "AURORA_HOME": str(home)},
             capture_output=True,

@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import HANG
+from tests.programs import COMMAND, run
 from tests.server.daemons import Daemon
 from tests.server.deliverables import aurora, lifetime, line, told
 
@@ -187,8 +186,8 @@ def test_metrics_are_printed_as_csv_that_a_spreadsheet_neither_misreads_nor_calc
     lines = [lifetime(f"c-{n}", days_ago(1), name=name, model="m-1") for n, name in enumerate(names)]
     told(home, root, "deliverable", "ingest", given="\n".join(lines))
     reply = told(home, root, "metrics")
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "aurora_cli", "--workspace", str(root), "metrics", "--csv"],
+    done = run(
+        [*COMMAND, "--workspace", str(root), "metrics", "--csv"],
         env={**os.environ, "AURORA_HOME": str(home)}, capture_output=True, timeout=HANG, check=True,
     )  # fmt: skip
     text = done.stdout.decode()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import programs
 from tests.e2e.repositories import commit, git
+from tests.programs import COMMAND
 from tests.server.daemons import Daemon
 
 CODE = "def parse_invoice(text):\n    '''Read an invoice.'''\n    return text.split()\n"
@@ -140,9 +140,9 @@ def test_people_see_which_workspace_answers_and_how_old_it_is(home: Path, tmp_pa
         index(daemon, billing, shop)
     (home / "memory" / "words.db").write_text("no database")
     with Daemon(home):
-        command = [sys.executable, "-P", "-m", "aurora_cli", "mem", "parse invoice", "--everywhere"]
+        command = [*COMMAND, "mem", "parse invoice", "--everywhere"]
         environ = {**os.environ, "AURORA_HOME": str(home)}
-        done = subprocess.run(command, cwd=shop, env=environ, capture_output=True, text=True, check=True)
+        done = programs.run(command, cwd=shop, env=environ, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
     assert f"{billing / 'billing.py'}:1" in lines[0]
     assert "as of " in lines[0]

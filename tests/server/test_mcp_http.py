@@ -20,6 +20,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 
 from tests.orchestration.soar.minds import Mind
 from tests.patience import HANG
+from tests.programs import run, start
 from tests.server.agents import COMMAND, environment, said
 from tests.server.client_requests import TWO, asked
 
@@ -60,7 +61,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("http")
     with asked(folder, Mind(TWO)) as (_, provider, root):
         home = folder / "home"
-        process = subprocess.Popen(
+        process = start(
             [*COMMAND, "--workspace", str(root), "mcp", "--http"],
             env=environment(home, provider.environ),
             stderr=subprocess.PIPE,
@@ -140,5 +141,5 @@ def test_a_token_that_others_may_read_or_guess_is_not_used(tmp_path: Path, mode:
     (home / "mcp-http-token").write_text(text)
     (home / "mcp-http-token").chmod(mode)
     command = [*COMMAND, "--workspace", str(tmp_path), "mcp", "--http"]
-    ended = subprocess.run(command, env=environment(home, {}), capture_output=True, text=True, timeout=HANG)
+    ended = run(command, env=environment(home, {}), capture_output=True, text=True, timeout=HANG)
     assert ended.returncode == 2 and "mcp-http-token" in ended.stderr and "remove it" in ended.stderr

@@ -8,7 +8,6 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -20,8 +19,10 @@ from aurora_memory.store import Store, chunk_reader
 from aurora_protocol import RequestFailed
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace.memory_settings import database_path
+from tests import programs
 from tests.memory.runs import retrieved, run
 from tests.patience import HANG
+from tests.programs import COMMAND
 from tests.server.daemons import Daemon, until
 
 CODE = '''def authenticate(token):
@@ -59,9 +60,9 @@ def daemon(home: Path) -> Iterator[Daemon]:
 
 def aurora(home: Path, root: Path, *arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own."""
-    command = [sys.executable, "-P", "-m", "aurora_cli", "--workspace", str(root), *arguments]
+    command = [*COMMAND, "--workspace", str(root), *arguments]
     environment = {**os.environ, "AURORA_HOME": str(home), "PYTHONWARNINGS": "error"}
-    return subprocess.run(
+    return programs.run(
         command, env=environment, input=given, capture_output=True, text=True, timeout=HANG, check=False
     )
 

@@ -6,7 +6,6 @@ import os
 import re
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.programs import COMMAND, run
 from tests.protocol.test_secrets import ALL
 from tests.server.daemons import Daemon, until
 
@@ -48,8 +48,8 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, P
                 client.request("aurora/deliverable", {"action": "start", **told})
             client.request("aurora/query", {"query": "how does connect work", "dry_run": True})
         export = folder / "home" / "learned.jsonl"
-        subprocess.run(
-            [sys.executable, "-P", "-m", "aurora_cli", "--workspace", str(root), "memory", "export", str(export)],
+        run(
+            [*COMMAND, "--workspace", str(root), "memory", "export", str(export)],
             env={**os.environ, "AURORA_HOME": str(home)},
             check=True,
             capture_output=True,

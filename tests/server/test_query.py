@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -19,10 +17,9 @@ from aurora_protocol.client import Client
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Request
 from tests.orchestration.soar.minds import Mind
 from tests.patience import HANG
+from tests.programs import COMMAND, run
 from tests.server.client_requests import MEDIUM, TWO, asked, configure, workspace
 from tests.server.daemons import Daemon, until
-
-COMMAND = (sys.executable, "-P", "-m", "aurora_cli")
 
 
 def initialized(daemon: Daemon, root: Path, **options: Any) -> Client:
@@ -186,7 +183,7 @@ def test_the_command_ends_as_it_should(tmp_path: Path, arguments: tuple[str, ...
     with asked(tmp_path, Mind(TWO)) as (_, provider, root):
         environment = {**os.environ, **provider.environ, "AURORA_HOME": str(tmp_path / "home")}
         command = [*COMMAND, "--workspace", str(root), "--json", "query", *arguments, MEDIUM]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
+        done = run(command, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
         assert done.returncode == code, done.stderr
         if code == 0:
             lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -200,7 +197,7 @@ def test_over_the_hard_limit_nothing_is_sent(tmp_path: Path) -> None:
     with asked(tmp_path, Mind(TWO), cost_budgets={"hard_limit_usd": 0.000001}) as (_, provider, root):
         environment = {**os.environ, **provider.environ, "AURORA_HOME": str(tmp_path / "home")}
         command = [*COMMAND, "--workspace", str(root), "query", MEDIUM]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
+        done = run(command, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
         assert done.returncode == 4
         assert "budget" in done.stderr and provider.requests == []
 
@@ -232,9 +229,7 @@ def test_a_hooks_payload_is_read_and_what_is_not_called_for_leaves_no_word(
     with asked(tmp_path, Mind(TWO)) as (_, provider, root):
         environment = {**os.environ, **provider.environ, "AURORA_HOME": str(tmp_path / "home")}
         command = [*COMMAND, "--workspace", str(root), "query", "--auto", "--if-called", "-"]
-        done = subprocess.run(
-            command, input=given, env=environment, capture_output=True, text=True, timeout=HANG, check=False
-        )
+        done = run(command, input=given, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
         assert done.returncode == 0, done.stderr
         assert bool(provider.requests) == answered
         assert answered or (done.stdout, done.stderr) == ("", "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.minds import Mind
 from tests.patience import HANG
+from tests.programs import COMMAND, run
 from tests.server.client_requests import MEDIUM, TWO, asked
 from tests.server.terminals import at_terminal
 
@@ -25,8 +25,8 @@ def query(home: Path, provider: LoopbackProvider, root: Path, *arguments: str) -
 
 
 def aurora(home: Path, provider: LoopbackProvider, root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "aurora_cli", "--workspace", str(root), *arguments],
+    return run(
+        [*COMMAND, "--workspace", str(root), *arguments],
         env={**os.environ, **provider.environ, "AURORA_HOME": str(home)},
         capture_output=True, text=True, timeout=HANG, check=False,
     )  # fmt: skip

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tests.patience import HANG
-from tests.server.agents import COMMAND, agent, environment, said
+from tests.programs import COMMAND, run
+from tests.server.agents import agent, environment, said
 from tests.server.daemons import Daemon, until
 
 FILES = {
@@ -63,7 +64,7 @@ def git(root: Path, *arguments: str) -> None:
 
 
 def aur(root: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return run(
         [*COMMAND, *arguments],
         cwd=root, env=environment(home, {}), capture_output=True, text=True, timeout=HANG, check=False,
     )  # fmt: skip

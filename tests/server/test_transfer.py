@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -24,7 +22,9 @@ from aurora_memory.record.record_file import Record
 from aurora_memory.record.transfer import matching, patterns_of, suffix_of
 from aurora_memory.store.export_format import ChunkKey, ReasoningLine, UseLine
 from aurora_server.workspace.record_place import RecordPlace, open_record
+from tests import programs
 from tests.memory.runs import NOON, retrieved, run
+from tests.programs import COMMAND
 from tests.server.daemons import Daemon
 from tests.server.deliverables import lifetime
 from tests.server.test_team_metrics import clone, drafts, place_of
@@ -91,9 +91,9 @@ def test_what_was_solved_in_another_repository_is_told_with_where_it_is_from(hom
         with daemon.client(shop) as client:
             assert client.request("aurora/deliverable", {"action": "list"})["deliverables"] == []
         assert ask(daemon, shop.parent / "bank", ASKED, types=["reas"]) == [], "one's own repository is no other"
-        command = [sys.executable, "-P", "-m", "aurora_cli", "mem", ASKED, "--type", "reas"]
+        command = [*COMMAND, "mem", ASKED, "--type", "reas"]
         environ = {**os.environ, "AURORA_HOME": str(home)}
-        done = subprocess.run(command, cwd=shop, env=environ, capture_output=True, text=True, check=True)
+        done = programs.run(command, cwd=shop, env=environ, capture_output=True, text=True, check=True)
         assert "you solved this in another repository: bank" in done.stdout
 
 

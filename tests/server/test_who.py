@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,8 @@ from aurora_memory.record.people import people, state
 from aurora_memory.record.person import person_id
 from aurora_memory.record.record_file import Record
 from aurora_server.workspace.record_place import RecordPlace, record_place
+from tests import programs
+from tests.programs import COMMAND
 from tests.server.daemons import Daemon, until
 
 LOGIN = "def login(user):\n    return user\n\n\n"
@@ -84,9 +85,9 @@ def told(found: dict[str, Any]) -> list[tuple[str, int, int, int]]:
 
 
 def run(home: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "aurora_cli", *arguments]
+    command = [*COMMAND, *arguments]
     environ = {**os.environ, "AURORA_HOME": str(home)}
-    return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    return programs.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False)
 
 
 def use(name: str, at: float, path: str = "src/auth.py") -> Draft:

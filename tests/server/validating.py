@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+from tests import programs
 from tests.manifests import manifest
 from tests.patience import HANG
 
 GOOD = json.dumps(manifest(), indent=2, ensure_ascii=False)
 BAD = GOOD.replace('"method": "GET"', '"method": "FETCH"').replace('"v": 1,', '"v": "1",', 1)
-COMMAND = (sys.executable, "-P", "-m", "aurora_cli", "manifest", "validate")
+COMMAND = (*programs.COMMAND, "manifest", "validate")
 
 
 def make_site(tmp_path: Path) -> Path:
@@ -31,7 +31,7 @@ def validate(
 ) -> subprocess.CompletedProcess[str]:
     """Run it in `root`, with a home beside it; fails where a daemon is started for it."""
     home = root.parent / "home"
-    done = subprocess.run(
+    done = programs.run(
         [*COMMAND, *arguments],
         cwd=root,
         env={**os.environ, "AURORA_HOME": str(home), "PYTHONUTF8": "1", **variables},

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, closing
@@ -27,9 +25,11 @@ from aurora_server.workspace.shared_records import SharedRecords
 from aurora_server.workspace.team_exchange import TeamExchange
 from aurora_server.workspace.workspace import Workspace
 from aurora_team.membership import Membership, Memberships
+from tests import programs
 from tests.e2e.repositories import git
 from tests.memory.runs import NOON, retrieved, run
 from tests.memory.test_export import learned
+from tests.programs import COMMAND
 from tests.team.postgres import Server
 
 SOON = 60.0
@@ -66,8 +66,8 @@ async def daemon(folder: Path, who: str) -> AsyncIterator[tuple[Workspace, TeamE
 
 def team(folder: Path, who: str, *arguments: str) -> str:
     environ = {**os.environ, "AURORA_HOME": str(folder / f"home-{who}")}
-    command = [sys.executable, "-P", "-m", "aurora_cli", "team", *arguments]
-    done = subprocess.run(command, cwd=folder / who, env=environ, capture_output=True, text=True, timeout=120)
+    command = [*COMMAND, "team", *arguments]
+    done = programs.run(command, cwd=folder / who, env=environ, capture_output=True, text=True, timeout=120)
     return done.stdout + done.stderr
 
 

@@ -8,7 +8,6 @@ import random
 import shutil
 import socket
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -26,6 +25,7 @@ from aurora_protocol.methods import RecallParams
 from aurora_server.workspace.workspace import Workspace
 from aurora_team.membership import Membership, Memberships
 from tests.memory.runs import NOON
+from tests.programs import COMMAND, run
 from tests.team import faulty_hubs
 from tests.team.postgres import Server
 from tests.team.test_daemon_exchange import clone_of, daemon, team, until
@@ -51,8 +51,8 @@ async def used(workspace: Workspace, first: int) -> None:
 def status(folder: Path) -> str:
     """What `aurora status` says of the team."""
     environ = {**os.environ, "AURORA_HOME": str(folder / "home-ann")}
-    command = [sys.executable, "-P", "-m", "aurora_cli", "status"]
-    done = subprocess.run(command, cwd=folder / "ann", env=environ, capture_output=True, text=True, timeout=120)
+    command = [*COMMAND, "status"]
+    done = run(command, cwd=folder / "ann", env=environ, capture_output=True, text=True, timeout=120)
     (line,) = [each for each in done.stdout.splitlines() if each.startswith("team")]
     return line
 

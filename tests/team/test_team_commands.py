@@ -19,6 +19,8 @@ pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
 from aurora_memory.record.entry import Draft, Entry
 from aurora_server.workspace.record_place import open_record, record_place
 from aurora_team.membership import Memberships
+from tests import programs
+from tests.programs import COMMAND
 from tests.server.deliverables import lifetime
 from tests.team.postgres import Server
 from tests.team.records import access, held
@@ -40,8 +42,8 @@ def run(tmp_path: Path) -> Run:
             _git(clone, "remote", "add", "origin", "https://example.org/one.git")
         environ = {**os.environ, "AURORA_HOME": str(tmp_path / f"home-{who}"), **variables}
         environ.pop("PGPASSWORD", None)
-        command = [sys.executable, "-P", "-m", "aurora_cli", *arguments]
-        return subprocess.run(command, cwd=clone, env=environ, capture_output=True, text=True, timeout=120, check=False)
+        command = [*COMMAND, *arguments]
+        return programs.run(command, cwd=clone, env=environ, capture_output=True, text=True, timeout=120, check=False)
 
     return call
 

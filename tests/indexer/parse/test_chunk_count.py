@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import sysconfig
 from collections import Counter
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from aurora_indexer.parse.chunk_parser import parse_file
+from aurora_memory.chunks import CodeChunk
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 FOLDERS = ("", "asyncio", "concurrent/futures", "email", "json", "unittest", "xml/etree")
@@ -19,6 +21,12 @@ SAMPLES = Path(__file__).parents[1] / "samples"
 
 def stdlib_files() -> list[Path]:
     return [file for folder in FOLDERS for file in sorted((STDLIB / folder).glob("*.py"))]
+
+
+@functools.cache
+def chunks_of(file: Path) -> tuple[CodeChunk, ...]:
+    """Chunks of a file that several tests ask of: parsing is what they cost."""
+    return parse_file(file.name, file.read_bytes()).chunks
 
 
 def defined(tree: ast.AST) -> Counter[str]:
@@ -34,7 +42,7 @@ def test_python_agrees_with_ast_on_the_standard_library() -> None:
     for file in files:
         source = file.read_bytes()
         tree = ast.parse(source)
-        chunks = [c for c in parse_file(file.name, source).chunks if c.kind not in ("module", "type")]
+        chunks = [c for c in chunks_of(file) if c.kind not in ("module", "type")]
         names = Counter(c.name.rpartition(".")[2] for c in chunks)
         if names != defined(tree):
             wrong.append(f"{file.name}: {names - defined(tree)} {defined(tree) - names}")
@@ -46,7 +54,7 @@ def test_python_lines_agree_with_ast() -> None:
     for file in stdlib_files()[:80]:
         source = file.read_bytes()
         lines = source.decode("utf-8", "replace").split("\n")
-        chunks = parse_file(file.name, source).chunks
+        chunks = chunks_of(file)
         for node in ast.walk(ast.parse(source)):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or node.end_lineno is None:
                 continue
@@ -67,10 +75,7 @@ def test_python_docstrings_agree_with_ast() -> None:
             for node in ast.walk(ast.parse(source))
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and ast.get_docstring(node)
         )
-        found = Counter(
-            (c.name.rpartition(".")[2], c.docstring.split("\n")[0].strip())
-            for c in parse_file(file.name, source).chunks
-        )
+        found = Counter((c.name.rpartition(".")[2], c.docstring.split("\n")[0].strip()) for c in chunks_of(file))
         seen += sum(expected.values())
         wrong += sum((expected - found).values())
     # Escapes stay as written, which ast does not.
@@ -80,7 +85,7 @@ def test_python_docstrings_agree_with_ast() -> None:
 
 def test_chunks_nest_in_the_standard_library() -> None:
     for file in stdlib_files()[:60]:
-        chunks = [c for c in parse_file(file.name, file.read_bytes()).chunks if c.kind != "module"]
+        chunks = [c for c in chunks_of(file) if c.kind != "module"]
         open_: list[tuple[int, int]] = []
         for c in sorted(chunks, key=lambda c: (c.line_start, -c.line_end)):
             while open_ and open_[-1][1] < c.line_start:

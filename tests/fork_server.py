@@ -1,0 +1,175 @@
+"""Fork server: an interpreter that has imported AURORA, and becomes, forked, each program that a test starts.
+
+`python -P tests/fork_server.py DESCRIPTOR`: the inherited socket brings, for each program, one byte with four open
+files: a socket of that program's own, its standard input, output and error. The program's own socket brings a
+`Request`; its answers are lines: the process id, then, once it has ended, its exit status as `os.waitpid` tells it.
+The server ends when the socket does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import io
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+import time
+from typing import Any
+
+HEAVY = (
+    "aurora_server.daemon.daemon",
+    "aurora_server.daemon.connection",
+    "aurora_server.workspace.composition",
+    "aurora_server.workspace.record_exchange",
+    "aurora_server.workspace.soar_steps",
+    "aurora_deliverables.detection.detector",
+    "aurora_memory.recall",
+    "aurora_indexer.watch.inotify",
+    "aurora_protocol.secrets",
+    "numpy",
+    "psutil",
+    "aurora_manifest.rules",
+    "rich.console",
+    "rich.table",
+)
+"""What most daemons and commands import sooner or later."""
+OF_SOME = {
+    "mcp": ("aurora_server.mcp.server", "mcp.server.stdio"),
+    "--http": ("aurora_server.mcp.http_server", "uvicorn"),
+    "manifest": (
+        "aurora_cli.manifest_do",
+        "aurora_cli.manifest_sites",
+        "aurora_cli.manifest_validate",
+        "aurora_cli.sarif",
+        "aurora_manifest.client",
+    ),
+    "serve": ("aurora_server.demo_site.site", "aurora_server.demo_site.people"),
+    "dashboard": ("aurora_server.dashboard.server", "aurora_server.dashboard.picture_builder"),
+}
+"""What commands with this word import, before the first of them is forked."""
+
+
+def load() -> None:
+    """Import what the programs need, in the daemon's order."""
+    importlib.import_module(HEAVY[0])
+    importlib.import_module("aurora_server.session.lean_lsprotocol").load()
+    for name in HEAVY:
+        importlib.import_module(name)
+    for module, _ in importlib.import_module("aurora_cli.app").COMMANDS.values():
+        importlib.import_module(module)
+
+
+def serve(requests: socket.socket) -> bool:
+    """Fork for each request until the other side is gone. True in a forked process, which is to run the program."""
+    running: dict[int, socket.socket] = {}
+    woken, wake = socket.socketpair()
+    woken.setblocking(False)
+    wake.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # only so that it is not ignored: the descriptor tells
+    signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests, which end us
+    given: dict[str, Any] = {}
+    files: list[int] = []
+    with selectors.DefaultSelector() as selector:
+        selector.register(requests, selectors.EVENT_READ)
+        selector.register(woken, selectors.EVENT_READ)
+        while not given:
+            ready = [key.fileobj for key, _ in selector.select()]
+            if woken in ready:
+                woken.recv(4096)
+                _reap(running)
+            if requests in ready:
+                said, files, _, _ = socket.recv_fds(requests, 1, 4)
+                if not said:
+                    break
+                given = _fork(running, files)
+    signal.set_wakeup_fd(-1)
+    for other in (*running.values(), requests, woken, wake):
+        other.close()
+    if given:
+        _become(given, files[1:])
+    return bool(given)
+
+
+def _fork(running: dict[int, socket.socket], files: list[int]) -> dict[str, Any]:
+    """Fork for a request. In the forked process, the request; in the server, nothing, and `running` has it."""
+    own = socket.socket(fileno=files[0])
+    given: dict[str, Any] = json.loads(_line(own))
+    for word in set(given["argv"]) & OF_SOME.keys():
+        for name in OF_SOME.pop(word):
+            importlib.import_module(name)
+    pid = os.fork()
+    if pid == 0:
+        own.close()
+        return given
+    running[pid] = own
+    for file in files[1:]:
+        os.close(file)
+    _tell(own, pid)
+    return {}
+
+
+def _reap(running: dict[int, socket.socket]) -> None:
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        with running.pop(pid) as own:
+            _tell(own, status)
+
+
+def _tell(own: socket.socket, number: int) -> None:
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # nobody waits for it any more
+        own.sendall(f"{number}\n".encode())
+
+
+def _line(own: socket.socket) -> bytes:
+    with own.makefile("rb") as stream:
+        return stream.readline()
+
+
+def _become(given: dict[str, Any], files: list[int]) -> None:
+    """Be a process just started: its folder, environment, arguments, standard streams, signals."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for target, file in enumerate(files):
+        os.dup2(file, target)
+    for file in files:
+        if file > 2:
+            os.close(file)
+    if given["session"]:
+        os.setsid()
+    os.chdir(given["cwd"])
+    os.environ.clear()
+    os.environ.update(given["environment"])
+    time.tzset()
+    sys.argv = given["argv"]
+    for stream in (sys.stdout, sys.stderr):  # the same objects: what was imported may hold them
+        assert isinstance(stream, io.TextIOWrapper)
+        stream.reconfigure(line_buffering=stream is sys.stderr or stream.isatty())
+    gc.enable()
+
+
+def main() -> int:
+    """Serve; in a forked process, be the command line."""
+    requests = socket.socket(fileno=int(sys.argv[1]))
+    load()
+    gc.collect()
+    gc.freeze()
+    if not serve(requests):
+        return 0
+    from aurora_cli import main as command
+
+    return command()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

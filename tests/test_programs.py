@@ -1,0 +1,86 @@
+"""Programs that are forked for tests are processes like any other."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.patience import HANG
+from tests.programs import COMMAND, FORK_SERVERS, ForkServer, Program, run, start
+
+PIPE = subprocess.PIPE
+BROKEN = {"AURORA_LOGGING_LEVEL": "no level"}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    return {**os.environ, "AURORA_HOME": str(tmp_path / "home")}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "more"),
+    [
+        (["--version"], None, {}),
+        (["config", "path"], None, {}),
+        (["config", "no-such-command"], None, {}),
+        (["config", "get", "logging.level"], None, BROKEN),
+        (["manifest", "validate", "-"], '{"protocol": "AURA"}\n', {}),
+        (["manifest", "validate", "-", "--json"], "{", {"PYTHONUTF8": "1"}),
+        (["status", "--json"], None, {"PYTHONWARNINGS": "error", "TZ": "Asia/Tokyo"}),
+    ],
+)
+def test_it_says_and_returns_what_a_program_does_that_starts_for_itself(
+    tmp_path: Path, home: dict[str, str], arguments: list[str], given: str | None, more: dict[str, str]
+) -> None:
+    options: dict[str, Any] = {
+        "env": {**home, **more}, "cwd": tmp_path, "input": given, "capture_output": True, "text": True, "timeout": HANG
+    }  # fmt: skip
+    forked, started = run([*COMMAND, *arguments], **options), subprocess.run([*COMMAND, *arguments], **options)
+    assert (forked.returncode, forked.stdout, forked.stderr) == (started.returncode, started.stdout, started.stderr)
+    assert started.stdout or started.stderr
+
+
+def test_it_has_its_own_folder_environment_session_and_only_standard_streams(
+    tmp_path: Path, home: dict[str, str]
+) -> None:
+    (tmp_path / "home").mkdir()
+    program = start(
+        [*COMMAND, "daemon", "run"], env=home, cwd=tmp_path, stdout=PIPE, stderr=PIPE, start_new_session=True
+    )
+    assert isinstance(program, Program)
+    try:
+        assert program.stderr is not None and b"daemon started" in program.stderr.readline()
+        assert os.getsid(program.pid) == program.pid
+        assert Path(f"/proc/{program.pid}/cwd").resolve() == tmp_path
+        opened = [each.resolve() for each in Path(f"/proc/{program.pid}/fd").iterdir() if each.exists()]
+        assert not [path for path in opened if path.is_file() and not path.is_relative_to(tmp_path)]
+        with pytest.raises(subprocess.TimeoutExpired):
+            program.wait(0.01)
+        assert program.poll() is None and program in FORK_SERVERS.programs
+    finally:
+        program.kill()
+        program.communicate(timeout=HANG)
+    assert program.returncode == -signal.SIGKILL and program not in FORK_SERVERS.programs
+
+
+def test_what_counts_when_an_interpreter_starts_is_not_inherited(tmp_path: Path, home: dict[str, str]) -> None:
+    ran = tmp_path / "ran"
+    (tmp_path / "sitecustomize.py").write_text(f"open({str(ran)!r}, 'w').close()\n")
+    with start([*COMMAND, "--version"], env={**home, "PYTHONPATH": str(tmp_path)}, stdout=PIPE) as program:
+        assert isinstance(program, subprocess.Popen)
+        assert program.wait(HANG) == 0
+    assert ran.exists()
+
+
+def test_it_has_nothing_of_the_servers_environment(tmp_path: Path, home: dict[str, str]) -> None:
+    server = ForkServer({**os.environ, **BROKEN})
+    try:
+        program = Program(server, ["config", "get", "logging.level"], env=home, cwd=tmp_path, stdout=PIPE, stderr=PIPE)
+        assert program.communicate(timeout=HANG)[1] == b"" and program.returncode == 0
+    finally:
+        server.close()
