@@ -21,13 +21,11 @@ from aurora_memory.record.entry import Entry
 from aurora_protocol import typed
 from aurora_team import HubAway, HubRefused, TeamError
 from aurora_team.address import connection_text
+from aurora_team.guise import Stream
 from aurora_team.schema import migrate, refuse_newer, refuse_older
 
 DEADLINE = 20.0
 """Seconds after which a hub counts as hanging, for one step of a synchronization."""
-
-Stream = tuple[str, str]
-"""Author and machine: what is sent from one place, in order."""
 
 
 class Member(Struct, frozen=True):

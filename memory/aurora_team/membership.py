@@ -1,5 +1,5 @@
 """Memberships of this user: the teams that were joined, how far each repository's record was sent and fetched, and how
-the last attempt went. One file of AURORA_HOME, for this user alone; it holds no password.
+the last attempt went. One file of AURORA_HOME, for this user alone; it holds no password, but the keys of pseudonyms.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Progress(Struct):
 
 class Membership(Struct):
     """Membership in one team: its hub, the author that this role's entries have, when it was last reached (Unix s)
-    and what went wrong since, as one line.
+    and what went wrong since, as one line. `key` is that of its pseudonyms, "" where members go by their names.
     """
 
     url: str
@@ -44,6 +44,7 @@ class Membership(Struct):
     repositories: dict[str, Progress] = {}
     reached_at: float = 0.0
     problem: str = ""
+    key: str = ""
 
 
 class Memberships:
