@@ -63,7 +63,7 @@ def create(settings: GlobalOptions, url: str, name: str) -> None:
 @click.option(
     "--key",
     "key_file",
-    type=click.File(),
+    type=click.File(lazy=True),  # what cannot be opened is told when it is read
     help="File with the team's key of pseudonyms, as aurora team key printed it elsewhere; - for the standard input.",
 )
 @click.pass_obj
