@@ -24,13 +24,15 @@ class Progress(Struct):
     """How far one repository's record was exchanged with one hub.
 
     `sent`: number in the record up to which it was sent, with `kinds` shared; `acknowledged`: the hub's number for the
-    last of that. `pulled`: author, machine and the hub's number up to which that stream was fetched.
+    last of that. `pulled`: author, machine and the hub's number up to which that stream was fetched; `ids` the entry at
+    that number: a hub that has another one there was restored from a backup.
     """
 
     sent: int = 0
     kinds: tuple[str, ...] = ()
     acknowledged: int = 0
     pulled: list[tuple[str, str, int]] = []
+    ids: list[tuple[str, str, str]] = []
 
 
 class Membership(Struct):

@@ -62,7 +62,7 @@ def synchronize(
     """
     guise = guise or Guise(record.author, record.machine)
     if again:
-        progress.pulled, progress.sent, progress.acknowledged = [], 0, 0
+        progress.pulled, progress.ids, progress.sent, progress.acknowledged = [], [], 0, 0
     outcome = Outcome()
     heads = hub.heads(team, record.repository)
     forgets = _fetch(hub, team, record, guise, progress, heads, outcome, keep)
@@ -99,6 +99,8 @@ def _fetch(
 ) -> bool:
     """Fetch what is missing; whether something of it says that something is forgotten."""
     reached: dict[Stream, int] = {(author, machine): number for author, machine, number in progress.pulled}
+    known = {(author, machine): identity for author, machine, identity in progress.ids}
+    there = hub.ids_at(team, record.repository, reached)
     has_own = (record.author, record.machine) in record.heads()
     forgets = False
     wanted: dict[Stream, int] = {}
@@ -106,15 +108,20 @@ def _fetch(
         if stream == guise.stream and has_own:
             continue  # it came from here
         after = reached.get(stream, 0)
-        wanted[stream] = after if after <= head else 0  # the hub was restored: it has less than it had
+        # The hub was restored: it has less than it had, or has given the numbers that it had to other entries since.
+        was_restored = after > head or known.get(stream, there.get(stream)) != there.get(stream)
+        wanted[stream] = 0 if was_restored else after
+    known = there | known
     while wanted := {stream: number for stream, number in wanted.items() if number < heads[stream]}:
         arrivals = hub.pull(team, record.repository, wanted, max(LEAST_PAGE, PAGE // len(wanted)))
         if not arrivals:
             break
         forgets |= _take(record, guise, arrivals, outcome)
         for each in arrivals:
-            wanted[each.stream] = max(wanted[each.stream], each.number)
+            if each.number > wanted[each.stream]:
+                wanted[each.stream], known[each.stream] = each.number, each.id
         reached |= wanted
+        progress.ids = [(author, machine, identity) for (author, machine), identity in sorted(known.items())]
         progress.pulled = [(author, machine, number) for (author, machine), number in sorted(reached.items())]
         keep()
     return forgets
