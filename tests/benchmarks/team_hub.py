@@ -1,8 +1,8 @@
 """Benchmark of a hub: `python -m tests.benchmarks.team_hub clients|pull`, with a PostgreSQL server of its own.
 
 `clients [SECONDS]`: 50 members write and exchange, in 10 processes, while processes and the server are killed at
-random; then everyone has to have the same. `pull [ENTRIES]`: what a member lacks at 1,000,000 entries of 50 members, how long
-the server works at it, and which partitions each query touches.
+random; then everyone has to have the same. `pull [ENTRIES]`: what a member lacks at 1,000,000 entries of 50 members,
+how long the server works at it, and which partitions each query touches.
 """
 
 from __future__ import annotations
@@ -161,8 +161,8 @@ def pull(running: Server, entries: int) -> None:
     )
     with running.connect() as db:
         size = db.execute(
-            """SELECT pg_size_pretty(sum(pg_total_relation_size(relid))), count(*) FROM pg_partition_tree('aurora.entries')
-               WHERE isleaf"""
+            """SELECT pg_size_pretty(sum(pg_total_relation_size(relid))), count(*)
+               FROM pg_partition_tree('aurora.entries') WHERE isleaf"""
         ).fetchone()
         print(f"{entries:,} entries; (size with indexes, partitions): {size}")
     shown = {stream: head - 20 * len(MEMBERS) for stream, head in heads.items()}

@@ -57,16 +57,19 @@ async def joined(running: Server, repository: Path, folder: Path, back: int, mos
         told.append(team(folder, "ann", "members", running.url(), "crew", "--add", who))
         told.append(team(folder, who, "join", running.url(who)))
     async with AsyncExitStack() as stack:
-        ann, _ = await stack.enter_async_context(daemon(folder, "ann"))
+        ann, exchange = await stack.enter_async_context(daemon(folder, "ann"))
+        await exchange.close()  # it is done here when it is to be done
         uses = await lived(ann, steps)
         assert ann.record is not None
         await ann.record.settled()
         print(await asyncio.to_thread(team, folder, "ann", "sync"), end="")
         begun = time.perf_counter()
         print(await asyncio.to_thread(team, folder, "bob", "sync"), end="")
-        bob, _ = await stack.enter_async_context(daemon(folder, "bob"))
+        bob, exchange = await stack.enter_async_context(daemon(folder, "bob"))
+        await exchange.close()  # it is done here when it is to be done
         took = time.perf_counter() - begun
-        carl, _ = await stack.enter_async_context(daemon(folder, "carl"))
+        carl, exchange = await stack.enter_async_context(daemon(folder, "carl"))
+        await exchange.close()  # it is done here when it is to be done
         print(f"{len(steps)} commits of a year, {uses} uses; bob had them {took:.1f} s after he began to exchange")
         for name, member in (("ann", ann), ("bob, joined", bob), ("carl, did not", carl)):
             answers = [await asked(member, step, steps[-1].at + 86_400) for step in steps]
