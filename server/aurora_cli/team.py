@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
@@ -63,11 +63,11 @@ def create(settings: GlobalOptions, url: str, name: str) -> None:
 @click.option(
     "--key",
     "key_file",
-    type=click.File(lazy=True),  # what cannot be opened is told when it is read
+    type=click.Path(allow_dash=True),
     help="File with the team's key of pseudonyms, as aurora team key printed it elsewhere; - for the standard input.",
 )
 @click.pass_obj
-def join(settings: GlobalOptions, url: str, name: str | None, key_file: TextIO | None) -> None:
+def join(settings: GlobalOptions, url: str, name: str | None, key_file: str | None) -> None:
     """Join the team at URL. A password comes from ~/.pgpass, a service file or PGPASSWORD, never from URL.
 
     Where team.names is hashed, or with --key, the team knows you by a pseudonym. Without --key a new key is made.
@@ -78,7 +78,7 @@ def join(settings: GlobalOptions, url: str, name: str | None, key_file: TextIO |
     from aurora_team.membership import Membership
 
     place = _place(settings)
-    given = checked_key(key_file.read(200)) if key_file is not None else ""
+    given = checked_key(_read(key_file)) if key_file is not None else ""
     with Hub.open(url) as hub:
         teams = hub.own_teams()
         if name is None and len(teams) == 1:
@@ -311,6 +311,14 @@ def _print_outcome(told: dict[str, object]) -> None:
     assert isinstance(secrets, list)
     for identity in secrets:
         print(f"  stopped for a secret: entry {identity}")
+
+
+def _read(file: str) -> str:
+    try:
+        with click.open_file(file) as opened:
+            return opened.read(200)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}") from error
 
 
 def _memberships(settings: GlobalOptions) -> Memberships:

@@ -145,6 +145,8 @@ def test_one_person_of_two_machines_is_one_and_forgets_from_both(server: Server,
     assert run("jo", "join", server.url("two")).returncode == 0
     learn(tmp_path, "jo1", access(1.0), proposed("Jo Hansen", 2.0))
     assert run("jo", "sync").returncode == 0
+    missing = run("jo", "join", server.url("two"), "--key", "no.key", machine=2)
+    assert missing.stderr == "aurora: no.key cannot be read: No such file or directory\n"
     refused = run("jo", "join", server.url("two"), machine=2)
     assert refused.returncode != 0 and "--key" in refused.stderr
     key = run("jo", "key", "both").stdout
