@@ -316,7 +316,7 @@ def _print_outcome(told: dict[str, object]) -> None:
 def _read(file: str) -> str:
     try:
         with click.open_file(file) as opened:
-            return opened.read(200)
+            return str(opened.read(200))
     except OSError as error:
         raise CommandError(f"{file} cannot be read: {error.strerror}") from error
 

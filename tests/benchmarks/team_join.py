@@ -23,8 +23,8 @@ from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import chunk_reader
 from aurora_protocol.methods import RecallParams
 from aurora_server.workspace.workspace import Workspace
-from tests.benchmarks.recall_cases import Step, walked
-from tests.benchmarks.recall_quality import DEPTH, Function, functions_in, scored
+from tests.benchmarks.recall_cases import Function, Step, walked
+from tests.benchmarks.recall_quality import DEPTH, functions_in, scored
 from tests.e2e.repositories import git
 from tests.team.postgres import Server, server
 from tests.team.test_daemon_exchange import daemon, team
