@@ -21,13 +21,11 @@ from aurora_memory.record.entry import Entry
 from aurora_protocol import typed
 from aurora_team import HubAway, HubRefused, TeamError
 from aurora_team.address import connection_text
+from aurora_team.guise import Stream
 from aurora_team.schema import migrate, refuse_newer, refuse_older
 
 DEADLINE = 20.0
 """Seconds after which a hub counts as hanging, for one step of a synchronization."""
-
-Stream = tuple[str, str]
-"""Author and machine: what is sent from one place, in order."""
 
 
 class Member(Struct, frozen=True):
@@ -161,22 +159,20 @@ class Hub:
             rows = db.execute(HEADS, {"team": team, "repository": repository}).fetchall()
             return {(row[0], row[1]): row[2] for row in typed.convert(rows, list[tuple[str, str, int]])}
 
+    def ids_at(self, team: str, repository: str, numbers: Mapping[Stream, int]) -> dict[Stream, str]:
+        """Ids of the entries that have those numbers in their streams; streams without such an entry are left out."""
+        if not numbers:
+            return {}
+        values = {"team": team, "repository": repository, **_columns(numbers)}
+        with self._step() as db:
+            rows = db.execute(IDS_AT, values).fetchall()
+            return {(row[0], row[1]): row[2] for row in typed.convert(rows, list[tuple[str, str, str]])}
+
     def pull(self, team: str, repository: str, cursors: Mapping[Stream, int], limit: int) -> list[Arrival]:
         """What arrived in each of these streams after its number, at most `limit` of each, in the order of arrival."""
-        values = [(author, machine, number) for (author, machine), number in cursors.items()]
-        authors, machines, numbers = (list(each) for each in zip(*values, strict=True)) if values else ([], [], [])
+        values = {"team": team, "repository": repository, "limit": limit, **_columns(cursors)}
         with self._step() as db:
-            rows = db.execute(
-                PULL,
-                {
-                    "team": team,
-                    "repository": repository,
-                    "authors": authors,
-                    "machines": machines,
-                    "numbers": numbers,
-                    "limit": limit,
-                },
-            ).fetchall()
+            rows = db.execute(PULL, values).fetchall()
             arrivals = [_arrival(repository, row) for row in rows]
             if any(each.number <= cursors[each.stream] for each in arrivals):
                 raise ValueError("it sends what was not asked for")
@@ -249,6 +245,13 @@ SELECT streams.author, streams.machine, latest.arrival FROM streams CROSS JOIN L
 ) AS latest
 """
 
+IDS_AT: LiteralString = """
+SELECT entry.author, entry.machine, entry.id
+FROM unnest(%(authors)s::text[], %(machines)s::text[], %(numbers)s::bigint[]) AS wanted (author, machine, arrival)
+JOIN aurora.entries AS entry USING (author, machine, arrival)
+WHERE team_id = %(team)s AND repository = %(repository)s
+"""
+
 PULL: LiteralString = """
 SELECT wanted.author, wanted.machine, found.arrival, found.id, found.sequence, found.at, found.kind, found.body
 FROM unnest(%(authors)s::text[], %(machines)s::text[], %(numbers)s::bigint[]) AS wanted (author, machine, arrival)
@@ -259,6 +262,15 @@ CROSS JOIN LATERAL (
   ORDER BY entry.arrival LIMIT %(limit)s
 ) AS found
 """
+
+
+def _columns(numbers: Mapping[Stream, int]) -> dict[str, list[str] | list[int]]:
+    """Numbers of streams as the three arrays that a query unnests."""
+    return {
+        "authors": [author for author, _ in numbers],
+        "machines": [machine for _, machine in numbers],
+        "numbers": list(numbers.values()),
+    }
 
 
 def _arrival(repository: str, row: tuple[Any, ...]) -> Arrival:

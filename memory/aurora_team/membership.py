@@ -1,5 +1,5 @@
 """Memberships of this user: the teams that were joined, how far each repository's record was sent and fetched, and how
-the last attempt went. One file of AURORA_HOME, for this user alone; it holds no password.
+the last attempt went. One file of AURORA_HOME, for this user alone; it holds no password, but the keys of pseudonyms.
 """
 
 from __future__ import annotations
@@ -24,18 +24,20 @@ class Progress(Struct):
     """How far one repository's record was exchanged with one hub.
 
     `sent`: number in the record up to which it was sent, with `kinds` shared; `acknowledged`: the hub's number for the
-    last of that. `pulled`: author, machine and the hub's number up to which that stream was fetched.
+    last of that. `pulled`: author, machine and the hub's number up to which that stream was fetched; `ids` the entry at
+    that number: a hub that has another one there was restored from a backup.
     """
 
     sent: int = 0
     kinds: tuple[str, ...] = ()
     acknowledged: int = 0
     pulled: list[tuple[str, str, int]] = []
+    ids: list[tuple[str, str, str]] = []
 
 
 class Membership(Struct):
     """Membership in one team: its hub, the author that this role's entries have, when it was last reached (Unix s)
-    and what went wrong since, as one line.
+    and what went wrong since, as one line. `key` is that of its pseudonyms, "" where members go by their names.
     """
 
     url: str
@@ -44,6 +46,7 @@ class Membership(Struct):
     repositories: dict[str, Progress] = {}
     reached_at: float = 0.0
     problem: str = ""
+    key: str = ""
 
 
 class Memberships:

@@ -44,7 +44,7 @@ def judge(entry: Entry, kinds: Collection[str]) -> Verdict:
         return Verdict("its body is not JSON")
     if entry.kind == "run" and not (isinstance(body, dict) and body.get("reasoning")):
         return Verdict("it is the question of a run that was not kept")
-    for text in (entry.body, *_texts(body)):
+    for text in (entry.body, *texts_of(body)):
         found = secrets_in(text)
         if found:
             return Verdict(f"it holds what looks like {found[0].noun}", is_secret=True)
@@ -59,7 +59,7 @@ def _judge_person(entry: Entry, kinds: Collection[str]) -> Verdict:
     return Verdict() if not said.shares or PEOPLE in kinds else Verdict(f"team.share leaves out {PEOPLE}")
 
 
-def _texts(value: Any) -> Iterator[str]:
+def texts_of(value: Any) -> Iterator[str]:
     """Every string in a value of JSON, keys too."""
     waiting = [value]
     while waiting:

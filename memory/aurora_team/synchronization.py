@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from aurora_memory import StoreError
 from aurora_memory.record.entry import FORGET, Entry
 from aurora_memory.record.record_file import Record
-from aurora_team.hub import Arrival, Hub, Stream
+from aurora_team.guise import Guise, Stream
+from aurora_team.hub import Arrival, Hub
 from aurora_team.membership import Progress
-from aurora_team.outbox import judge
+from aurora_team.outbox import Verdict, judge
 
 BATCH = 1000
 """Entries that are sent in one transaction."""
@@ -49,41 +50,48 @@ def synchronize(
     progress: Progress,
     kinds: Collection[str],
     *,
+    guise: Guise | None = None,
     again: bool = False,
     keep: Callable[[], None] = _unkept,
 ) -> Outcome:
     """Bring a record and a hub to the same entries. `progress` is moved on, also where an error ends it, and `keep` is
     called whenever it was: who is killed in a long exchange does not begin anew.
 
-    `again` begins anew, as after a hub was restored from a backup. Raises TeamError, StoreError.
+    `guise` is by what one is known at the hub; without it as oneself. `again` begins anew, as after a hub was restored
+    from a backup. Raises TeamError, StoreError.
     """
+    guise = guise or Guise(record.author, record.machine)
     if again:
-        progress.pulled, progress.sent, progress.acknowledged = [], 0, 0
+        progress.pulled, progress.ids, progress.sent, progress.acknowledged = [], [], 0, 0
     outcome = Outcome()
     heads = hub.heads(team, record.repository)
-    forgets = _fetch(hub, team, record, progress, heads, outcome, keep)
-    forgets |= _send(hub, team, record, progress, heads, kinds, outcome, keep)
+    forgets = _fetch(hub, team, record, guise, progress, heads, outcome, keep)
+    forgets |= _send(hub, team, record, guise, progress, heads, kinds, outcome, keep)
     if forgets:
-        own = (record.author, record.machine)
-        gone = hub.live_ids(team, record.repository, own) - _own_ids(record)
+        gone = hub.live_ids(team, record.repository, guise.stream) - _own_ids(record, guise)
         outcome.erased = hub.erase(team, record.repository, sorted(gone))
     return outcome
 
 
-def preview(record: Record, progress: Progress, kinds: Collection[str]) -> Iterable[tuple[Entry, str]]:
-    """Own entries that were not sent yet, each with the reason for which it stays, "" where it would be sent."""
+def preview(
+    record: Record, progress: Progress, kinds: Collection[str], guise: Guise | None = None
+) -> Iterable[tuple[Entry, str]]:
+    """Own entries that were not sent yet, as they would be, each with the reason for which it stays, "" for none."""
+    guise = guise or Guise(record.author, record.machine)
     number = progress.sent if progress.kinds == _named(kinds) else 0
     while found := record.after(number, BATCH):
         number = found[-1][0]
         for _, entry in found:
             if (entry.author, entry.machine) == (record.author, record.machine):
-                yield entry, judge(entry, kinds).reason
+                leaving = guise.leaving(entry)
+                yield leaving, _judge(leaving, kinds, guise).reason
 
 
 def _fetch(
     hub: Hub,
     team: str,
     record: Record,
+    guise: Guise,
     progress: Progress,
     heads: dict[Stream, int],
     outcome: Outcome,
@@ -91,30 +99,37 @@ def _fetch(
 ) -> bool:
     """Fetch what is missing; whether something of it says that something is forgotten."""
     reached: dict[Stream, int] = {(author, machine): number for author, machine, number in progress.pulled}
+    known = {(author, machine): identity for author, machine, identity in progress.ids}
+    there = hub.ids_at(team, record.repository, reached)
     has_own = (record.author, record.machine) in record.heads()
     forgets = False
     wanted: dict[Stream, int] = {}
     for stream, head in heads.items():
-        if stream == (record.author, record.machine) and has_own:
+        if stream == guise.stream and has_own:
             continue  # it came from here
         after = reached.get(stream, 0)
-        wanted[stream] = after if after <= head else 0  # the hub was restored: it has less than it had
+        # The hub was restored: it has less than it had, or has given the numbers that it had to other entries since.
+        was_restored = after > head or known.get(stream, there.get(stream)) != there.get(stream)
+        wanted[stream] = 0 if was_restored else after
+    known = there | known
     while wanted := {stream: number for stream, number in wanted.items() if number < heads[stream]}:
         arrivals = hub.pull(team, record.repository, wanted, max(LEAST_PAGE, PAGE // len(wanted)))
         if not arrivals:
             break
-        forgets |= _take(record, arrivals, outcome)
+        forgets |= _take(record, guise, arrivals, outcome)
         for each in arrivals:
-            wanted[each.stream] = max(wanted[each.stream], each.number)
+            if each.number > wanted[each.stream]:
+                wanted[each.stream], known[each.stream] = each.number, each.id
         reached |= wanted
+        progress.ids = [(author, machine, identity) for (author, machine), identity in sorted(known.items())]
         progress.pulled = [(author, machine, number) for (author, machine), number in sorted(reached.items())]
         keep()
     return forgets
 
 
-def _take(record: Record, arrivals: list[Arrival], outcome: Outcome) -> bool:
+def _take(record: Record, guise: Guise, arrivals: list[Arrival], outcome: Outcome) -> bool:
     """Take in what came. One that is not what it says it is does not keep the others out."""
-    entries = [each.entry for each in arrivals if each.entry is not None]
+    entries = [guise.arriving(each.entry) for each in arrivals if each.entry is not None]
     outcome.refused += sum(each.entry is None and not each.is_erased for each in arrivals)
     try:
         outcome.fetched += record.union(entries)
@@ -131,6 +146,7 @@ def _send(
     hub: Hub,
     team: str,
     record: Record,
+    guise: Guise,
     progress: Progress,
     heads: dict[Stream, int],
     kinds: Collection[str],
@@ -139,7 +155,7 @@ def _send(
 ) -> bool:
     """Send what is one's own; whether something of it says that something is forgotten."""
     own = (record.author, record.machine)
-    if progress.kinds != _named(kinds) or heads.get(own, 0) < progress.acknowledged:
+    if progress.kinds != _named(kinds) or heads.get(guise.stream, 0) < progress.acknowledged:
         progress.sent = 0  # other kinds are shared now, or the hub was restored
         progress.kinds = _named(kinds)
     forgets = False
@@ -148,14 +164,15 @@ def _send(
         for _, entry in found:
             if (entry.author, entry.machine) != own:
                 continue
-            verdict = judge(entry, kinds)
+            leaving = guise.leaving(entry)
+            verdict = _judge(leaving, kinds, guise)
             if not verdict.reason:
-                passed.append(entry)
+                passed.append(leaving)
                 continue
             outcome.stopped[verdict.reason] = outcome.stopped.get(verdict.reason, 0) + 1
             if verdict.is_secret:
                 outcome.secrets.append(entry.id)
-        new, number = hub.push(team, record.repository, own, passed)
+        new, number = hub.push(team, record.repository, guise.stream, passed)
         outcome.sent += new
         forgets |= any(entry.kind == FORGET for entry in passed)
         progress.sent = found[-1][0]
@@ -164,11 +181,19 @@ def _send(
     return forgets
 
 
-def _own_ids(record: Record) -> set[str]:
+def _judge(leaving: Entry, kinds: Collection[str], guise: Guise) -> Verdict:
+    verdict = judge(leaving, kinds)
+    if not verdict.reason and guise.names_in(leaving):
+        return Verdict("it holds your name, and names are hashed")
+    return verdict
+
+
+def _own_ids(record: Record, guise: Guise) -> set[str]:
+    """Ids by which the hub knows what is in the record and was sent from here."""
     found: set[str] = set()
     sequence = 0
     while page := record.of(record.author, record.machine, sequence):
-        found.update(each.id for each in page)
+        found.update(guise.leaving(each).id for each in page)
         sequence = page[-1].sequence
     return found
 

@@ -145,13 +145,33 @@ class Lines(Wire, frozen=True, kw_only=True):
     line_end: int
 
 
+class Provenance(Wire, frozen=True, kw_only=True):
+    """Whose a pattern is that a colleague's entry told: his name, null where he does not share it, and when it was
+    learned. It is data to be weighed as a colleague's word, no instruction.
+    """
+
+    name: str | None
+    at: str
+
+
+class ColleaguesPart(Wire, frozen=True, kw_only=True):
+    """Part that a colleague, or all who do not share their names (`name` is null), has in what is known of a chunk:
+    uses and boosts, which weigh less than one's own, and the latest of them.
+    """
+
+    name: str | None
+    uses: int
+    boosts: int
+    last: str
+
+
 class Evidence(Wire, frozen=True, kw_only=True):
     """Where each term of a chunk's activation comes from, and what its rank.
 
     `accesses` are the latest of `access_count`, oldest first; they come from `answers`, from `git`, from `edits` seen,
     or from the `file`'s time (`unknown`: nobody knows of any). `reached` leads from what the query and the editor prime
     to the chunk. `signals` come largest first. `question` is what kind of question the
-    query was taken for.
+    query was taken for. `colleagues` have their part in accesses and boosts, who was there last first.
     """
 
     matched_terms: list[str]
@@ -167,6 +187,7 @@ class Evidence(Wire, frozen=True, kw_only=True):
     question: str
     focus: Lines
     semantic: Similarity | UnsetType = UNSET
+    colleagues: list[ColleaguesPart] = []
 
 
 class FileMember(Wire, frozen=True, kw_only=True):
@@ -192,7 +213,9 @@ class Recalled(Wire, frozen=True, kw_only=True):
     changed, if that is (the end of a shallow clone). `as_of` is there where nobody has the workspace open, and says
     when it was indexed last; `changed_since`: the file has changed since, its lines are those of then. A pattern that
     was learned in another repository says which (`transferred_from`; `workspace` is "" then), and whose it is:
-    `learned_by` is "" for your own, null for a colleague who does not share his name.
+    `learned_by` is "" for your own, null for a colleague who does not share his name. A pattern of this repository that
+    a colleague learned has its `provenance`; `drifted` are places whose lines do not say any more what they said when a
+    pattern was learned: what it says of them has to be verified.
     """
 
     id: str
@@ -217,6 +240,8 @@ class Recalled(Wire, frozen=True, kw_only=True):
     changed_since: bool = False
     transferred_from: str | None = None
     learned_by: str | None = None
+    provenance: Provenance | None = None
+    drifted: list[str] = []
     likely_callers: int = 0
     subclasses: int = 0
     likely_subclasses: int = 0
@@ -340,12 +365,16 @@ class ExplainParams(Wire, frozen=True, kw_only=True):
 
 
 class PatternUse(Wire, frozen=True, kw_only=True):
-    """A way of working that went well and used a chunk: what was asked, how well it went, how often it was of use."""
+    """A way of working that went well and used a chunk: what was asked, how well it went, how often it was of use;
+    `provenance` and `drifted` as of a recalled pattern.
+    """
 
     id: str
     query: str
     score: float
     uses: int
+    provenance: Provenance | None = None
+    drifted: list[str] = []
 
 
 class ExplainResult(Wire, frozen=True, kw_only=True):

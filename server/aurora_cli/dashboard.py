@@ -22,8 +22,13 @@ _LOOK_SECONDS = 1.0
 @click.command()
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port of 127.0.0.1. [default: any that is free]")
 @click.option("--no-open", is_flag=True, help="Only print the address; open no browser.")
+@click.option(
+    "--team",
+    is_flag=True,
+    help="Metrics of all repositories that this machine has a record of, colleagues' deliverables too.",
+)
 @click.pass_obj
-def dashboard(settings: GlobalOptions, port: int, no_open: bool) -> None:
+def dashboard(settings: GlobalOptions, port: int, no_open: bool, team: bool) -> None:
     """Show memory, index, deliverables and cost in the browser, live, until Ctrl-C. Nothing leaves this machine.
 
     With --json it ends with the program that started it as well.
@@ -57,7 +62,7 @@ def dashboard(settings: GlobalOptions, port: int, no_open: bool) -> None:
             webbrowser.open(leading_page(folder, address).as_uri())
 
     try:
-        serve(PictureReader(str(root), connect), listening, started)
+        serve(PictureReader(str(root), connect, team=team), listening, started)
     finally:
         listening.close()
         page.unlink(missing_ok=True)

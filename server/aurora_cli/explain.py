@@ -15,6 +15,7 @@ from aurora_cli.mem import answer_about, mem
 from aurora_cli.output import TerminalStyle, print_json, style_of
 from aurora_cli.recall_view import explanation, location, title
 from aurora_protocol.human_text import ago, count, plain
+from aurora_protocol.provenance_text import drifted_at, learned_by
 
 EXPLAIN = "aurora/explain"
 _ORDER = ("called by", "maybe called by", "inherited by", "maybe inherited by", "calls", "inherits", "edited with")
@@ -52,7 +53,9 @@ def explain(ctx: click.Context, /, target: tuple[str, ...]) -> int:
 def _told(found: dict[str, Any], now: datetime) -> list[str]:
     """Its first words, and what happened to it."""
     chunk = found["chunk"]
-    facts = []
+    facts = [learned_by(chunk["provenance"])] if chunk.get("provenance") else []
+    if chunk.get("drifted"):
+        facts.append(drifted_at(chunk["drifted"]))
     if chunk.get("last_modified"):
         facts.append(f"changed {ago(chunk['last_modified'], now)}")
     if found["commits"]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from aurora_cli.output import TerminalStyle
 from aurora_protocol.human_text import ago, count, month, plain, plain_lines, shorten, took, used, whole_clause
+from aurora_protocol.provenance_text import drifted_at, learned_by, parts_of
 
 _CALLABLE = ("function", "method", "macro")
 _WIDEST_NAME = 48
@@ -253,6 +254,10 @@ def _facts(item: dict[str, Any], now: datetime) -> str:
     if item.get("transferred_from"):
         who = "you" if item.get("learned_by") == "" else plain(str(item.get("learned_by") or "a colleague"))
         facts.append(f"{who} solved this in another repository: {plain(str(item['transferred_from']))}")
+    if item.get("provenance"):
+        facts.append(learned_by(item["provenance"]))
+    if item.get("drifted"):
+        facts.append(drifted_at(item["drifted"]))
     if item.get("as_of"):
         facts.append(f"as of {ago(item['as_of'], now)}{', file changed since' if item.get('changed_since') else ''}")
     return " · ".join(facts)
@@ -274,6 +279,7 @@ def explanation(item: dict[str, Any], now: datetime) -> list[str]:
         scored,
         _asked(evidence),
         _activation(item["activation"], evidence, now),
+        parts_of(evidence.get("colleagues") or ()),
         _matches(evidence),
         _reached(item, evidence),
         _told_otherwise(evidence),

@@ -21,10 +21,16 @@ from aurora_protocol.human_text import plain
 
 if TYPE_CHECKING:
     from aurora_memory.record.record_file import Record
+    from aurora_server.configuration.settings import TeamSettings
+    from aurora_server.workspace.record_place import RecordPlace
+    from aurora_team.guise import Guise
     from aurora_team.membership import Membership, Memberships
 
 SHOWN = 5
 """Ids named of entries that stay for one reason."""
+
+UNHASHED = "it was joined by name, and team.names is hashed now: leave it, and join by another role"
+"""Problem of a membership that would tell what its member does not want told any more."""
 
 INSTALL = "aurora team needs psycopg: pip install 'aurora-context[team]'"
 
@@ -54,13 +60,25 @@ def create(settings: GlobalOptions, url: str, name: str) -> None:
 @team.command("join")
 @click.argument("url")
 @click.option("--team", "name", help="The team, where this role is in several.")
+@click.option(
+    "--key",
+    "key_file",
+    type=click.Path(allow_dash=True),
+    help="File with the team's key of pseudonyms, as aurora team key printed it elsewhere; - for the standard input.",
+)
 @click.pass_obj
-def join(settings: GlobalOptions, url: str, name: str | None) -> None:
-    """Join the team at URL. A password comes from ~/.pgpass, a service file or PGPASSWORD, never from URL."""
+def join(settings: GlobalOptions, url: str, name: str | None, key_file: str | None) -> None:
+    """Join the team at URL. A password comes from ~/.pgpass, a service file or PGPASSWORD, never from URL.
+
+    Where team.names is hashed, or with --key, the team knows you by a pseudonym. Without --key a new key is made.
+    """
+    from aurora_team import HubRefused
+    from aurora_team.guise import Guise, checked_key, new_key
     from aurora_team.hub import Hub
     from aurora_team.membership import Membership
 
-    author = _author(settings)
+    place = _place(settings)
+    given = checked_key(_read(key_file)) if key_file is not None else ""
     with Hub.open(url) as hub:
         teams = hub.own_teams()
         if name is None and len(teams) == 1:
@@ -70,11 +88,37 @@ def join(settings: GlobalOptions, url: str, name: str | None) -> None:
                 f"this role is in: {', '.join(teams)}; say which: --team NAME" if teams else "this role is in no team"
             )
             raise CommandError(told)
-        hub.claim(name, author)
-    with _memberships(settings).held() as memberships:
-        if not any((each.url, each.team) == (url, name) for each in memberships):
-            memberships.append(Membership(url, name, author, reached_at=time.time()))
-    _tell(settings, {"team": name, "author": author}, f"joined {name}; what would be sent: aurora team preview")
+        with _memberships(settings).held() as memberships:
+            found = [each for each in memberships if (each.url, each.team) == (url, name)]
+            known = found[0].key if found else new_key() if _team(settings).names == "hashed" and not given else given
+            if given not in ("", known):
+                raise CommandError(
+                    f"{name} was joined with another key; leave it, and join again with a role of its own"
+                )
+            author = Guise(place.author, place.machine, known).stream[0]
+            try:
+                hub.claim(name, author)
+            except HubRefused as error:
+                raise CommandError(
+                    f"{plain(str(error))}: this role joined by another name or with another key; "
+                    "give its key with --key, as aurora team key prints it there"
+                ) from error
+            if not found:
+                memberships.append(Membership(url, name, author, reached_at=time.time(), key=known))
+    by = f" as {author[:8]}, by pseudonyms; their key: aurora team key {name}" if known else ""
+    joined: dict[str, object] = {"team": name, "author": author, "names": "hashed" if known else "plain"}
+    _tell(settings, joined, f"joined {name}{by}; what would be sent: aurora team preview")
+
+
+@team.command("key")
+@click.argument("name")
+@click.pass_obj
+def key(settings: GlobalOptions, name: str) -> None:
+    """Print the key of the pseudonyms in the team NAME, for colleagues and your other machines; not for its hub."""
+    each = _named(_memberships(settings).read(), name)
+    if not each.key:
+        raise CommandError(f"in the team {name} members go by their names; there is no key")
+    _tell(settings, {"team": each.team, "key": each.key}, each.key)
 
 
 @team.command("status")
@@ -84,7 +128,13 @@ def status(settings: GlobalOptions) -> int:
     memberships = _memberships(settings).read()
     if settings.json:
         told = [
-            {"team": each.team, "url": each.url, "reached_at": each.reached_at, "problem": each.problem}
+            {
+                "team": each.team,
+                "url": each.url,
+                "names": "hashed" if each.key else "plain",
+                "reached_at": each.reached_at,
+                "problem": each.problem,
+            }
             for each in memberships
         ]
         print_json({"teams": told})
@@ -92,7 +142,8 @@ def status(settings: GlobalOptions) -> int:
         print("no team was joined; nothing leaves this machine")
     for each in () if settings.json else memberships:
         reached = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.reached_at))
-        print(plain(f"{each.team} at {each.url}: {each.problem or 'fine'}; last reached {reached}"))
+        by = ", by pseudonyms" if each.key else ""
+        print(plain(f"{each.team} at {each.url}{by}: {each.problem or 'fine'}; last reached {reached}"))
     return NO if any(each.problem for each in memberships) else FINE
 
 
@@ -150,7 +201,7 @@ def forget(settings: GlobalOptions, pattern: str, yes: bool) -> int:
     what = f"the pattern {pattern}" if pattern else "all that you learned of this repository"
     if not yes:
         click.confirm(f"Forget {what}, here and at every member?", abort=True)
-    with _record(settings) as record:
+    with _record(settings) as (record, _):
         record.append([Draft(FORGET, msgspec.json.encode(Forget(pattern.removeprefix("reas:"))).decode(), time.time())])
     return _sync(settings, again=False)
 
@@ -162,18 +213,23 @@ def preview(settings: GlobalOptions) -> None:
     import msgspec
 
     from aurora_team import synchronization
-    from aurora_team.membership import Progress
+    from aurora_team.guise import new_key
+    from aurora_team.membership import Membership, Progress
 
-    kinds = _kinds(settings)
+    sharing = _team(settings)
+    kinds, hashed = sharing.share, sharing.names == "hashed"
     joined = _memberships(settings).read()
+    unjoined = Membership("", "", "", key=new_key() if hashed else "")
     stays: dict[str, list[str]] = {}
-    with _outgoing(settings, kinds) as record:
-        progresses = {
-            f"{each.team} at {each.url}": each.repositories.get(record.repository, Progress()) for each in joined
-        }
-        for to, progress in progresses.items() or {"a team": Progress()}.items():
+    with _outgoing(settings, kinds) as (record, place):
+        for each in joined or [unjoined]:
+            to = f"{each.team} at {each.url}" if joined else "a team, with other pseudonyms" if hashed else "a team"
+            if joined and hashed and not each.key:
+                click.echo(plain(f"to {to}: nothing, {UNHASHED}"), err=True)
+                continue
+            progress = each.repositories.get(record.repository, Progress())
             number = 0
-            for entry, reason in synchronization.preview(record, progress, kinds):
+            for entry, reason in synchronization.preview(record, progress, kinds, _guise(each, place)):
                 if reason:
                     stays.setdefault(reason, []).append(entry.id)
                 else:
@@ -201,16 +257,28 @@ def _sync(settings: GlobalOptions, *, again: bool) -> int:
     from aurora_team.membership import Progress
     from aurora_team.synchronization import synchronize
 
-    kinds = _kinds(settings)
+    sharing = _team(settings)
+    kinds = sharing.share
     told: list[dict[str, object]] = []
     file = _memberships(settings)
-    with file.held() as memberships, _outgoing(settings, kinds) as record:
+    with file.held() as memberships, _outgoing(settings, kinds) as (record, place):
         for each in memberships:
+            if sharing.names == "hashed" and not each.key:
+                each.problem = UNHASHED
+                told.append({"team": each.team, "problem": each.problem})
+                continue
             progress = each.repositories.setdefault(record.repository, Progress())
             try:
                 with Hub.open(each.url) as hub:
                     done = synchronize(
-                        hub, each.team, record, progress, kinds, again=again, keep=partial(file.write, memberships)
+                        hub,
+                        each.team,
+                        record,
+                        progress,
+                        kinds,
+                        guise=_guise(each, place),
+                        again=again,
+                        keep=partial(file.write, memberships),
                     )
             except (TeamError, StoreError) as error:
                 each.problem = plain(str(error))
@@ -245,6 +313,14 @@ def _print_outcome(told: dict[str, object]) -> None:
         print(f"  stopped for a secret: entry {identity}")
 
 
+def _read(file: str) -> str:
+    try:
+        with click.open_file(file) as opened:
+            return str(opened.read(200))
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}") from error
+
+
 def _memberships(settings: GlobalOptions) -> Memberships:
     from aurora_team.membership import Memberships
 
@@ -258,38 +334,44 @@ def _named(memberships: list[Membership], name: str) -> Membership:
     raise CommandError(f"the team {name} was not joined; aurora team status lists those that were")
 
 
-def _kinds(settings: GlobalOptions) -> tuple[str, ...]:
+def _team(settings: GlobalOptions) -> TeamSettings:
     from aurora_server.configuration.settings import load
 
-    return load({**os.environ, **settings.variables}).team.share
+    return load({**os.environ, **settings.variables}).team
 
 
-def _author(settings: GlobalOptions) -> str:
+def _place(settings: GlobalOptions) -> RecordPlace:
     from aurora_server.workspace.record_place import record_place
 
-    return asyncio.run(record_place(settings.workspace, settings.address.home)).author
+    return asyncio.run(record_place(settings.workspace, settings.address.home))
+
+
+def _guise(membership: Membership, place: RecordPlace) -> Guise:
+    """What one is known by in a team."""
+    from aurora_team.guise import Guise
+
+    return Guise(place.author, place.machine, membership.key, (place.name, place.email))
 
 
 @contextmanager
-def _record(settings: GlobalOptions) -> Iterator[Record]:
+def _record(settings: GlobalOptions) -> Iterator[tuple[Record, RecordPlace]]:
     """Record of the repository that this workspace is in; made where there is none yet."""
-    from aurora_server.workspace.record_place import open_record, record_place
+    from aurora_server.workspace.record_place import open_record
 
-    with closing(open_record(asyncio.run(record_place(settings.workspace, settings.address.home)))) as record:
-        yield record
+    place = _place(settings)
+    with closing(open_record(place)) as record:
+        yield record, place
 
 
 @contextmanager
-def _outgoing(settings: GlobalOptions, kinds: tuple[str, ...]) -> Iterator[Record]:
+def _outgoing(settings: GlobalOptions, kinds: tuple[str, ...]) -> Iterator[tuple[Record, RecordPlace]]:
     """The record as it would be sent: where `team.share` has `people`, or had, it says so."""
     from aurora_memory.record import people
-    from aurora_server.workspace.record_place import open_record, record_place
     from aurora_team.outbox import PEOPLE
 
-    place = asyncio.run(record_place(settings.workspace, settings.address.home))
-    with closing(open_record(place)) as record:
+    with _record(settings) as (record, place):
         people.state(record, place.name, time.time(), shares=PEOPLE in kinds)
-        yield record
+        yield record, place
 
 
 def _tell(settings: GlobalOptions, told: dict[str, object], words: str) -> None:

@@ -1,13 +1,15 @@
 """Benchmark of a hub: `python -m tests.benchmarks.team_hub clients|pull`, with a PostgreSQL server of its own.
 
-`clients`: 50 members write and exchange, in 10 processes, while processes and the server are killed at random; then
-everyone has to have the same. `pull`: what a member lacks at 1,000,000 entries of 50 members.
+`clients [SECONDS]`: 50 members write and exchange, in 10 processes, while processes and the server are killed at
+random; then everyone has to have the same. `pull [ENTRIES]`: what a member lacks at 1,000,000 entries of 50 members,
+how long the server works at it, and which partitions each query touches.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +21,7 @@ from pathlib import Path
 
 from aurora_memory import StoreError
 from aurora_team import TeamError
-from aurora_team.hub import HEADS, PULL, Hub
+from aurora_team.hub import HEADS, IDS_AT, PULL, Hub
 from aurora_team.membership import Progress
 from aurora_team.synchronization import synchronize
 from tests.team.postgres import Server, server
@@ -49,7 +51,7 @@ def main() -> None:
         if what == "clients":
             clients(running, Path(folder), float(sys.argv[2]) if len(sys.argv) > 2 else 60.0)
         else:
-            pull(running, Path(folder))
+            pull(running, int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)
 
 
 def work(url: str, folder: Path, members: list[str]) -> None:
@@ -128,13 +130,13 @@ def clients(running: Server, folder: Path, seconds: float) -> None:
     )
 
 
-def pull(running: Server, folder: Path) -> None:
+def pull(running: Server, entries: int) -> None:
     with running.connect() as db:
         db.execute(
             """INSERT INTO aurora.entries (team_id, repository, author, machine, id, sequence, at, kind, body)
                SELECT %s, %s, m.author, 'm1', md5(m.author || n), n, n, 'access', repeat('x', 120)
-               FROM aurora.members AS m, generate_series(1, 20000) AS n WHERE m.author IS NOT NULL""",
-            (TEAM, REPOSITORY),
+               FROM aurora.members AS m, generate_series(1, %s) AS n WHERE m.author IS NOT NULL""",
+            (TEAM, REPOSITORY, entries // len(MEMBERS)),
         )
         db.execute("VACUUM ANALYZE aurora.entries")
     took = []
@@ -143,6 +145,7 @@ def pull(running: Server, folder: Path) -> None:
         with Hub.open(running.url("m00")) as hub:
             began = time.perf_counter()
             heads = hub.heads(TEAM, REPOSITORY)
+            hub.ids_at(TEAM, REPOSITORY, heads)
             found = hub.pull(
                 TEAM,
                 REPOSITORY,
@@ -152,20 +155,35 @@ def pull(running: Server, folder: Path) -> None:
             took.append(time.perf_counter() - began)
     took.sort()
     p50, p95, most = (took[at] * 1e3 for at in (150, 285, -1))
-    print(f"{len(found)} entries the last time; p50 {p50:.1f} ms, p95 {p95:.1f}, max {most:.1f}")
+    print(
+        f"{len(found)} entries the last time; p50 {p50:.1f} ms, p95 {p95:.1f}, max {most:.1f}; "
+        f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    )
+    with running.connect() as db:
+        size = db.execute(
+            """SELECT pg_size_pretty(sum(pg_total_relation_size(relid))), count(*)
+               FROM pg_partition_tree('aurora.entries') WHERE isleaf"""
+        ).fetchone()
+        print(f"{entries:,} entries; (size with indexes, partitions): {size}")
+    shown = {stream: head - 20 * len(MEMBERS) for stream, head in heads.items()}
     values: dict[str, object] = {
         "team": TEAM,
         "repository": REPOSITORY,
-        "authors": [person("m01")],
-        "machines": ["m1"],
-        "numbers": [0],
-        "limit": 5,
+        "authors": [author for author, _ in shown],
+        "machines": [machine for _, machine in shown],
+        "numbers": list(shown.values()),
+        "limit": 100,
     }
     with running.connect("m00") as db:
-        for query in (HEADS, PULL):
-            print(
-                "\n".join(str(row[0]) for row in db.execute("EXPLAIN (ANALYZE, COSTS OFF) " + query, values).fetchall())
-            )
+        for name, query in (("heads", HEADS), ("ids at", IDS_AT), ("pull", PULL)):
+            times = []
+            for _ in range(20):
+                rows = db.execute("EXPLAIN (ANALYZE, TIMING OFF, SUMMARY ON) " + query, values).fetchall()
+                plan = "\n".join(str(row[0]) for row in rows)
+                times.append(float(plan.rpartition("Execution Time: ")[2].split()[0]))
+            touched = sorted(set(re.findall(r"\bon (entries_[0-9]+)\b", plan)))
+            times.sort()
+            print(f"{name}: touches {touched}; the server takes {times[10]:.1f} ms, at most {times[-1]:.1f}")
 
 
 if __name__ == "__main__":

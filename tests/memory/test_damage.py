@@ -117,7 +117,7 @@ async def test_no_changed_bit_in_what_was_learned_is_called_sound(tmp_path: Path
     everything = learned(tmp_path / "memory.db")
     chance = random.Random(SEED)
     changed = 0
-    for number in range(60):
+    for number in range(80):
         path = fresh(tmp_path, f"sound-{number}")
         at, bit = chance.randrange(PAGE, len(raw)), chance.randrange(8)
         flipped = bytearray(raw)
@@ -165,6 +165,7 @@ async def test_a_row_of_each_table_that_changed_is_known(tmp_path: Path, table: 
         await db.execute("INSERT INTO heard_changes VALUES ('add-search')")
         await db.execute("INSERT INTO others_accesses VALUES (1, 'bob')")
         await db.execute("INSERT INTO others_runs VALUES ('r', 'bob')")
+        await db.execute("INSERT INTO others_patterns VALUES (1, 'bob')")
     await store.remember("root", "/home/me/shop")
     assert (await store.check()).faults == ()
     column = next(each.sealed[-1] for each in SEALED if each.name == table)

@@ -38,7 +38,15 @@ async def _old_memory(path: Path) -> None:
     with sqlite3.connect(path) as db:
         db.execute("INSERT INTO git_messages (rowid, terms) VALUES (7, 'caf é café menu')")
         db.execute("INSERT INTO git_messages (rowid, terms) VALUES (8, 'fix menu')")
-        for table in ("row_sums", "unrecorded", "unread_entries", "heard_changes", "others_accesses", "others_runs"):
+        for table in (
+            "row_sums",
+            "unrecorded",
+            "unread_entries",
+            "heard_changes",
+            "others_accesses",
+            "others_runs",
+            "others_patterns",
+        ):
             db.execute(f"DROP TABLE {table}")
         db.execute("PRAGMA user_version = 4")
 

@@ -129,7 +129,16 @@ async def test_a_memory_file_and_an_export_of_before_are_read_and_written_alike(
     await old.close()
     await there.close()
     assert [name for name, _ in read(path, shape)] == sorted(
-        [*before, "row_sums", "unrecorded", "unread_entries", "heard_changes", "others_accesses", "others_runs"]
+        [
+            *before,
+            "row_sums",
+            "unrecorded",
+            "unread_entries",
+            "heard_changes",
+            "others_accesses",
+            "others_runs",
+            "others_patterns",
+        ]
     )
     assert read(tmp_path / "there.db", shape) == read(path, shape), "an older file becomes what a new one is"
 

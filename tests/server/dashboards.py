@@ -26,10 +26,10 @@ needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium")
 class Dashboard:
     """`aurora dashboard` for a workspace. Use as a context manager."""
 
-    def __init__(self, home: Path, root: Path) -> None:
+    def __init__(self, home: Path, root: Path, *options: str) -> None:
         command = [*COMMAND, "--workspace", str(root), "dashboard", "--no-open"]
         self.process = start(
-            [*command, "--json"],
+            [*command, *options, "--json"],
             env={**os.environ, "AURORA_HOME": str(home)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

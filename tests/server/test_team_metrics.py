@@ -25,6 +25,7 @@ from aurora_memory.store.export_format import DeliverableLine
 from aurora_server.workspace.record_place import RecordPlace, open_record, record_place
 from tests.e2e.repositories import commit, git
 from tests.server.daemons import Daemon
+from tests.server.dashboards import Dashboard
 from tests.server.deliverables import aurora, lifetime, told
 
 TODAY = datetime.now(UTC)
@@ -144,6 +145,28 @@ def test_a_report_of_a_team(home: Path, crew: Path) -> None:
     assert "# Deliverables of the team: all time" in text
     assert "| shop | 2 | 2 | $1.00 | $0.50 |" in " ".join(text.split()).replace(" | |", " |\n|")
     assert "## By person" in text
+
+
+def test_the_dashboard_of_a_team(home: Path, crew: Path) -> None:
+    damaged = home / "records" / f"{'d' * 32}.sqlite"
+    damaged.write_bytes(b"no record")
+    damaged.chmod(0o600)
+    with Daemon(home), Dashboard(home, crew, "--team") as team, Dashboard(home, crew) as own:
+        pages = []
+        for each in (team, own):
+            each.log_in()
+            pages.append(" ".join(each.get("/")[1].split()))
+    of_team, of_workspace = pages
+    assert "3 deliverables ended, last 7 days" in of_team
+    assert "By repository, person, agent and model" in of_team
+    rows = {row.split("</th>")[0].rpartition(">")[2]: row for row in of_team.split('<th scope="row">')}
+    assert "$1.00</td><td" in rows["shop"] and "$0.50</td>" in rows["shop"]
+    assert "$0.50</td><td" in rows["bank"] and rows["bank"].split("</tr>")[0].endswith("–</td> "), "none was accepted"
+    assert {"Ann Lee", "unknown", "claude", "codex", "opus", "gpt"} <= rows.keys()
+    assert "<dt>Per accepted deliverable</dt><dd>$0.75</dd>" in of_team
+    assert of_team.count('<svg class="chart"') >= 4, "by weeks"
+    assert damaged.name in of_team
+    assert "bank" not in of_workspace.split("<footer")[0].split("<main")[1]
 
 
 def test_a_record_that_another_took_over_and_one_that_is_damaged(home: Path, crew: Path, tmp_path: Path) -> None:

@@ -139,6 +139,7 @@ async def test_a_question_is_given_patterns_of_other_repositories_only_where_pat
     home: Path, shop: Path
 ) -> None:
     from aurora_memory.store import Store
+    from aurora_server.workspace.colleagues import Colleagues
     from aurora_server.workspace.recall import MemoryRecall
     from aurora_server.workspace.recall_uses import RecallUses
     from aurora_server.workspace.soar_memory import SoarMemory
@@ -150,7 +151,7 @@ async def test_a_question_is_given_patterns_of_other_repositories_only_where_pat
     store = await Store.open(home / "memory" / "shop.db")
     try:
         uses = RecallUses(store)
-        recall = MemoryRecall(shop, store.read, BUILT_IN, None, uses)
+        recall = MemoryRecall(shop, store.read, BUILT_IN, None, uses, Colleagues(shop))
         patterns = TransferredPatterns(shop, home, store.read)
         memory = SoarMemory(recall, store, lambda: home, ready, patterns.matching)
         assert await memory.recall(ASKED, budget=2000, limit=10) == []

@@ -134,8 +134,24 @@ async def test_who_joined_no_team_has_no_process_started(tmp_path: Path) -> None
     clone_of(tmp_path, "ann")
     records = SharedRecords(tmp_path / "home-ann")
     records.home.mkdir()
-    exchange = TeamExchange(records, os.environ, every=0.01, command=("/nonexistent",))
-    records.appended.set()
-    await until(lambda: not records.appended.is_set())
-    assert exchange.failures == 0
-    await exchange.close()
+    records.home.joinpath("team.json").write_bytes(b"[\n]\n")  # no membership, however it is written
+    async with joined(records, tmp_path / "ann"):
+        exchange = TeamExchange(records, os.environ, every=0.01, command=("/nonexistent",))
+        records.appended.set()
+        await until(lambda: not records.appended.is_set())
+        assert exchange.failures == 0
+        records.home.joinpath("team.json").write_bytes(b"[{")  # the command says what is wrong with it
+        await until(lambda: exchange.failures > 0)
+        await exchange.close()
+
+
+@asynccontextmanager
+async def joined(records: SharedRecords, root: Path) -> AsyncIterator[None]:
+    """While a record is open."""
+    shared, _ = await records.join(root, _deaf)
+    yield
+    await records.leave(shared, _deaf)
+
+
+def _deaf() -> None:
+    """Who does not care that more is in a record."""

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
 
 from aurora_team import HubRefused, HubTooNew, TeamError, schema
-from aurora_team.hub import HEADS, PULL, Hub
+from aurora_team.hub import HEADS, IDS_AT, PULL, Hub
 from tests.team.postgres import Server
 from tests.team.records import REPOSITORY, TEAM
 
@@ -67,7 +67,7 @@ def test_a_pull_touches_one_partition_by_its_index(hub: Server) -> None:
     values = {"team": TEAM, "repository": REPOSITORY, "authors": ["x"], "machines": ["m"], "numbers": [0], "limit": 5}
     with hub.connect("ann") as db:
         db.execute("SET enable_seqscan = off")  # empty tables are read whole else
-        for query in (HEADS, PULL):
+        for query in (HEADS, PULL, IDS_AT):
             rows = db.execute("EXPLAIN " + query, values).fetchall()
             plan = "\n".join(str(row[0]) for row in rows)
             touched = {word for word in plan.split() if word.startswith("entries_") and word.count("_") == 1}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from aurora_team import HubAway
 from aurora_team.hub import Hub
 from aurora_team.membership import Progress
 from aurora_team.synchronization import Outcome, preview, synchronize
-from tests.team.postgres import Server
+from tests.team.postgres import PROGRAMS, Server
 from tests.team.records import KINDS, TEAM, access, boost, held, person, record_of
 
 
@@ -123,6 +124,43 @@ def test_who_had_read_more_than_a_restored_hub_has_reads_it_from_the_beginning(
         before_the_restore = Progress(pulled=[(ann.author, ann.machine, 10**9)])
         assert _sync(hub, "bob", bob, before_the_restore).fetched == 2
         assert held(bob) == held(ann)
+
+
+def test_a_restored_hub_that_has_gone_on_since_is_read_again(hub: Server, tmp_path: Path, repository: str) -> None:
+    backup = hub.folder / "backup"
+    database = ("--dbname", hub.url())
+    with (
+        closing(record_of(tmp_path, "ann", repository=repository)) as ann,
+        closing(record_of(tmp_path, "bob", repository=repository)) as bob,
+    ):
+        of_ann, of_bob = Progress(), Progress()
+        ann.append([access(1.0), access(2.0)])
+        _sync(hub, "ann", ann, of_ann)
+        _sync(hub, "bob", bob, of_bob)
+        _program("pg_dump", "--format=custom", "--schema=aurora", "--file", str(backup), *database)
+        with hub.connect() as db:
+            db.execute("SELECT nextval('aurora.arrivals') FROM generate_series(1, 5)")  # others send as well
+        ann.append([access(3.0)])
+        _sync(hub, "ann", ann, of_ann)
+        assert _sync(hub, "bob", bob, of_bob).fetched == 1
+        with hub.connect() as db:
+            db.execute("DROP SCHEMA aurora CASCADE")
+        _program("pg_restore", "--exit-on-error", *database, str(backup))
+        ann.append([access(float(at)) for at in range(4, 14)])
+        assert _sync(hub, "ann", ann, of_ann).sent == 11
+        with Hub.open(hub.url("bob")) as member:
+            head = member.heads(TEAM, repository)[ann.author, ann.machine]
+        assert head > max(number for _, _, number in of_bob.pulled), "it has caught up in numbers"
+        assert _sync(hub, "bob", bob, of_bob).fetched == 10
+        assert held(bob) == held(ann)
+        assert _sync(hub, "bob", bob, of_bob) == Outcome(), "once is enough"
+        unmarked = Progress(pulled=list(of_bob.pulled))  # as an older AURORA left it
+        assert _sync(hub, "bob", bob, unmarked) == Outcome()
+
+
+def _program(name: str, *arguments: str) -> None:
+    assert PROGRAMS is not None
+    subprocess.run([str(PROGRAMS / name), *arguments], check=True, capture_output=True, timeout=120)
 
 
 def test_secrets_difficulties_and_questions_that_were_not_kept_stay(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from aurora_memory.store.export_format import ChunkKey, DeliverableLine, ExportLine
+from aurora_memory.documents import CitedSpan
+from aurora_memory.store.export_format import ChunkKey, DeliverableLine, ExportLine, ReasoningLine
 
 
 def in_repository(line: ExportLine, below: str) -> ExportLine:
@@ -25,10 +26,20 @@ def in_workspace(line: ExportLine, below: str) -> ExportLine | None:
         key = getattr(line, field)
         if isinstance(key, ChunkKey) and key.path and not key.path.startswith(start):
             return None
+    if isinstance(line, ReasoningLine):
+        line = _citing(line, [each for each in line.document.content.cites if each.file.startswith(start)])
     return _placed(line, lambda path: path.removeprefix(start))
 
 
+def _citing(line: ReasoningLine, cites: Sequence[CitedSpan]) -> ReasoningLine:
+    """A pattern that cites these lines."""
+    content = replace(line.document.content, cites=tuple(cites))
+    return replace(line, document=replace(line.document, content=content))
+
+
 def _placed(line: ExportLine, place: Callable[[str], str]) -> ExportLine:
+    if isinstance(line, ReasoningLine):
+        line = _citing(line, [replace(each, file=place(each.file)) for each in line.document.content.cites])
     moved = {
         field: replace(key, path=place(key.path))
         for field in line.__struct_fields__

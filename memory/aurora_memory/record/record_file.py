@@ -58,6 +58,8 @@ _PRAGMAS = ("synchronous = FULL", "cache_size = -4000", "mmap_size = 0", "journa
 _COLUMNS = "id, author, machine, sequence, at, kind, body"
 _AT_ONCE = 10_000
 
+FileMarks = tuple[tuple[int, int] | None, ...]
+
 
 class Record:
     """Record of one repository. `author` and `machine` are those of what is appended here. Close it.
@@ -338,6 +340,18 @@ def _forget(db: sqlite3.Connection, number: int, entry: Entry) -> None:
         db.execute("DELETE FROM patterns WHERE number = ?", (row[0],))
         db.execute("DELETE FROM keys WHERE key = ? AND number = ?", (key, row[0]))
         db.execute("DELETE FROM entries WHERE number = ?", (row[0],))
+
+
+def file_marks(path: Path) -> FileMarks:
+    """What changes when something is written to a record: size and time of the file and of its log."""
+    found: list[tuple[int, int] | None] = []
+    for each in (path, path.with_name(f"{path.name}-wal")):
+        try:
+            stat = each.stat()
+            found.append((stat.st_size, stat.st_mtime_ns))
+        except OSError:
+            found.append(None)
+    return tuple(found)
 
 
 def make_private(path: Path) -> None:

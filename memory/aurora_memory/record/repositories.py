@@ -49,6 +49,17 @@ class Belonging(Struct, frozen=True):
     former: tuple[str, ...] = ()
 
 
+class KnownRecord(Struct, frozen=True):
+    """Record on this machine: its file, the repository's id and what that goes by here (`names`), and whether another
+    record has taken over what is in it.
+    """
+
+    path: Path
+    repository: str
+    name: str
+    taken_over: bool
+
+
 class Repositories:
     """The register, a file in the folder of records. Every call opens it anew: it is asked when a folder is opened."""
 
@@ -92,6 +103,18 @@ class Repositories:
             for belongs, name in whole.items()
         }
         return names, taken_over
+
+    def records(self) -> list[KnownRecord]:
+        """Every record on this machine; first those that no other one has taken over. Raises a StoreError."""
+        if not self.path.parent.is_dir():
+            return []
+        names, taken_over = self.names()
+        found = [
+            KnownRecord(path, path.stem, names.get(path.stem, path.stem[:8]), path.stem in taken_over)
+            for path in self.path.parent.glob("*.sqlite")
+            if path != self.path
+        ]
+        return sorted(found, key=lambda each: (each.taken_over, each.repository))
 
     def _open(self) -> sqlite3.Connection:
         make_private(self.path)

@@ -217,6 +217,7 @@ async def replace_reasoning(
         (*_values(document, fingerprint, at), chunk_id),
     )
     await save_document(db, chunk_id, pattern, fingerprint, document)
+    await db.execute("DELETE FROM others_patterns WHERE chunk_id = ?", (chunk_id,))  # it is whose run this was
 
 
 async def _add(db: aiosqlite.Connection, name: str, document: ReasoningDocument, mark: bytes, at: float) -> int:

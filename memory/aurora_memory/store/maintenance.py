@@ -269,11 +269,13 @@ class Maintained:
             for author, told in (*by_author.items(), *by_author.items()):  # of a pattern another may have told
                 coming = [line for line in told if id(line) in waiting]
                 last, runs = await others_rows.last_access(db), await others_rows.new_runs(db, coming)
+                before = await others_rows.documents(db, coming) if author else {}
                 moment = time.time() if now is None else now
                 taken: TakenLines = await importing.take_in_lines(db, coming, moment)
                 waiting -= {id(line) for line in coming} - {id(line) for line in taken.waiting}
                 if author:
                     await others_rows.keep(db, author, last, runs)
+                    await others_rows.keep_patterns(db, author, before, await others_rows.documents(db, coming))
             await record_position.keep(db, position)
             await record_position.keep_unread(db, {number: id(line) in waiting for number, line in entries})
 

@@ -206,6 +206,18 @@ async def note_unrecorded(db: aiosqlite.Connection) -> None:
         await db.execute(statement)
 
 
+async def mark_others_patterns(db: aiosqlite.Connection) -> None:
+    """Database migration 8: whose the patterns are that colleagues told; of those that are here, by whose runs alone
+    they were.
+    """
+    await db.execute("CREATE TABLE others_patterns (chunk_id INTEGER PRIMARY KEY, author TEXT NOT NULL)")
+    await db.execute(
+        """INSERT INTO others_patterns SELECT chunk_id, min(author)
+           FROM boosts JOIN documents USING (chunk_id) LEFT JOIN others_runs USING (run_id)
+           GROUP BY chunk_id HAVING count(author) = count(*)"""
+    )
+
+
 _COPIES = itertools.count()
 """Numbers of copies: two stores of one process may make one each at the same time."""
 
@@ -217,6 +229,7 @@ MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (
     fold_words,
     sum_rows,
     note_unrecorded,
+    mark_others_patterns,
 )
 """Append only. The database's `user_version` is how many of these it has had."""
 

@@ -306,6 +306,13 @@ TABLES: tuple[Table, ...] = (
     Table(name="unread_entries", key="number", columns=("number",), nature="derived"),
     Table(name="others_accesses", key="access_id", columns=("access_id", "author"), nature="local"),
     Table(name="others_runs", key="run_id", columns=("run_id", "author"), nature="local"),
+    Table(
+        name="others_patterns",
+        key="chunk_id",
+        columns=("chunk_id", "author"),
+        nature="local",
+        references=_OF_CHUNK,
+    ),
     Table(name="heard_changes", key="change_id", columns=("change_id",), nature="local"),
     Table(
         name="files",

@@ -240,6 +240,10 @@ class TeamSettings(Struct, frozen=True):
     """Kinds of entries that are sent: patterns, uses of chunks, boosts, what patterns were made with, runs that were
     kept, chunks that were archived or flagged, events of deliverables. `people`, which nobody shares unless he says so,
     lets `aurora who` of colleagues name you and what you used. `aurora team preview` shows each entry."""
+    names: Literal["plain", "hashed"] = "plain"
+    """How a team that is joined from now on knows you, and whom you name in deliverables: by name, or, with `hashed`,
+    by pseudonyms that nobody can guess who has not the team's key (`aurora team key`). The hub gets no name then: an
+    entry that holds yours in a text stays."""
     sync_seconds: Annotated[Positive, AT_START] = 120.0
     """How often the daemon exchanges the records of open workspaces with the teams that were joined; what is learned
     is sent sooner."""

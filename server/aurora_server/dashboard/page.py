@@ -43,8 +43,8 @@ class Page:
     def whole(self, picture: Picture | None, problem: str | None) -> str:
         """The HTML of the page; without a picture it only says what the problem is."""
         sections = self.sections(picture) if picture is not None else {}
-        root = picture.root if picture is not None else ""
-        return self._templates.get_template("page.html").render(sections=sections, problem=problem, root=root)
+        told = {"root": picture.root, "team": picture.team} if picture is not None else {"root": "", "team": False}
+        return self._templates.get_template("page.html").render(sections=sections, problem=problem, **told)
 
     def sections(self, picture: Picture) -> dict[str, str]:
         """The HTML within each section."""

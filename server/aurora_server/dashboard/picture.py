@@ -51,11 +51,15 @@ class MetricView(Struct, frozen=True):
 
 
 class GroupView(Struct, frozen=True):
-    """What the deliverables of one agent, or of one model, amount to: words and tier of each metric."""
+    """What the deliverables of one agent, model, person or repository amount to: words and tier of each metric, and in
+    US dollars what they cost, all and per accepted one.
+    """
 
     name: str
     deliverables: int
     values: tuple[tuple[str, str | None], ...]
+    cost_usd: float | None = None
+    cost_per_accepted_usd: float | None = None
 
 
 class ChangeView(Struct, frozen=True):
@@ -88,12 +92,16 @@ class TokensSpent(Struct, frozen=True):
     output_tokens: int | None = None
     total_tokens: int | None = None
     cost_usd: float | None = None
+    cost_per_accepted_usd: float | None = None
 
 
 class Picture(Struct, frozen=True):
     """Everything on the page: `changes` are one page of the `total` that the `view` asks for.
 
     `chosen` is the deliverable whose phases are drawn; `agents` and `models` are of the window, the names of all time.
+    Of a `team` the metrics, groups and costs are of every repository that this machine has a record of, colleagues'
+    deliverables too, with its `people` and `repositories`; `problems` are of records that were not read. `changes` are
+    the workspace's.
     """
 
     taken_at: float
@@ -120,3 +128,7 @@ class Picture(Struct, frozen=True):
     spent: TokensSpent
     failure_types: tuple[tuple[str, int], ...]
     tool_calls: tuple[tuple[str, int], ...]
+    team: bool = False
+    people: tuple[GroupView, ...] = ()
+    repositories: tuple[GroupView, ...] = ()
+    problems: tuple[str, ...] = ()

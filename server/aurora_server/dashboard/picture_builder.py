@@ -57,6 +57,8 @@ class _Metrics(Struct):
     weekly: list[dict[str, Any]] = []
     groups: dict[str, list[dict[str, Any]]] = {}
     runs: dict[str, Any] = {}
+    cost: dict[str, Any] = {}
+    problems: list[str] = []
 
 
 class _Tokens(Struct):
@@ -87,10 +89,13 @@ class _Listed(Struct):
 
 
 class PictureReader:
-    """Asks the daemon, on one session that is opened when it is first needed. One thread at a time."""
+    """Asks the daemon, on one session that is opened when it is first needed. One thread at a time. With `team`, how
+    deliverables went is told of every repository that this machine has a record of.
+    """
 
-    def __init__(self, root: str, connect: Callable[[], Client]) -> None:
+    def __init__(self, root: str, connect: Callable[[], Client], *, team: bool = False) -> None:
         self._root = root
+        self._team = team
         self._connect = connect
         self._client: Client | None = None
         self._folded: tuple[tuple[str, float], Deliverable | None] | None = None
@@ -166,10 +171,18 @@ class PictureReader:
             model_names=tuple(listed.models),
             chosen=self._fold(client, chosen) if chosen is not None else None,
             spent=TokensSpent(
-                told.get("input_tokens"), told.get("output_tokens"), told.get("total_tokens"), told.get("cost_usd")
+                told.get("input_tokens"),
+                told.get("output_tokens"),
+                told.get("total_tokens"),
+                told.get("cost_usd"),
+                metrics.cost.get("cost_per_accepted_usd"),
             ),
             failure_types=_ranked(told.get("failure_types")),
             tool_calls=_ranked(told.get("tool_calls")),
+            team=self._team,
+            people=_groups(metrics, "author") if self._team else (),
+            repositories=_groups(metrics, "repository"),
+            problems=tuple(metrics.problems),
         )
 
     def _of_all_views(self, client: Client) -> tuple[StatusResult, _Metrics]:
@@ -177,7 +190,8 @@ class PictureReader:
         begun = time.monotonic()
         if self._shared is None or begun >= self._shared[0]:
             status = typed.convert(client.request("aurora/status", timeout=_ANSWER_WITHIN), StatusResult)
-            metrics = typed.convert(client.request("aurora/metrics", {}, timeout=_ANSWER_WITHIN), _Metrics)
+            asked = {"team": True} if self._team else {}
+            metrics = typed.convert(client.request("aurora/metrics", asked, timeout=_ANSWER_WITHIN), _Metrics)
             now = time.monotonic()
             self._shared = now + max(_SHARED_FOR, min(_SHARE * (now - begun), _SHARED_AT_MOST)), status, metrics
         return self._shared[1], self._shared[2]
@@ -266,6 +280,8 @@ def _groups(metrics: _Metrics, by: str) -> tuple[GroupView, ...]:
                 (value_words(name, group["metrics"].get(name) or {}), (group["metrics"].get(name) or {}).get("tier"))
                 for name in metrics.metrics
             ),
+            cost_usd=(group.get("cost") or {}).get("cost_usd"),
+            cost_per_accepted_usd=(group.get("cost") or {}).get("cost_per_accepted_usd"),
         )
         for group in metrics.groups.get(by) or ()
     ]

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
+from msgspec import UnsetType, to_builtins
 
 from aurora_indexer import documents
 from aurora_protocol.methods import ExplainResult, PatternUse, RelatedChunk
+from aurora_protocol.provenance_text import drifted_at, learned_by, parts_of
 from aurora_server.lsp import deliverable_lens
 from aurora_server.lsp.location import in_code_points, place_of
 from aurora_server.lsp.manifests.document_cache import snapshot_of
@@ -93,7 +95,10 @@ def markdown(explained: ExplainResult, root: Path, now: datetime, *, title: str 
     related = _related(explained, lambda link: f"[{escaped(link.name)}]({file_uri(root / link.file, link.line)})")
     if related:
         lines.append(related)
-    lines += [f"pattern: *{escaped(_quoted(each))}* {_success(each)}" for each in explained.patterns[:PATTERNS]]
+    lines += [
+        f"pattern: *{escaped(_quoted(each))}* {_success(each)}{escaped(_marks(each))}"
+        for each in explained.patterns[:PATTERNS]
+    ]
     if behind:
         lines.append(f"*{BEHIND}*")
     return "\n\n".join(lines)
@@ -103,7 +108,8 @@ def plain(explained: ExplainResult, now: datetime, *, title: str = "", behind: b
     """The hover's text for clients that show no Markdown."""
     related = _related(explained, lambda link: f"{link.name} ({link.file}:{link.line})")
     patterns = [
-        f"pattern: {' '.join(_quoted(each).split())} {_success(each)}" for each in explained.patterns[:PATTERNS]
+        f"pattern: {' '.join(_quoted(each).split())} {_success(each)}{_marks(each)}"
+        for each in explained.patterns[:PATTERNS]
     ]
     known = why(explained, now)
     first = (title, known) if title else (f"{explained.chunk.name} — {known}",)
@@ -126,7 +132,18 @@ def why(explained: ExplainResult, now: datetime) -> str:
         reasons.append(f"last changed before {month(moment(chunk.modified_before))}")
     if len(explained.commits) > 1:
         reasons.append(counted(len(explained.commits), "commit"))
+    evidence = chunk.evidence
+    if not isinstance(evidence, UnsetType) and (
+        others := parts_of([to_builtins(each) for each in evidence.colleagues])
+    ):
+        reasons.append(others)
     return f"{warmth(chunk.activation.total)}: {', '.join(reasons) or 'not used, no change known'}"
+
+
+def _marks(pattern: PatternUse) -> str:
+    """Whose a pattern is, where a colleague's, and what of it holds no more."""
+    whose = learned_by(to_builtins(pattern.provenance)) if pattern.provenance is not None else ""
+    return "".join(f" · {each}" for each in (whose, drifted_at(pattern.drifted)) if each)
 
 
 def _related(explained: ExplainResult, show: Callable[[RelatedChunk], str]) -> str:

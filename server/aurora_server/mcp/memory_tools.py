@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from aurora_protocol import methods, query_methods
 from aurora_protocol.human_text import plain, shorten
+from aurora_protocol.provenance_text import drifted_at, learned_by
 from aurora_server.mcp.daemon_link import DaemonLink, Heard
 from aurora_server.mcp.replies import (
     DEFAULT_TOKENS,
@@ -57,7 +58,7 @@ def places_reply(result: dict[str, Any], tokens: int) -> ToolReply:
 
 def _line(number: int, found: dict[str, Any]) -> str:
     if not found["file"]:
-        where = f" [{elsewhere}]" if (elsewhere := _elsewhere(found)) else ""
+        where = "".join(f" [{each}]" for each in _marks(found))
         said = f"{number}. {found['id']} {plain(found.get('signature') or '')}"
         return shorten(said, _LONGEST_LINE - len(where)) + where
     place = f"{number}. {_maybe(found)}{found['name']} {found['file']}:{found['line_start']}-{found['line_end']}"
@@ -69,6 +70,12 @@ def _line(number: int, found: dict[str, Any]) -> str:
 
 def _maybe(found: dict[str, Any]) -> str:
     return "maybe " if found.get("likely") else ""
+
+
+def _marks(found: dict[str, Any]) -> list[str]:
+    """What a pattern is to be weighed by: where it is from, whose it is, and what of it holds no more."""
+    whose = learned_by(found["provenance"]) if found.get("provenance") else ""
+    return [each for each in (_elsewhere(found), whose, drifted_at(found.get("drifted") or ())) if each]
 
 
 def _elsewhere(found: dict[str, Any]) -> str:
@@ -119,8 +126,7 @@ def _block(number: int, found: dict[str, Any], place: str) -> str:
     block = [f"{number}. {_maybe(found)}{found['name']} ({found['kind']}, score {found['score']:.2f}) {place}"]
     if found.get("signature"):
         block.append(f"   {found['signature']}")
-    if elsewhere := _elsewhere(found):
-        block.append(f"   {elsewhere}")
+    block += [f"   {each}" for each in _marks(found)]
     if found.get("summary"):
         block.append(f"   {found['summary']}")
     if found.get("content"):

@@ -19,6 +19,7 @@ from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.views import ChunkView, Usage
 from aurora_protocol.methods import ExplainResult
 from aurora_server.workspace import explanation
+from aurora_server.workspace.colleagues import Colleagues
 from aurora_server.workspace.focus import LATELY, MAX_LATELY, EditorCursor, focus_of
 from aurora_server.workspace.symbol_at import chunk_around, chunk_at, innermost
 
@@ -32,10 +33,11 @@ class Buffers:
     `relative` turns a path into the one that memory has, and raises StoreError for paths outside.
     """
 
-    def __init__(self, root: Path, read: ReaderThread, relative: Callable[[Path], str]) -> None:
+    def __init__(self, root: Path, read: ReaderThread, relative: Callable[[Path], str], colleagues: Colleagues) -> None:
         self._root = root
         self._read = read
         self._relative = relative
+        self._colleagues = colleagues
         self._kept: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
 
     async def explain_at(self, path: Path, line: int, column: int, text: str | None) -> ExplainResult | None:
@@ -58,7 +60,7 @@ class Buffers:
         parsed = await self._parsed(relative, source)
         chunks: Sequence[CodeChunk] = parsed.chunks if parsed else ()
         imports: Sequence[Import] = parsed.imports if parsed else ()
-        return await self._read(explain, self._root, relative, source, chunks, imports, line, column)
+        return await self._read(explain, self._root, self._colleagues, relative, source, chunks, imports, line, column)
 
     async def outline(self, path: Path, text: str) -> list[CodeChunk]:
         """The definitions or sections of a buffer as it is now; empty for languages not known."""
@@ -119,6 +121,7 @@ class Buffers:
 def _explained_at(
     reader: Reader,
     root: Path,
+    colleagues: Colleagues,
     path: str,
     text: str,
     chunks: Sequence[CodeChunk],
@@ -127,13 +130,14 @@ def _explained_at(
     column: int,
 ) -> ExplainResult | None:
     found = chunk_at(reader, path, text, chunks, imports, line, column)
-    return explanation.explain_chunk(reader, root, found) if found else None
+    return explanation.explain_chunk(reader, root, found, colleagues) if found else None
 
 
 def _explained_around(
     on_names: bool,
     reader: Reader,
     root: Path,
+    colleagues: Colleagues,
     path: str,
     text: str,
     chunks: Sequence[CodeChunk],
@@ -142,7 +146,7 @@ def _explained_around(
     column: int,
 ) -> ExplainResult | None:
     found = chunk_around(reader, chunks, line, text=text if on_names else None, column=column)
-    return explanation.explain_chunk(reader, root, found) if found else None
+    return explanation.explain_chunk(reader, root, found, colleagues) if found else None
 
 
 def _with_edited(reader: Reader, path: str, since: float) -> tuple[list[ChunkView], list[ChunkView]]:

@@ -26,6 +26,7 @@ from aurora_memory.views import Usage
 from aurora_protocol.methods import Freshness, Recalled, RecallParams, RecallResult
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace import recall_documents
+from aurora_server.workspace.colleagues import Colleagues
 from aurora_server.workspace.memory_settings import memory_paths, policies_of, weighing_of
 from aurora_server.workspace.recall import RecallFindings, find
 from aurora_server.workspace.recalled_text import Text, file_text, texts, within_budget
@@ -132,6 +133,7 @@ def _answer(memory: LeftMemory, params: RecallParams, settings: Settings) -> Rec
         near=(),
         read_text=partial(file_text, root),
         freshness=_AS_LEFT,
+        colleagues=Colleagues(root),
     )
     states = _states(memory, found.hits)
     results = [
@@ -189,4 +191,5 @@ def _texts(
 def _recalled(found: RecallFindings, n: int, root: Path, text: Text | None) -> Recalled:
     hit = found.hits[n]
     evidence = found.evidence[n] if found.evidence is not None else UNSET
-    return recall_documents.recalled(hit, root, found.usages.get(hit.chunk.id, Usage()), text, evidence)
+    usage, state = found.usages.get(hit.chunk.id, Usage()), found.patterns.get(hit.chunk.id)
+    return recall_documents.recalled(hit, root, usage, text, evidence, state)

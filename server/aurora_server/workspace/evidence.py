@@ -28,6 +28,7 @@ from aurora_protocol.methods import (
     SignalContribution,
     Similarity,
 )
+from aurora_server.workspace.colleagues import Colleagues
 from aurora_server.workspace.wire import iso, place_name, shown_id
 
 ACCESSES = 10
@@ -37,13 +38,16 @@ LESSONS = 10
 _DAY = 86_400.0
 
 
-def evidence_of(reader: Reader, hits: Sequence[Hit], question: Question | None, now: float) -> list[Evidence]:
+def evidence_of(
+    reader: Reader, hits: Sequence[Hit], question: Question | None, now: float, colleagues: Colleagues
+) -> list[Evidence]:
     """The evidence for each hit; without a question, that of its activation only. `now` is Unix seconds."""
     ids = [hit.chunk.id for hit in hits]
     parts = chunk_reader.parts_of(reader, ids) if question is not None else {}
     commits = commit_reader.chunk_commits(reader, ids)
     used = chunk_reader.accesses(reader, ids)
     learned = learned_reader.lessons(reader, ids)
+    parts_of_others = colleagues.parts(reader, ids)
     sources = chunk_reader.by_id(reader, list({step.source for hit in hits for step in hit.path}))
     return [
         Evidence(
@@ -60,6 +64,7 @@ def evidence_of(reader: Reader, hits: Sequence[Hit], question: Question | None, 
             question="" if question is None else f"{question.kind}: {MEANING[question.kind]}",
             semantic=_near(hit.nearness),
             focus=Lines(line_start=hit.focus[0], line_end=hit.focus[1]),
+            colleagues=parts_of_others.get(hit.chunk.id, []),
         )
         for hit in hits
     ]

@@ -23,6 +23,7 @@ from aurora_memory.views import ChunkView, Usage
 from aurora_protocol.human_text import shorten
 from aurora_protocol.methods import ExplainResult, RelatedChunk
 from aurora_server.workspace import recall_documents
+from aurora_server.workspace.colleagues import Colleagues
 from aurora_server.workspace.evidence import evidence_of
 from aurora_server.workspace.symbol_at import innermost
 
@@ -32,11 +33,11 @@ EDITED_WITH = 5
 """Chunks named as usually edited with another."""
 
 
-def explain_id(reader: Reader, root: Path, chunk_id: str, policies: Policies) -> ExplainResult:
+def explain_id(reader: Reader, root: Path, chunk_id: str, colleagues: Colleagues, policies: Policies) -> ExplainResult:
     """Explain the chunk of that id, with or without its lines, of that name or at that place. Raises UnknownChunk."""
     if chunk_id.startswith("reas:"):
-        return _explain_reasoning(reader, root, chunk_id, policies)
-    return explain_chunk(reader, root, chunk_named(reader, root, chunk_id), policies)
+        return _explain_reasoning(reader, root, chunk_id, colleagues, policies)
+    return explain_chunk(reader, root, chunk_named(reader, root, chunk_id), colleagues, policies)
 
 
 def chunk_named(reader: Reader, root: Path, named: str) -> ChunkView:
@@ -73,7 +74,9 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
     return min(named, key=lambda each: (-usages.get(each.id, Usage()).callers, is_test(each.path), each.path))
 
 
-def explain_chunk(reader: Reader, root: Path, chunk: ChunkView, policies: Policies = BUILT_IN) -> ExplainResult:
+def explain_chunk(
+    reader: Reader, root: Path, chunk: ChunkView, colleagues: Colleagues, policies: Policies = BUILT_IN
+) -> ExplainResult:
     """Explain a stored chunk of a file."""
     now = time.time()
     (hit,) = weigh(reader, [chunk], now)
@@ -94,23 +97,26 @@ def explain_chunk(reader: Reader, root: Path, chunk: ChunkView, policies: Polici
             accesses,
         )
     usage = relation_reader.usages(reader, [chunk.id]).get(chunk.id, Usage())
-    (evidence,) = evidence_of(reader, [hit], None, now)
+    (evidence,) = evidence_of(reader, [hit], None, now, colleagues)
     found = recall_documents.recalled(hit, root, usage, evidence=evidence)
     related = [*recall_documents.links(edges), *_edited_with(reader, chunk)]
-    patterns = recall_documents.patterns_of(reader, edges)
+    patterns = recall_documents.patterns_of(reader, edges, colleagues)
     verdict = judge(lifespan_facts(reader, [chunk.id])[chunk.id], policies, now)
     return recall_documents.explained(found, chunk, document, accesses, commits, related, patterns, verdict)
 
 
-def _explain_reasoning(reader: Reader, root: Path, chunk_id: str, policies: Policies) -> ExplainResult:
+def _explain_reasoning(
+    reader: Reader, root: Path, chunk_id: str, colleagues: Colleagues, policies: Policies
+) -> ExplainResult:
     row = learned_reader.reasoning_named(reader, chunk_id)
     if row is None:
         raise UnknownChunk(f"no chunk {chunk_id} in {root}; 'aur mem' with its words finds what there is")
     now = time.time()
     (hit,) = weigh_reasoning(reader, [row], now, policies=policies)
     document = learned_reader.reasoning(reader, [row])[row]
-    (evidence,) = evidence_of(reader, [hit], None, now)
-    recalled = recall_documents.recalled(hit, root, Usage(), evidence=evidence)
+    (evidence,) = evidence_of(reader, [hit], None, now, colleagues)
+    state = colleagues.patterns(reader, [row])[row]
+    recalled = recall_documents.recalled(hit, root, Usage(), evidence=evidence, state=state)
     edges = relation_reader.edges(reader, row)
     verdict = judge(lifespan_facts(reader, [row])[row], policies, now)
     related = recall_documents.links(edges)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from aurora_memory.chunks import REASONING
 from aurora_memory.conversation_logs import LogReference
 from aurora_memory.lifespans.policies import Policies
 from aurora_memory.recall import Focus, Hit, Question, line_answer, parse_question, recall, relation_questions, weigh
@@ -31,6 +32,7 @@ from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.views import ChunkView, Usage
 from aurora_protocol.methods import Evidence, Freshness, RecallParams, RecallResult
 from aurora_server.workspace import recall_documents
+from aurora_server.workspace.colleagues import Colleagues, PatternState
 from aurora_server.workspace.evidence import evidence_of
 from aurora_server.workspace.nothing_found import why_nothing
 from aurora_server.workspace.recall_uses import RecallUses
@@ -53,7 +55,8 @@ class RecallFindings(Struct, frozen=True):
 
     `usages` counts who calls and inherits each chunk (row id), `around` has the other chunks of files whose chunks
     fold what they hold, `evidence` is of each hit where it is asked for, `hint` is there where there is no hit,
-    `by_id` says that one chunk was asked for by its id, `missing` that the place that was asked for is not there.
+    `patterns` are the states of those among the hits (row id), `by_id` says that one chunk was asked for by its id,
+    `missing` that the place that was asked for is not there.
     """
 
     indexed_at: float | None
@@ -63,6 +66,7 @@ class RecallFindings(Struct, frozen=True):
     evidence: Sequence[Evidence] | None
     logs: Sequence[LogReference]
     hint: str | None
+    patterns: Mapping[int, PatternState] = {}
     by_id: bool = False
     missing: bool = False
 
@@ -71,13 +75,20 @@ class MemoryRecall:
     """Recall from one memory. With an `embedder`, by meaning too."""
 
     def __init__(
-        self, root: Path, read: ReaderThread, policies: Policies, embedder: Embedder | None, uses: RecallUses
+        self,
+        root: Path,
+        read: ReaderThread,
+        policies: Policies,
+        embedder: Embedder | None,
+        uses: RecallUses,
+        colleagues: Colleagues,
     ) -> None:
         self._root = root
         self._read = read
         self._policies = policies
         self._embedder = embedder
         self._uses = uses
+        self._colleagues = colleagues
 
     async def answer(
         self, params: RecallParams, focus: Focus | None, freshness: Freshness, began: float
@@ -104,6 +115,7 @@ class MemoryRecall:
                 found.usages.get(found.hits[n].chunk.id, Usage()),
                 text,
                 found.evidence[n] if found.evidence is not None else UNSET,
+                found.patterns.get(found.hits[n].chunk.id),
             )
             for n, text in chosen.items()
         ]
@@ -120,11 +132,11 @@ class MemoryRecall:
             missing=found.missing,
         )
 
-    async def with_texts(self, params: RecallParams) -> list[tuple[Hit, Text]]:
+    async def with_texts(self, params: RecallParams) -> list[tuple[Hit, Text, PatternState | None]]:
         """The best mix that fits `budget_tokens`, best first, each with what is delivered of it."""
         found = await self._found(params, None, _UP_TO_DATE)
         chosen = await self._within_budget(found, params.budget_tokens or 0, params.limit)
-        return [(found.hits[n], text) for n, text in chosen.items()]
+        return [(found.hits[n], text, found.patterns.get(found.hits[n].chunk.id)) for n, text in chosen.items()]
 
     async def _found(self, params: RecallParams, focus: Focus | None, freshness: Freshness) -> RecallFindings:
         """Ask memory in one call. The query is parsed here, where it comes in, with paths spelled from the root."""
@@ -141,6 +153,7 @@ class MemoryRecall:
             near=near,
             read_text=read,
             freshness=freshness,
+            colleagues=self._colleagues,
         )
 
     async def _near(self, question: Question, types: Sequence[str] | None) -> Sequence[tuple[int, float]]:
@@ -164,6 +177,7 @@ def find(
     near: Sequence[tuple[int, float]],
     read_text: Callable[[str], str],
     freshness: Freshness,
+    colleagues: Colleagues,
 ) -> RecallFindings:
     """Everything that an answer takes from memory, in one call. `now` is Unix seconds.
 
@@ -203,9 +217,10 @@ def find(
         hits,
         usages,
         surroundings(reader, hits) if told else {},
-        evidence_of(reader, hits, question, now) if params.explain and hits else None,
+        evidence_of(reader, hits, question, now, colleagues) if params.explain and hits else None,
         [] if related is not None else recall_logs(reader, question, hits),
         _hint(reader, question, hits, related, freshness, params.types),
+        colleagues.patterns(reader, [hit.chunk.id for hit in hits if hit.chunk.kind == REASONING]),
         question.is_id and related is None,
         missing=related is not None and related.is_unknown,
     )

@@ -33,6 +33,7 @@ from aurora_protocol.methods import (
     RelatedChunk,
     SeenLog,
 )
+from aurora_server.workspace.colleagues import Colleagues, PatternState
 from aurora_server.workspace.recalled_text import Text, raw_text
 from aurora_server.workspace.wire import iso, shown_id
 
@@ -61,8 +62,9 @@ def recalled(
     usage: Usage,
     text: Text | None = None,
     evidence: Evidence | UnsetType = UNSET,
+    state: PatternState | None = None,
 ) -> Recalled:
-    """One hit for the wire; `text` is what is delivered of it."""
+    """One hit for the wire; `text` is what is delivered of it, `state` that of a pattern."""
     chunk, activation = hit.chunk, hit.activation
     return Recalled(
         id=shown_id(chunk),
@@ -93,6 +95,8 @@ def recalled(
         subclasses=usage.subclasses,
         likely_subclasses=usage.likely_subclasses,
         workspace=str(root),
+        provenance=state.provenance if state is not None else None,
+        drifted=list(state.drifted) if state is not None else [],
         similar=[shown_id(each) for each in hit.similar],
         also=[
             FileMember(
@@ -214,18 +218,21 @@ def links(edges: Sequence[Edge]) -> list[RelatedChunk]:
     ]
 
 
-def patterns_of(reader: Reader, edges: Sequence[Edge]) -> list[PatternUse]:
+def patterns_of(reader: Reader, edges: Sequence[Edge], colleagues: Colleagues) -> list[PatternUse]:
     """The patterns among the reasoning that used a chunk, best first."""
     ids = [edge.other.id for edge in edges if edge.kind == "used" and not edge.outgoing]
     known = learned_reader.reasoning(reader, ids) if ids else {}
+    states = colleagues.patterns(reader, ids)
     found = [
         PatternUse(
             id=document.id,
             query=document.content.original_query,
             score=document.content.success_score,
             uses=document.access_count,
+            provenance=states[row].provenance,
+            drifted=list(states[row].drifted),
         )
-        for document in known.values()
+        for row, document in known.items()
         if document.is_pattern
     ]
     return sorted(found, key=lambda each: (-each.score, -each.uses, each.id))

@@ -16,6 +16,7 @@ from pathlib import Path
 from aurora_memory import StoreCorrupt, StoreError
 from aurora_memory.record.entry import Draft, Entry
 from aurora_memory.record.line_key import KINDS, line_key, line_of, loose_key
+from aurora_memory.record.people import people
 from aurora_memory.record.places import in_repository, in_workspace
 from aurora_memory.record.record_file import Record
 from aurora_memory.record.renewal import Renewed
@@ -24,6 +25,7 @@ from aurora_memory.store.export_format import ExportLine, ReasoningLine, write_l
 from aurora_memory.store.forgotten_rows import Judge
 from aurora_memory.store.record_position import RecordPosition
 from aurora_protocol.secret_mask import masked_struct
+from aurora_server.workspace.colleagues import Colleagues
 from aurora_server.workspace.record_place import RecordPlace
 from aurora_server.workspace.shared_records import SharedRecord, SharedRecords
 
@@ -43,7 +45,8 @@ _Told = tuple[int, ExportLine, str]
 
 class RecordExchange:
     """Exchange of one workspace. `ready` waits until its files are known; `more_came` hears that something was taken
-    in, and whether something was forgotten. `close` it before the store. Belongs to the event loop's thread.
+    in, and whether something was forgotten; `colleagues` gets their names. `close` it before the store. Belongs to the
+    event loop's thread.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class RecordExchange:
         records: SharedRecords,
         ready: Callable[[], Awaitable[object]],
         more_came: Callable[[bool], Awaitable[None]],
+        colleagues: Colleagues,
     ) -> None:
         self.problem: str | None = None
         self.place: RecordPlace | None = None
@@ -61,6 +65,7 @@ class RecordExchange:
         self._records = records
         self._ready = ready
         self._more_came = more_came
+        self._colleagues = colleagues
         self._shared: SharedRecord | None = None
         self._joining: asyncio.Future[tuple[SharedRecord, RecordPlace]] | None = None
         self._damaged = False
@@ -142,6 +147,7 @@ class RecordExchange:
             at = await self._position(self._shared.record)
             await self._record_learned(self._shared)
             await self._take_in(self._shared, at)
+            self._colleagues.names = await asyncio.to_thread(people, self._shared.record)
             self.problem = None
 
     async def _join(self, joining: asyncio.Future[tuple[SharedRecord, RecordPlace]]) -> None:

@@ -23,7 +23,7 @@ FOLDER = "records"
 class RecordPlace(Struct, frozen=True):
     """Place of a workspace: the file of its repository's record, the repository's id, the workspace's folder in it
     (`below`, "" for the top), the person and the machine. `former` are records that the repository had before; `name`
-    is what git calls the person, "" without.
+    and `email` are what git calls the person, "" without.
     """
 
     path: Path
@@ -33,6 +33,7 @@ class RecordPlace(Struct, frozen=True):
     machine: str
     former: tuple[Path, ...] = ()
     name: str = ""
+    email: str = ""
 
 
 async def record_place(root: Path, home: Path, environment: Mapping[str, str] = os.environ) -> RecordPlace:
@@ -60,6 +61,7 @@ async def record_place(root: Path, home: Path, environment: Mapping[str, str] = 
         machine=machine,
         former=tuple(folder / f"{each}.sqlite" for each in belonging.former),
         name=identity.name,
+        email=identity.email,
     )
 
 

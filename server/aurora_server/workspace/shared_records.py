@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from aurora_memory.record.record_file import Record
+from aurora_memory.record.record_file import Record, file_marks
 from aurora_memory.record.renewal import Renewed, renew
 from aurora_server.workspace.record_place import RecordPlace, open_record, record_place
 
@@ -31,12 +31,12 @@ class SharedRecord:
         self.record = record
         self.root = root
         self.listeners: list[Hear] = []
-        self._marks = _marks(record.path)
+        self._marks = file_marks(record.path)
         self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
 
     def tell(self, but: Hear | None = None) -> None:
         """Tell everybody, but who says it, that more is in the record."""
-        self._marks = _marks(self.record.path)
+        self._marks = file_marks(self.record.path)
         for hear in tuple(self.listeners):
             if hear != but:
                 hear()
@@ -47,7 +47,7 @@ class SharedRecord:
 
     def _look(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
-        if self._marks != _marks(self.record.path):
+        if self._marks != file_marks(self.record.path):
             self.tell()
 
 
@@ -101,15 +101,3 @@ class SharedRecords:
     def opened(self) -> list[SharedRecord]:
         """Every record that is open now."""
         return list(self._open.values())
-
-
-def _marks(path: Path) -> tuple[tuple[int, int] | None, ...]:
-    """What changes when something is written: size and time of the file and of its log."""
-    found: list[tuple[int, int] | None] = []
-    for each in (path, path.with_name(f"{path.name}-wal")):
-        try:
-            stat = each.stat()
-            found.append((stat.st_size, stat.st_mtime_ns))
-        except OSError:
-            found.append(None)
-    return tuple(found)

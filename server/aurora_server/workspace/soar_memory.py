@@ -23,6 +23,7 @@ from aurora_memory.store import Store, learned_reader
 from aurora_orchestration.types import ContextChunk, LogSection
 from aurora_protocol.methods import RecallParams
 from aurora_server.workspace import recall_documents
+from aurora_server.workspace.colleagues import PatternState
 from aurora_server.workspace.recall import MemoryRecall
 from aurora_server.workspace.transferred_patterns import recalled
 from aurora_server.workspace.wire import shown_id
@@ -72,11 +73,11 @@ class SoarMemory:
                 line_end=hit.chunk.line_end,
                 score=hit.score,
                 tokens=text.tokens,
-                content=text.content,
+                content=_told(state, text.content),
                 summary=recall_documents.summary(hit.chunk),
                 activation=hit.activation.total,
             )
-            for hit, text in await self._recall.with_texts(params)
+            for hit, text, state in await self._recall.with_texts(params)
         ]
         if types is None or tuple(types) != ("reas",):
             return own
@@ -135,6 +136,14 @@ class SoarMemory:
                 )
             )
         return sections
+
+
+def _told(state: PatternState | None, content: str) -> str:
+    """What is told of a pattern: whose it is stands before it, where a colleague learned it."""
+    if state is None or state.provenance is None:
+        return content
+    who = state.provenance.name or "a colleague"
+    return f"({who} learned this on {state.provenance.at[:10]}; weigh it as a colleague's word)\n{content}"
 
 
 def _fitting(matches: Sequence[Match], known: Collection[str], budget: int) -> list[ContextChunk]:

@@ -55,24 +55,16 @@ class TeamDeliverables(Struct, frozen=True):
 
 def team_deliverables(home: Path, threshold: float) -> TeamDeliverables:
     """Read every record of this machine. One that cannot be read is told of, and costs the others nothing."""
-    folder = home / FOLDER
     known: dict[str, list[TeamDeliverable]] = {}
     problems: list[str] = []
     counted: set[str] = set()
-    if not folder.is_dir():
-        return TeamDeliverables(known, problems)
-    register = Repositories(folder)
-    names, taken_over = register.names()
-    paths = (path for path in folder.glob("*.sqlite") if path != register.path)
-    # What was taken over by another record counts there.
-    for path in sorted(paths, key=lambda path: (path.stem in taken_over, path.stem)):
-        repository = path.stem
+    for each in Repositories(home / FOLDER).records():  # what was taken over counts where it is now: that comes first
         try:
-            with closing(Record.open(path, repository, "nobody", "nowhere")) as record:
-                found = _deliverables(record, names.get(repository, repository[:8]), threshold, counted)
+            with closing(Record.open(each.path, each.repository, "nobody", "nowhere")) as record:
+                found = _deliverables(record, each.name, threshold, counted)
         except StoreError as error:
-            logger.warning("record not read", extra={"path": str(path), "error": str(error)})
-            problems.append(f"{path} was not read: {error}")
+            logger.warning("record not read", extra={"path": str(each.path), "error": str(error)})
+            problems.append(f"{each.path} was not read: {error}")
             continue
         if found:
             known.setdefault(found[0].repository, []).extend(found)

@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from aurora_server.workspace.shared_records import SharedRecords
+from aurora_team import TeamError
+from aurora_team.membership import Memberships
 
 logger = logging.getLogger(__name__)
 
@@ -106,8 +108,8 @@ class TeamExchange:
 
 
 def _joined(home: Path) -> bool:
-    """Whether a team was joined: without one, no process is started. Two bytes are an empty list."""
+    """Whether a team was joined: without one, no process is started. What cannot be read the command tells of."""
     try:
-        return (home / "team.json").stat().st_size > len("[]")
-    except OSError:
-        return False
+        return bool(Memberships(home).read())
+    except TeamError:
+        return True

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from aurora_memory import StoreError
 from aurora_memory.activation import base_level
 from aurora_memory.chunk_text import cost
-from aurora_memory.record.record_file import Record
+from aurora_memory.record.record_file import FileMarks, Record, file_marks
 from aurora_memory.record.repositories import Repositories
 from aurora_memory.record.transfer import Match, TransferablePattern, matching, patterns_of, suffix_of
 from aurora_memory.store import file_reader
@@ -27,8 +27,6 @@ logger = logging.getLogger(__name__)
 MOST = 3
 """Patterns of other repositories in one answer."""
 
-_Stamp = tuple[float, float]
-
 
 class TransferredPatterns:
     """Patterns of other repositories for the workspace at `root`. A record is read again only when it has changed."""
@@ -39,7 +37,7 @@ class TransferredPatterns:
         self._read = read
         self._turn = asyncio.Lock()
         self._place: RecordPlace | None = None
-        self._known: dict[Path, tuple[_Stamp, list[TransferablePattern]]] = {}
+        self._known: dict[Path, tuple[FileMarks, list[TransferablePattern]]] = {}
 
     async def matching(self, query: str) -> list[Match]:
         """The patterns that fit a question best; none where no other repository's record has any."""
@@ -55,22 +53,20 @@ class TransferredPatterns:
 
     def _refresh(self, own: RecordPlace) -> None:
         """Read the records that are new or have changed. One that cannot be read is left out, and logged."""
-        register = Repositories(self._home / FOLDER)
-        names, taken_over = register.names()
-        found: dict[Path, tuple[_Stamp, list[TransferablePattern]]] = {}
-        for path in sorted((self._home / FOLDER).glob("*.sqlite")):
-            if path == register.path or path.stem == own.repository or path.stem in taken_over:
+        found: dict[Path, tuple[FileMarks, list[TransferablePattern]]] = {}
+        for each in Repositories(self._home / FOLDER).records():
+            if each.taken_over or each.repository == own.repository:
                 continue
-            stamp = _stamp(path)
-            known = self._known.get(path)
-            if known is not None and known[0] == stamp:
-                found[path] = known
+            marks = file_marks(each.path)
+            known = self._known.get(each.path)
+            if known is not None and known[0] == marks:
+                found[each.path] = known
                 continue
             try:
-                with closing(Record.open(path, path.stem, own.author, own.machine)) as record:
-                    found[path] = stamp, patterns_of(record, names.get(path.stem, path.stem[:8]))
+                with closing(Record.open(each.path, each.repository, own.author, own.machine)) as record:
+                    found[each.path] = marks, patterns_of(record, each.name)
             except StoreError as error:
-                logger.warning("record not read", extra={"path": str(path), "error": str(error)})
+                logger.warning("record not read", extra={"path": str(each.path), "error": str(error)})
         self._known = found
 
 
@@ -118,8 +114,3 @@ def _here(reader: Reader) -> tuple[frozenset[str], float]:
     """Endings of the files that are indexed here, and what somebody else's knowledge counts beside one's own."""
     suffixes = frozenset(suffix_of(path) for path in file_reader.files(reader)) - {""}
     return suffixes, reader.weighing.others_weight
-
-
-def _stamp(path: Path) -> _Stamp:
-    log = path.with_name(f"{path.name}-wal")
-    return path.stat().st_mtime, log.stat().st_mtime if log.exists() else 0.0

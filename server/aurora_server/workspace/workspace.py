@@ -44,6 +44,7 @@ from aurora_server.configuration.settings import DeliverableSettings, DetectSett
 from aurora_server.workspace import explanation, recall_documents
 from aurora_server.workspace.buffers import Buffers
 from aurora_server.workspace.claude_hooks import ClaudeHooks
+from aurora_server.workspace.colleagues import Colleagues
 from aurora_server.workspace.deliverable_detection import DeliverableDetection
 from aurora_server.workspace.doctor import checkup
 from aurora_server.workspace.focus import EditorCursor
@@ -105,7 +106,8 @@ class Workspace:
         self._embedder = embedder
         self.uses = RecallUses(store)
         indexer.listen(lambda progress: self.uses.files_indexed() if progress is None else None)
-        self.buffers = Buffers(root, store.read, self.relative)
+        self._colleagues = Colleagues(root)
+        self.buffers = Buffers(root, store.read, self.relative, self._colleagues)
         self.adoption = Adoption(root, store)
         self.deliverables = Deliverables(store, time.time, measuring.conformance_threshold)
         self.detecting = DeliverableDetection(root, store, self.deliverables, indexer, detect)
@@ -116,14 +118,16 @@ class Workspace:
             TelemetryFollower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
         )
         self._transferred = TransferredPatterns(root, home, store.read)
-        self._recall = MemoryRecall(root, store.read, lifespans.policies, embedder, self.uses)
+        self._recall = MemoryRecall(root, store.read, lifespans.policies, embedder, self.uses, self._colleagues)
         memory = SoarMemory(
             self._recall, store, lambda: self.soar.logs_folder(), indexer.first_run, self._transferred.matching
         )
         ended = _counting(sender) if sender is not None else _count_nothing
         self.soar = Soar(root, home, configured, memory, self.deliverables, environ, ended)
         self.record = (
-            RecordExchange(root, store, records, indexer.first_run, self._more_came) if records is not None else None
+            RecordExchange(root, store, records, indexer.first_run, self._more_came, self._colleagues)
+            if records is not None
+            else None
         )
         self._preloading = asyncio.create_task(self._preload(), name=f"preload {root}")
 
@@ -307,7 +311,7 @@ class Workspace:
 
     async def explain(self, chunk_id: str) -> ExplainResult:
         """All that memory knows of the chunk of that id, with or without its lines. Raises UnknownChunk."""
-        return await self._store.read(explanation.explain_id, self.root, chunk_id, self.policies)
+        return await self._store.read(explanation.explain_id, self.root, chunk_id, self._colleagues, self.policies)
 
     async def who(self, place: str) -> WhoResult:
         """Who knows a file, a place in one or a name, who knows it best first. Raises UnknownChunk."""
