@@ -42,8 +42,10 @@ _TRACE = re.compile(
     r"(?m)Traceback \(most recent|^\s*File \"[^\"\n]+\", line \d+|^\s+at \S+ ?\(\S+:\d+|^panic: |^goroutine \d"
 )
 _RAISED = re.compile(r"\b[A-Za-z_]\w*(?:Error|Exception|Warning)\b:")
-_PREFIXED = re.compile(r"\s*(?:\[[^\]\n]{1,30}\]|[\w./+-]{1,30}(?:\([^)\n]{0,40}\))?!?:)\s")
-"""`fix(parser): …`, `[CI] …`, `http2: …`: how subjects of commits begin."""
+_PREFIXED = re.compile(
+    r"\s*(?:\[[^\]\n]{1,30}\]|[\w./+-]{1,30}(?:\([^)\n]{0,40}\))?!?:(?:\([^)\n]{0,40}\))?)\s|(?i:feat|feature|fix)[:/]\w"
+)
+"""`fix(parser): …`, `[CI] …`, `http2: …`, `Fix:(issue 7) …`, `fix/total of carts`: how subjects of commits begin."""
 
 _NUMBERED = re.compile(r"^\s*#\d+[:,]?\s")
 
@@ -65,8 +67,8 @@ what has gone wrong as the last word.
 """
 
 _COMPLAINT = re.compile(
-    r"(?i)\b(?:(?:won't|doesn't|don't|do(?:es)? not|not) (?:get|work|appear|happen|show)(?:ing)?|broken|incorrect(?:ly)?"
-    r"|wrong(?:ly)?|unexpected(?:ly)?|regression)\b"
+    r"(?i)\b(?:(?:won't|doesn't|don't|do(?:es)? not|not) (?:get|work|appear|happen|show)(?:ing)?|broken"
+    r"|incorrect(?:ly)?|wrong(?:ly)?|unexpected(?:ly)?|regression)\b"
 )
 """What titles of reports have and documentation hardly has, though it begins as they do: `The default is wrong.`"""
 
@@ -95,13 +97,16 @@ _VERBS = frozenset(
 
 _CHANGES = ERRANDS - {"support", "supports", "handle", "handles", "issue", "issues"} | frozenset(
     """
-    actually adopt allowing also always avoid avoiding better bring changing clarify cleaned consolidate converted
-    correct corrected correcting correctly deprecate directly do document don't drop dropping eliminate enabled enforce
-    enhance exclude explicitly extend extended further implemented improvements improving introduce introduced isolate
-    made make making mention migrate more move moved moving never only optimize optimized prefer prevent properly
-    reduce reduced reimplement relax removing renaming reorder replace replaced replacing respect reverted revise
-    rewrite rewritten rework reworked shorten silence simplified simplify small speedup switch switched switching
-    tighten tiny updating upgrade upgraded upgrading use
+    actually adopt align allowing also always avoid avoiding better bring changing clarified clarify cleaned coerce
+    consolidate converted correct corrected correcting correctly created deduplicate delegate deprecate directly
+    disallow do document documented don't drop dropped dropping eliminate enabled enforce enhance enhanced exclude
+    explicitly exposed extend extended extracted factored forbid further generalize implemented improvements
+    improving introduce introduced isolate loosen made make making memoize mention migrate migrating modernize
+    modified more move moved moving never only optimize optimized patched ported prefer prevent propagate properly
+    reduce reduced refine reformat reformatted reimplement relax relocate removing renaming reorder reordered
+    reorganize replace replaced replacing respect restrict reuse reverted revise rework reworked rewrite rewritten
+    rewrote shorten silence simplified simplify small speedup standardize switch switched switching teach tidied
+    tighten tiny tweaked unified unify updating upgrade upgraded upgrading use
     """.split()
 )
 """Words with which subjects of commits begin, and hardly ever documentation or the name of a topic: counted on the
