@@ -8,7 +8,7 @@ it: commit subjects and documentation begin with a verb, topics are noun phrases
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Literal
 
@@ -42,8 +42,10 @@ _TRACE = re.compile(
     r"(?m)Traceback \(most recent|^\s*File \"[^\"\n]+\", line \d+|^\s+at \S+ ?\(\S+:\d+|^panic: |^goroutine \d"
 )
 _RAISED = re.compile(r"\b[A-Za-z_]\w*(?:Error|Exception|Warning)\b:")
-_PREFIXED = re.compile(r"\s*(?:\[[^\]\n]{1,30}\]|[\w./+-]{1,30}(?:\([^)\n]{0,40}\))?!?:)\s")
-"""`fix(parser): …`, `[CI] …`, `http2: …`: how subjects of commits begin."""
+_PREFIXED = re.compile(
+    r"\s*(?:\[[^\]\n]{1,30}\]|[\w./+-]{1,30}(?:\([^)\n]{0,40}\))?!?:(?:\([^)\n]{0,40}\))?)\s|(?i:feat|feature|fix)[:/]\w"
+)
+"""`fix(parser): …`, `[CI] …`, `http2: …`, `Fix:(issue 7) …`, `fix/total of carts`: how subjects of commits begin."""
 
 _NUMBERED = re.compile(r"^\s*#\d+[:,]?\s")
 
@@ -56,9 +58,19 @@ _SENTENCE = re.compile(
 
 _REPORTED = re.compile(
     r"(?i)\b(?:not(?! found)|has|have|had|gets?|got|causes?|seems?|please|inconsisten(?:t|tly|cy)|unnecessar(?:y|ily)"
-    r"|misleading|false (?:posi|nega)tives?)\b|\b(?:in|since) (?:[a-z]\w{0,20} )?v?\d+\.\d|\w\(|`[^`\n]+`"
+    r"|misleading|false (?:posi|nega)tives?|now|correctly|properly)\b"
+    r"|\b(?:in|since) (?:[a-z]\w{0,20} )?v?\d+\.\d|\w\(|`[^`\n]+`"
+    r"|\b(?:conflicts?|crash|deadlock|leaks?|race|typos?|warning)\W*$"
 )
-"""What titles of reports have, and names of topics have not: denial, complaint, a version, code as it is written."""
+"""What titles of reports have, and names of topics have not: denial, complaint, a version, code as it is written, and
+what has gone wrong as the last word.
+"""
+
+_COMPLAINT = re.compile(
+    r"(?i)\b(?:(?:won't|doesn't|don't|do(?:es)? not|not) (?:get|work|appear|happen|show)(?:ing)?|broken"
+    r"|incorrect(?:ly)?|wrong(?:ly)?|unexpected(?:ly)?|regression)\b"
+)
+"""What titles of reports have and documentation hardly has, though it begins as they do: `The default is wrong.`"""
 
 _JOINS = frozenset("and as at by for from in into like of on or over per than that to via which with".split())
 """Words after which a word that may be a verb (`hooks`, `checks`) has been a noun."""
@@ -85,11 +97,28 @@ _VERBS = frozenset(
 
 _CHANGES = ERRANDS - {"support", "supports", "handle", "handles", "issue", "issues"} | frozenset(
     """
-    avoid bring cleaned consolidate converted corrected deprecate do don't drop eliminate enforce explicitly extended
-    introduce introduced make move moved only optimize optimized prevent reduce reduced reimplement replace replaced
-    respect reverted reworked simplified simplify speedup switch switched upgrade upgraded use
+    actually adopt align also avoid better bring changing clarified clarify cleaned coerce consolidate converted
+    correct corrected correcting correctly created delegate deprecate disallow do document don't drop dropped
+    dropping eliminate enabled enforce enhance enhanced exclude explicitly exposed extended factored forbid further
+    generalize implemented improvements improving introduce introduced isolate made make memoize mention migrate
+    modified more move moved moving only optimize optimized patched ported prefer prevent propagate properly reduce
+    reduced refine reformat reformatted reimplement relax removing reordered reorganize replace replaced replacing
+    respect restrict reuse reverted revise rework reworked rewrite shorten silence simplified simplify small speedup
+    standardize switch switched tidied tighten tiny tweaked unify updating upgrade upgraded use
     """.split()
 )
+"""Words with which subjects of commits begin, and hardly ever documentation or the name of a topic: counted on the
+first words of 18,400 subjects, 2,988 sentences of documentation and 2,724 headings and classes of 42 repositories.
+"""
+
+_SAID = frozenset(
+    """
+    add allow assume break change default depend display do drop duplicate extend fix follow forget ignore
+    improve lose make miss mutate need omit overwrite propagate reject remove rename replace require respect show
+    support swallow treat understand update use want
+    """.split()
+)
+"""Verbs that are told of what does something, beside those with which documentation begins."""
 
 
 def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
@@ -106,9 +135,11 @@ def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
     if _ASKS.match(text):
         return "how"
     first = words[0].lower().strip(".,;:`\"'()") if words else ""
-    if first in _CHANGES or _PREFIXED.match(text):
+    if first in _CHANGES or _PREFIXED.match(text) or _is_support(first, words):
         return "change"
-    if first in _DESCRIBED or _is_verb(first) or text.rstrip().endswith("."):
+    if _is_verb(first) or (
+        (first in _DESCRIBED or text.rstrip().endswith(".")) and not (len(words) > 1 and _COMPLAINT.search(text))
+    ):
         return "task"
     if _SENTENCE.search(text) or _REPORTED.search(text) or _has_verb(words):
         return "report"
@@ -118,13 +149,20 @@ def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
 def _has_verb(words: Sequence[str]) -> bool:
     """Whether something is said to do something: a verb in the third person between others, `stack drops names`."""
     said = pairwise(words[1:])
-    return any(word.endswith("s") and _is_verb(word) and after.lower() not in _JOINS for word, after in said)
+    return any(
+        word.endswith("s") and _is_verb(word, _VERBS | _SAID) and after.lower() not in _JOINS for word, after in said
+    )
 
 
-def _is_verb(word: str) -> bool:
+def _is_support(first: str, words: Sequence[str]) -> bool:
+    """Whether support is what is to be made (`Support pathlib`): that `for` something, or what follows, is a topic."""
+    return first in {"support", "supports"} and len(words) > 1 and words[1].lower() not in _JOINS
+
+
+def _is_verb(word: str, verbs: Collection[str] = _VERBS) -> bool:
     """Whether it is one of the verbs, as it is or in the third person: `writes`, `fetches`, `copies`."""
-    if word in _VERBS:
+    if word in verbs:
         return True
     if not word.endswith("s"):
         return False
-    return word[:-1] in _VERBS or (word.endswith("es") and word[:-2] in _VERBS) or f"{word[:-3]}y" in _VERBS
+    return word[:-1] in verbs or (word.endswith("es") and word[:-2] in verbs) or f"{word[:-3]}y" in verbs
