@@ -1,9 +1,9 @@
 """Removal of secrets from memory files that were set aside: what was damaged, what was adopted elsewhere.
 
 Nobody opens them again, so the memory's own cleaning never comes to them. Their bytes are gone through instead: what
-looks like a secret becomes spaces, in its place, so that all the rest of a file can be read as before. Texts that SQLite
-has split over pages are put together first. Single words of a secret in the word index are not seen, and neither are
-halves of one of which no page leads to the other any more.
+looks like a secret becomes spaces, in its place, so that all the rest of a file can be read as before. Texts that
+SQLite has split over pages are put together first. Single words of a secret in the word index are not seen, and neither
+are halves of one of which no page leads to the other any more.
 """
 
 from __future__ import annotations
