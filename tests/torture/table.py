@@ -68,9 +68,14 @@ def row(chance: random.Random, folder: Path, name: str, targets: list[str], done
             done(name, target)
 
 
+def furnish(root: Path) -> None:
+    """What of it stands in the workspace."""
+    (root / "aura.json").write_text('{"name": "x"}')
+
+
 def _furnish(product: Product, root: Path, folder: Path) -> None:
     """What arguments of targets name."""
-    (root / "aura.json").write_text('{"name": "x"}')
+    furnish(root)
     event = {"event_type": "phase_start", "phase": "apply", "change_id": "x", "timestamp": "2026-01-01T00:00:00Z"}
     (folder / "events.jsonl").write_text(json.dumps({**event, "id": "told-by-file"}) + "\n")
     product.json("index", cwd=root)
