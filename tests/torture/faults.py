@@ -258,7 +258,9 @@ def hostile(product: Product, root: Path, chance: random.Random) -> Iterator[Non
         WORKSPACES[name](root, trap)
         trap.ran.unlink(missing_ok=True)
         yield
-        assert not trap.ran.exists(), f"{name}: something of it was run"
+        assert not trap.ran.exists(), "something of it was run"
+    except AssertionError as error:
+        raise AssertionError(f"{name}: {error}") from error
     finally:
         shutil.rmtree(root)
         shutil.move(kept, root)

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import click
 import pytest
 
 from tests.torture import targets
@@ -24,6 +25,20 @@ ASKED_FOR = {
 def test_every_command_is_a_target() -> None:
     assert set(targets.commands()) == set(targets.COMMANDS)
     assert {*targets.SERVE, *targets.LOSE} <= set(targets.COMMANDS)
+
+
+@pytest.mark.parametrize("words", targets.COMMANDS)
+def test_the_arguments_of_a_command_are_ones_that_it_takes(words: str) -> None:
+    from aurora_cli.app import aurora
+
+    command: click.Command = aurora
+    context = click.Context(command, info_name="aurora")
+    for word in words.split():
+        assert isinstance(command, click.Group)
+        found = command.get_command(context, word)
+        assert found is not None
+        command = found
+    command.make_context(words, list(targets.COMMANDS[words]), parent=context)  # raises click.UsageError
 
 
 def test_every_method_is_a_target() -> None:
