@@ -254,6 +254,7 @@ def hostile(product: Product, root: Path, chance: random.Random) -> Iterator[Non
     shutil.move(root, kept)
     shutil.copytree(kept, root)
     name = chance.choice([each for each in WORKSPACES if each not in ("deep_folders", "huge_files")])
+    print(f"  hostile: {name}", flush=True)
     try:
         WORKSPACES[name](root, trap)
         trap.ran.unlink(missing_ok=True)

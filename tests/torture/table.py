@@ -148,7 +148,8 @@ def _check(product: Product, root: Path, fault: str, target: str, told: list[str
         told.clear()
         return
     lost = set(told) - events(product)
-    assert not lost, f"{len(lost)} of {len(told)} acknowledged events are lost"
+    files = {path.name: path.stat().st_size for path in (product.home / "memory").iterdir()}
+    assert not lost, f"{len(lost)} of {len(told)} acknowledged events are lost: {sorted(lost)[:9]}; {files}"
 
 
 def table_text(tried: Counter[tuple[str, str]]) -> str:
