@@ -237,7 +237,7 @@ SHAPES: tuple[Shape, ...] = (
         before=None,
     ),
     _alone("SK", "[0-9a-fA-F]{32}", "twilio_key", "a Twilio key"),
-    *(_alone(lead, "[0-9A-Za-z]{80,300}", "facebook_token", "a Facebook token") for lead in ("EAAC", "EAAM", "EAAG")),
+    _alone("EAA", "[A-Za-z](?=[A-Za-z]{0,60}[0-9])[0-9A-Za-z]{80,300}", "facebook_token", "a Facebook token"),
     *(
         Shape(
             sign,
@@ -248,6 +248,7 @@ SHAPES: tuple[Shape, ...] = (
         )
         for sign, begin in (("|", r"\|"), ("%", "%(?:7C)?"))
     ),
+    _alone("aio_", "(?=[A-Za-z]{0,27}[0-9])[0-9A-Za-z]{28}", "adafruit_key", "an Adafruit IO key"),
     _alone("sq0atp-", _ID + "{22,60}", "square_token", "a Square token"),
     _alone("sq0csp-", _ID + "{43}", "square_token", "a Square secret"),
     _alone("EAAA", _ID + "{22,60}", "square_token", "a Square token"),

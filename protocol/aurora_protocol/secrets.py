@@ -52,7 +52,7 @@ _NAMED = re.compile(
       | \s{1,5} (?P<verb> (?i: is | was ) ) \s{1,5}
       | (?P<gap> \s{1,3} ) )
     (?: \\?(?P<quote> ["'`] ) (?P<quoted> (?: (?!(?P=quote)) [^\n\\] ){4,200} )
-      | (?P<bare> [^\s"'`&;|,]{4,200} ) )"""
+      | (?P<bare> (?: (?!</) [^\s"'`&;|,] ){4,200} ) )"""
 )
 _BESIDE_SERVICE = re.compile(
     rf"(?<![a-z])(?:{'|'.join(sorted(SERVICES, key=len, reverse=True))})[\w.-]{{0,30}}+"

@@ -154,6 +154,25 @@ async def test_a_text_that_is_none_costs_its_row_only(tmp_path: Path) -> None:
     await store.close()
 
 
+async def test_a_text_that_became_a_blob_of_its_letters_is_known_and_mended(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    raw = await built(path)
+    everything = learned(path)
+    text = next(row[-1] for row in everything["deliverable_events"] if '"marker":"00037-' in row[-1])
+    header = (len(text) * 2 + 13).to_bytes(1) if len(text) * 2 + 13 < 0x80 else b""
+    at = raw.index(text.encode())
+    kind = raw.rindex(header or bytes((0x81, (len(text) * 2 + 13) & 0x7F)), at - 80, at) + (0 if header else 1)
+    path.write_bytes(raw[:kind] + bytes((raw[kind] ^ 1,)) + raw[kind + 1 :])
+    assert any(text.encode() in row for row in learned(path)["deliverable_events"]), "a blob now"
+    store = await Store.open(path)
+    assert "rows of deliverable_events are not what was written" in [each.what for each in (await store.check()).faults]
+    done = await store.salvage(NOON)
+    assert (done.mended, done.left_out) == (1, 0)
+    assert (await store.check()).faults == ()
+    await store.close()
+    assert learned(path) == everything
+
+
 @pytest.mark.parametrize("table", [each.name for each in SEALED])
 async def test_a_row_of_each_table_that_changed_is_known(tmp_path: Path, table: str) -> None:
     path = tmp_path / "memory.db"

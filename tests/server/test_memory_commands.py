@@ -145,6 +145,25 @@ def test_repair_while_it_is_open_saves_a_damaged_file(daemon: Daemon, home: Path
     assert histories(home, root) == (1, [PATTERN])
 
 
+@pytest.mark.parametrize("name", ["chunks_kind", "files_language", "facts"])
+def test_repair_of_a_file_that_opens_and_is_damaged_in_what_is_read_next(home: Path, root: Path, name: str) -> None:
+    with Daemon(home):
+        told(home, root, "index")
+        path = learn(home, root, 1)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (name,)).fetchone()
+    with path.open("r+b") as raw:
+        raw.seek((page - 1) * 4096)
+        raw.write(b"\xaa" * 4096)
+    with Daemon(home):
+        assert aurora(home, root, "doctor").returncode == 1
+        done = aurora(home, root, "doctor", "--repair")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert aurora(home, root, "doctor").returncode == 0
+        assert histories(home, root) == (1, [PATTERN])
+
+
 def test_repair_of_a_file_that_cannot_be_opened(daemon: Daemon, home: Path, root: Path) -> None:
     path = database_path(root, Settings(home=home))
     path.parent.mkdir()

@@ -254,11 +254,14 @@ def hostile(product: Product, root: Path, chance: random.Random) -> Iterator[Non
     shutil.move(root, kept)
     shutil.copytree(kept, root)
     name = chance.choice([each for each in WORKSPACES if each not in ("deep_folders", "huge_files")])
+    print(f"  hostile: {name}", flush=True)
     try:
         WORKSPACES[name](root, trap)
         trap.ran.unlink(missing_ok=True)
         yield
-        assert not trap.ran.exists(), f"{name}: something of it was run"
+        assert not trap.ran.exists(), "something of it was run"
+    except AssertionError as error:
+        raise AssertionError(f"{name}: {error}") from error
     finally:
         shutil.rmtree(root)
         shutil.move(kept, root)

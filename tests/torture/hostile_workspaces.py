@@ -301,6 +301,7 @@ def pipes(root: Path, trap: Trap) -> None:
         "go.mod",
         "tasks.md",
     ):
+        (root / name).unlink(missing_ok=True)
         os.mkfifo(root / name)
 
 

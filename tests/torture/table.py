@@ -68,9 +68,14 @@ def row(chance: random.Random, folder: Path, name: str, targets: list[str], done
             done(name, target)
 
 
+def furnish(root: Path) -> None:
+    """What of it stands in the workspace."""
+    (root / "aura.json").write_text('{"name": "x"}')
+
+
 def _furnish(product: Product, root: Path, folder: Path) -> None:
     """What arguments of targets name."""
-    (root / "aura.json").write_text('{"name": "x"}')
+    furnish(root)
     event = {"event_type": "phase_start", "phase": "apply", "change_id": "x", "timestamp": "2026-01-01T00:00:00Z"}
     (folder / "events.jsonl").write_text(json.dumps({**event, "id": "told-by-file"}) + "\n")
     product.json("index", cwd=root)
@@ -143,7 +148,8 @@ def _check(product: Product, root: Path, fault: str, target: str, told: list[str
         told.clear()
         return
     lost = set(told) - events(product)
-    assert not lost, f"{len(lost)} of {len(told)} acknowledged events are lost"
+    files = {path.name: path.stat().st_size for path in (product.home / "memory").iterdir()}
+    assert not lost, f"{len(lost)} of {len(told)} acknowledged events are lost: {sorted(lost)[:9]}; {files}"
 
 
 def table_text(tried: Counter[tuple[str, str]]) -> str:

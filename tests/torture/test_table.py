@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
+
+import click
+import pytest
 
 from tests.torture import targets
 from tests.torture.faults import FAULTS
-from tests.torture.table import CELLS, table_text
+from tests.torture.hostile_workspaces import WORKSPACES, trap_in
+from tests.torture.table import CELLS, furnish, table_text
+from tests.torture.workspace import workspace
 
 ASKED_FOR = {
     "kill", "stop", "cut", "flip", "fill", "descriptors", "memory", "processes", "clock", "unsynced", "stranger",
@@ -17,6 +25,20 @@ ASKED_FOR = {
 def test_every_command_is_a_target() -> None:
     assert set(targets.commands()) == set(targets.COMMANDS)
     assert {*targets.SERVE, *targets.LOSE} <= set(targets.COMMANDS)
+
+
+@pytest.mark.parametrize("words", targets.COMMANDS)
+def test_the_arguments_of_a_command_are_ones_that_it_takes(words: str) -> None:
+    from aurora_cli.app import aurora
+
+    command: click.Command = aurora
+    context = click.Context(command, info_name="aurora")
+    for word in words.split():
+        assert isinstance(command, click.Group)
+        found = command.get_command(context, word)
+        assert found is not None
+        command = found
+    command.make_context(words, list(targets.COMMANDS[words]), parent=context)  # raises click.UsageError
 
 
 def test_every_method_is_a_target() -> None:
@@ -34,3 +56,16 @@ def test_a_cell_that_was_never_tried_is_seen() -> None:
     (mem,) = [line for line in lines if line.split()[0] == "mem"]
     assert mem.split() == ["mem", "3", *["."] * (len(FAULTS) - 1)]
     assert sum(line.count(".") for line in lines[1:]) >= len(CELLS) - 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="made of links, pipes and modes")
+@pytest.mark.parametrize("name", WORKSPACES)
+def test_the_workspace_of_a_cell_can_become_any_hostile_one(tmp_path: Path, name: str) -> None:
+    root = workspace(tmp_path)
+    furnish(root)
+    before = {path: path.lstat().st_mtime_ns for path in [root, *root.iterdir()]}
+    WORKSPACES[name](root, trap_in(tmp_path))
+    try:
+        assert {path: path.lstat().st_mtime_ns for path in [root, *root.iterdir()]} != before
+    finally:
+        subprocess.run(["rm", "-rf", root], check=True)  # shutil's way down has an end

@@ -45,6 +45,14 @@ class Cell(Struct, frozen=True):
     head: bytes = b""
 
 
+class Place(Struct, frozen=True):
+    """Bytes of a file, or of its write-ahead log: where they begin, and how many."""
+
+    in_log: bool
+    at: int
+    length: int
+
+
 class SchemaEntry(Struct, frozen=True):
     """Table or index by what the file's first page says of it."""
 
@@ -163,13 +171,59 @@ class Pages:
             if payload is not None:
                 yield Cell(rowid, payload, page[first : first + 24])
 
-    def _payload(self, page: bytes, at: int, length: int, table: bool) -> bytes | None:
+    def spilled(self) -> Iterator[list[Place]]:
+        """What lies on more than one page, each as its places in order: payloads, and pages that nobody leads to."""
+        seen: set[int] = set()
+        others = []
+        for number in range(1, self.count + 1):
+            page, start = self.page(number), 100 if number == 1 else 0
+            kind = self.kind(number)
+            if kind == 0:
+                others.append(number)
+            if kind not in (TABLE_LEAF, INDEX_LEAF, INDEX_INTERIOR):
+                continue
+            for first in _pointers(page, start, 12 if kind == INDEX_INTERIOR else 8):
+                length, at = varint(page, first + 4 if kind == INDEX_INTERIOR else first)
+                if kind == TABLE_LEAF:
+                    _, at = varint(page, at)
+                local = self._local(length, kind == TABLE_LEAF)
+                if local < length and at + local + 4 <= len(page):
+                    following = int.from_bytes(page[at + local : at + local + 4], "big")
+                    yield [self._place(number, at, local), *self._chain(following, seen)]
+        for number in others:
+            if number not in seen:
+                yield self._chain(number, seen)
+
+    def _chain(self, number: int, seen: set[int]) -> list[Place]:
+        """Pages of which each names the next, up to one that was `seen` before: it ends the chain."""
+        found = []
+        known = False
+        while 0 < number <= self.count and not known and not self.kind(number):
+            known = number in seen
+            seen.add(number)
+            page = self.page(number)
+            found.append(self._place(number, 4, min(len(page), self._usable) - 4))
+            number = int.from_bytes(page[:4], "big")
+        return found
+
+    def _place(self, number: int, at: int, length: int) -> Place:
+        frame = self._frames.get(number)
+        start = (number - 1) * self.size if frame is None else frame
+        return Place(frame is not None, start + at, max(length, 0))
+
+    def _local(self, length: int, table: bool) -> int:
+        """How many bytes of a payload its own page has."""
         most = self._usable - 35 if table else (self._usable - 12) * 64 // 255 - 23
         if length <= most:
-            return page[at : at + length] if at + length <= len(page) else None
+            return length
         least = (self._usable - 12) * 32 // 255 - 23
         local = least + (length - least) % (self._usable - 4)
-        local = local if local <= most else least
+        return local if local <= most else least
+
+    def _payload(self, page: bytes, at: int, length: int, table: bool) -> bytes | None:
+        local = self._local(length, table)
+        if local == length:
+            return page[at : at + length] if at + length <= len(page) else None
         if at + local + 4 > len(page):
             return None
         parts = [page[at : at + local]]

@@ -34,7 +34,7 @@ def row_sum(table: str, values: Iterable[Value]) -> int:
             told.append(b"i%d" % value)
         elif isinstance(value, float):
             told.append(b"f" + _DOUBLE.pack(value))
-        else:  # a text and a blob of the same bytes count as one: columns have one type
+        else:  # a text and a blob of the same bytes have one sum: `changed_rows` looks at the type
             raw = value.encode() if isinstance(value, str) else value
             told.append(b"s%d:" % len(raw) + raw)
     return int.from_bytes(hashlib.blake2b(b"|".join(told), digest_size=8).digest(), "big", signed=True)
@@ -93,9 +93,11 @@ async def changed_rows(db: aiosqlite.Connection) -> dict[str, int]:
     found: dict[str, int] = {}
     for table in SEALED:
         where = f"WHERE {table.sealed_rows}" if table.sealed_rows else ""
-        async with db.execute(f"SELECT {_bytes(table, table.name)} FROM {table.name} {where}") as rows:
-            async for row in rows:
-                if row_sum(table.name, tuple(row)) in sums:
+        of_its_type = await _of_its_type(db, table)
+        sql = f"SELECT {of_its_type}, {_bytes(table, table.name)} FROM {table.name} {where}"
+        async with db.execute(sql) as rows:
+            async for typed, *values in rows:
+                if typed and row_sum(table.name, values) in sums:
                     seen += 1
                 else:
                     found[table.name] = found.get(table.name, 0) + 1
@@ -106,6 +108,17 @@ async def changed_rows(db: aiosqlite.Connection) -> dict[str, int]:
 
 async def _has_sums(db: aiosqlite.Connection) -> bool:
     return bool(list(await db.execute_fetchall("SELECT 1 FROM row_sums WHERE sum = ?", (SCHEME,))))
+
+
+async def _of_its_type(db: aiosqlite.Connection, table: Table) -> str:
+    """Whether texts are texts and blobs are blobs, in SQL: one bit of a record's header makes one of the other."""
+    columns = await db.execute_fetchall(f"PRAGMA table_info({table.name})")
+    tests = [
+        f"typeof({table.name}.{column[1]}) != '{'blob' if column[2] == 'TEXT' else 'text'}'"
+        for column in columns
+        if column[1] in table.sealed and column[2] in ("TEXT", "BLOB")
+    ]
+    return " AND ".join(tests) or "TRUE"
 
 
 def _told(table: Table, row: str) -> str:

@@ -48,15 +48,19 @@ async def mend(root: Path, store: Store, indexer: Indexer) -> list[DoctorFinding
 
 
 async def mend_unopened(root: Path, settings: Settings) -> list[DoctorFinding]:
-    """Do the same where the file is too damaged to be opened. A file that can be opened by now is left alone."""
+    """Do the same where the workspace cannot be opened for what its file is. A sound file is left alone."""
     path = database_path(root, settings)
     try:
-        await (await Store.open(path)).close()
+        store = await Store.open(path)
+        try:
+            damaged = (await store.check()).damaged  # what is read right after a file was opened may be what is damaged
+        finally:
+            await store.close()
     except StoreForeign:
         raise
     except StoreCorrupt:
-        return _salvaged(path, await salvage_file(path, time.time()))
-    return []
+        damaged = True
+    return _salvaged(path, await salvage_file(path, time.time())) if damaged else []
 
 
 async def mend_record(record: RecordExchange) -> list[DoctorFinding]:

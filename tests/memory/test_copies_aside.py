@@ -1,0 +1,74 @@
+"""Secrets in memory files set aside: those that SQLite has split over pages, in the file and in its log."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from aurora_memory.store.copies_aside import clean_aside
+from aurora_memory.store.page_reader import Pages
+from tests.protocol.test_secrets import ALL
+
+SECRET = next(sample for _, sample in ALL if sample.startswith("ghp_"))
+
+PAGE = 1024
+
+
+def text(number: int) -> str:
+    """A text of three pages with a secret that begins ever one letter later, over the ends of its pages."""
+    words = "word and " * 400
+    at = 380 + number
+    return f"{words[:at]} {SECRET} {words[at : at + 900 - len(SECRET)]} {SECRET} {words[at + 900 : 2600]}"
+
+
+def built(path: Path, *, log: bool) -> list[str]:
+    """A file whose rows are `text`s, written to its log alone where it has one."""
+    texts = [text(number) for number in range(700)]
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(f"PRAGMA page_size = {PAGE}")
+        db.execute(f"PRAGMA journal_mode = {'wal' if log else 'delete'}")
+        db.execute("PRAGMA wal_autocheckpoint = 0")
+        db.execute("CREATE TABLE runs (id INTEGER PRIMARY KEY, query TEXT)")
+        db.execute("BEGIN")
+        db.executemany("INSERT INTO runs (query) VALUES (?)", [(each,) for each in texts])
+        db.execute("COMMIT")
+        for name in (path.name, f"{path.name}-wal"):
+            if (path.parent / name).exists():
+                shutil.copyfile(path.parent / name, path.parent / name.replace("w.db", "w.db.damaged-20260101T000000Z"))
+    return texts
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_secret_on_two_pages_becomes_spaces_and_all_else_stays(tmp_path: Path, log: bool) -> None:
+    tmp_path.chmod(0o700)
+    texts = built(tmp_path / "w.db", log=log)
+    aside = tmp_path / "w.db.damaged-20260101T000000Z"
+    wal = aside.with_name(f"{aside.name}-wal")
+    files = [aside, wal] if log else [aside]
+    assert sum(path.read_bytes().count(SECRET.encode()) for path in files) < 2 * len(texts), "some are split"
+    assert aside in clean_aside(tmp_path)
+    with Pages(aside) as pages:
+        kept = [cell.payload for number in range(1, pages.count + 1) for cell in pages.cells(number)]
+    found = sorted(each[-2600:] for each in kept if b"word and" in each)
+    assert SECRET[:12].encode() not in b"".join(path.read_bytes() for path in files)
+    assert found == sorted(each.replace(SECRET, " " * len(SECRET)).encode()[-2600:] for each in texts)
+
+
+def test_a_secret_on_two_free_pages_becomes_spaces(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    path = tmp_path / "w.db"
+    built(path, log=False)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("DELETE FROM runs WHERE id > 3")
+    aside = tmp_path / "w.db.adopted"
+    shutil.copyfile(path, aside)
+    before = aside.read_bytes()
+    assert SECRET[:12].encode() in before
+    clean_aside(tmp_path)
+    left = aside.read_bytes()
+    assert left.count(SECRET.encode()) == 0
+    with Pages(aside) as pages:
+        pieces = [b"".join(left[each.at : each.at + each.length] for each in places) for places in pages.spilled()]
+    assert SECRET.encode() not in b"\n".join(pieces)
