@@ -170,7 +170,7 @@ def match(
         wanted &= np.isin(parts.types, list(types))
     alive = np.flatnonzero(wanted)
     whole = np.float32(total)
-    found_words, found_cover = words[alive] / whole, np.minimum(cover[alive] / whole, 1)
+    found_words, found_cover = np.minimum(words[alive] / whole, 1), np.minimum(cover[alive] / whole, 1)
     found_names = np.minimum(name_cover[alive] / whole, 1)
     found_files = np.minimum(file_cover / whole, 1)[parts.files[alive]]
     first = 2 * found_words + found_cover + found_names + 0.5 * found_files

@@ -11,7 +11,7 @@ _REFUSED = "Refused"
 
 
 ENDED_UNASKED = "EndedUnasked"
-"""The kind of a cancelled request that no client withdrew: the daemon was ending."""
+"""The kind of a cancelled request that no client withdrew: its session, or the daemon, was ending."""
 
 
 class AuroraError(Exception):

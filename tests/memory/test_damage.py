@@ -15,6 +15,7 @@ from aurora_memory import StoreCorrupt, StoreError
 from aurora_memory.store import LoggedEvent, Store
 from aurora_memory.store.maintenance import salvage_file
 from aurora_memory.store.memory_files import memory_files
+from aurora_memory.store.page_reader import TABLE_LEAF, Pages
 from aurora_memory.store.row_sums import SEALED
 from aurora_memory.store.tables import TABLES
 from tests.memory.building import chunk, file
@@ -82,6 +83,18 @@ async def test_a_cut_file_gives_what_is_before_the_cut(tmp_path: Path) -> None:
         whole = raw[: cut // PAGE * PAGE]
         readable = {row for row in everything["deliverable_events"] if row[-1].encode() in whole}
         assert readable <= found["deliverable_events"], f"seed {SEED} cut {cut}"
+
+
+async def test_a_cut_within_a_page_of_checksums_costs_no_row_before_it(tmp_path: Path) -> None:
+    raw = await built(tmp_path / "memory.db")
+    everything = learned(tmp_path / "memory.db")
+    with Pages(tmp_path / "memory.db") as pages:
+        (root,) = (each.root for each in pages.schema() if each.name == "row_sums")
+        last = max(number for number, kind in pages.tree(root, set()).pages() if kind == TABLE_LEAF)
+    for cut in range((last - 1) * PAGE + 256, last * PAGE, 256):
+        found = await saved(fresh(tmp_path, f"cut-{cut}"), raw[:cut])
+        readable = {row for row in everything["deliverable_events"] if row[-1].encode() in raw[: cut // PAGE * PAGE]}
+        assert readable <= found["deliverable_events"], f"cut {cut}"
 
 
 async def test_a_changed_bit_is_mended_or_costs_its_row(tmp_path: Path) -> None:

@@ -26,3 +26,9 @@ def test_names_alone_ask_by_name() -> None:
 def test_the_id_of_a_reasoning_chunk_is_known_by_its_prefix() -> None:
     assert parse_question(" reas:token-expiry:v2 ").reasoning_id == "reas:token-expiry:v2"
     assert parse_question("how does reas: work").reasoning_id is None
+
+
+def test_a_task_and_what_it_is_done_to_may_be_one_name() -> None:
+    assert parse_question("fix all on save").weights["fixal"] == 1.0
+    assert parse_question("add a line, find all").weights.keys() >= {"adda", "findal"}
+    assert not {"asav", "onsav"} & parse_question("save a thing on save").weights.keys()

@@ -76,6 +76,12 @@ def test_the_last_frames_of_a_traceback_are_the_places_it_names() -> None:
         ("add tests for the invoice", True),
         ("fix: invoices of the test account are wrong", False),
         ("ValueError: test is not a date", False),
+        ("skip a test by its marker", False),
+        ("which fixtures does a test need", False),
+        ("where are tests collected", False),
+        ("where is the test of the parser", True),
+        ("parser tests", True),
+        ("how do we test the parser", True),
     ],
 )
 def test_tests_are_asked_for_or_only_mentioned(query: str, wanted: bool) -> None:

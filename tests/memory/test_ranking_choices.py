@@ -133,6 +133,18 @@ ROWS = [
         ("shop/invoice.py:parse_date", "tests/test_invoice.py:test_parse_date_of_invoice"),
     ),
     Row(
+        "a name of a task and a stop word comes before one that says the rest of the sentence",
+        "fix all on save",
+        [Chunk("a.py", "save", "save save"), Chunk("b.py", "fix_all", "mend what can be mended")],
+        ("b.py:fix_all", "a.py:save"),
+    ),
+    Row(
+        "a name that only begins with what follows a task does not",
+        "fix the save",
+        [Chunk("a.py", "save", "save"), Chunk("b.py", "fix_all", "mend what can be mended")],
+        ("a.py:save", "b.py:fix_all"),
+    ),
+    Row(
         "who asks for a test gets it first",
         "test of the date of an invoice",
         [

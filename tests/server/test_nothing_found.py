@@ -31,6 +31,8 @@ CODE = {"tokens.py": "def expand_template(url):\n    return url\n"}
         (CODE, {"query": "xepand"}, "did you mean 'expand'?"),
         (CODE, {"query": "frobnicate the wumpus"}, "No file here says 'frobnicate', 'wumpus'."),
         (CODE, {"query": "src/none.py:login"}, "memory knows no file src/none.py;"),
+        (CODE, {"query": "code:Makefile:all:1-2"}, "memory knows no file Makefile;"),
+        ({}, {"query": "code:Makefile:all:1-2"}, "memory knows no file Makefile;"),
         (CODE, {"query": "expand", "types": ["know"]}, "Nothing among documents answers that; ask for every type."),
     ],
 )

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -38,6 +39,12 @@ ERRAND = 0.4
 _DEFINING = frozenset("class declaration declared defined definition implementation implemented struct type".split())
 
 _TESTS = frozenset({"test", "tests", "spec", "specs", "testing"})
+
+_ASKS_FOR_TESTS = re.compile(
+    r"(?i)^\W*(?:tests?|specs?|testing)\b|\b(?:tests?|specs?)(?:\s+(?:about|for|in|of|that|which)\b|\W*$)"
+    r"|\b(?:i|they|to|we|you)\s+test\b"
+)
+"""Tests that are asked for: `login tests`, `tests of the parser`, `how do we test it`; who skips a test wants none."""
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*")
 _QUOTED = re.compile(r"`([^`\n]{1,80})`")
@@ -101,6 +108,8 @@ def parse_question(query: str) -> Question:
         for form in other_forms(word.lower()):
             for term in stem_word(form):
                 weights.setdefault(term, SUGGESTED)
+    for term in _joined(query) if not is_report else ():
+        weights.setdefault(term, 1.0)
     places, without_places = places_in(query)
     certain = [place for place in places if place.is_certain]
     spelled = _IDENTIFIER.findall(without_places)
@@ -127,6 +136,13 @@ def parse_question(query: str) -> Question:
     )
 
 
+def _joined(query: str) -> list[str]:
+    """What names are called that begin with a task or end with a stop word: `addlin` for "add line", `findal`."""
+    pairs = pairwise(word.lower() for word in words_in(query))
+    joined = [pair for pair in pairs if pair[0] in ERRANDS or pair[1] in QUESTION_WORDS]
+    return [stem_word("_".join(pair))[-1] for pair in joined if all(map(str.isalpha, pair))]
+
+
 def _weights(query: str, counts: Mapping[str, int], said: Collection[str]) -> dict[str, float]:
     """Terms of a report: those of its first line whole, others less, repeated ones more."""
     title = set(terms(query.strip().partition("\n")[0][:MAX_TITLE]))
@@ -134,12 +150,16 @@ def _weights(query: str, counts: Mapping[str, int], said: Collection[str]) -> di
 
 
 def _wants_tests(kind: QuestionKind, counts: Mapping[str, int], words: Sequence[str]) -> bool:
-    """Whether tests are asked for: in a sentence about a change, `test` is said of something else, or by the way."""
+    """Whether tests are asked for; in most sentences `test` is said of something else, or by the way."""
     if kind in {"error", "issue"}:
         return False
     if kind in {"change", "report"}:
         return any(word.lower().strip("`:,()[]") in _TESTS for word in words[:3])
-    return "test" in counts or "spec" in counts
+    if "test" not in counts and "spec" not in counts:
+        return False
+    mentioned = {word for word in words if word.lower().strip("`:,.()[]?") in _TESTS}
+    others = {term for word in words if word not in mentioned for term in stem_word(word)}
+    return not others.isdisjoint({"test", "spec"}) or _ASKS_FOR_TESTS.search(" ".join(words)) is not None
 
 
 _SHORT_FORMS = """

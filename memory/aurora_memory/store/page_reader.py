@@ -99,6 +99,10 @@ class Pages:
         except (OSError, OverflowError):  # a bad sector costs its page
             return b""
 
+    def is_cut(self, number: int) -> bool:
+        """Whether the file ends within a page: rows of it may be missing, whatever the rest of it says."""
+        return len(self.page(number)) < self.size
+
     def kind(self, number: int) -> int:
         """First byte of a b-tree page; 0 for a page that is none."""
         page = self.page(number)
@@ -250,6 +254,8 @@ class Tree:
             if not kind or table != of_table:
                 self.damaged = True
                 continue
+            if self._pages.is_cut(number):
+                self.damaged = True
             self.seen.add(number)
             if kind in (TABLE_INTERIOR, INDEX_INTERIOR):
                 waiting += self._pages.children(number)

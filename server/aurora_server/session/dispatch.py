@@ -259,9 +259,8 @@ class SessionProtocol(LanguageServerProtocol):
 
     def _given_up(self, method: str, task: asyncio.Task[Any]) -> RequestError:
         """Why a request has no answer: cancelled is what the client withdrew, or what ends with its session."""
-        if not task.cancelling() and not _withdrawn(
-            task
-        ):  # nobody cancelled it: what it waited for was, where a thread was refused, say
+        if not task.cancelling() and not _withdrawn(task):
+            # Nobody cancelled it: what it waited for was, where a thread was refused, say.
             logger.warning("request given up", extra={"method": method})
             told = f"{method} was given up, as what it waited for ended early; try again; details: {self.log_name}"
             return RequestError(REQUEST_FAILED, told)

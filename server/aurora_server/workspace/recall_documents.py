@@ -252,7 +252,7 @@ def missing_place(reader: Reader, question: Question, pending: int) -> str | Non
     if len(question.places) != 1 or not (question.is_id or question.text.split() == [question.text.strip()]):
         return None
     (place,) = question.places
-    if not place.is_certain or not ("/" in place.path or "." in place.path):
+    if not place.is_certain or not (place.is_id or "/" in place.path or "." in place.path):
         return None
     paths = file_reader.files_like(reader, place.path, 1)
     if not paths:
