@@ -237,7 +237,7 @@ def expanded_template(name: str, template: Template, values: Mapping[str, Any]) 
     for variable in template.variables:
         if variable.prefix is not None and isinstance(values.get(variable.name), list | dict):
             raise SiteError(f"{name}: urlTemplate asks for the first characters of {variable.name}, which is no text")
-    pieces, at = [], 0
+    pieces, at = list[str](), 0
     for expression in template.expressions:
         text = uritemplate.expand(template.text[expression.start : expression.end], dict(values))
         # The library writes `;a=` for an empty value of an exploded map, where §3.2.7 has `;a`.
