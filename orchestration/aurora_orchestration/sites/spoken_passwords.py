@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from aurora_orchestration.guardrails.redaction import redact
+
 HIDDEN = "[REDACTED]"
 
 _Span = tuple[int, int]
@@ -105,6 +107,7 @@ _USERINFO = re.compile(
 _NOUN = re.compile(r"(?<!\w)(?:the|a|this|each|every|new|last|das|der|die|le|la)\s$", re.IGNORECASE)
 _PIECE = re.compile(rf"{_QUOTED}|[^\s,;\"”»’()\[\]]{{1,200}}")
 _CLAUSE = 120
+_SHAPED = 16
 _BY = frozenset("with using by via mit per avec con usando".split())
 _USER = frozenset("as user username user-name name account id als comme como benutzer nutzer utilisateur".split())
 _ASKED = frozenset("to with auf from von as".split())
@@ -166,12 +169,17 @@ def without_passwords(request: str) -> str:
         spans += [match.span() for match in _PIECE.finditer(request) if _looks_secret(match[0])]
     kept, at = list[str](), 0
     for start, end in sorted(_trimmed(request, span) for span in spans):
-        if end <= at:
+        if end <= at or _is_told_by_shape(request[start:end]):
             continue
         if start >= at:
             kept += (request[at:start], HIDDEN)
         at = end
     return "".join((*kept, request[at:]))
+
+
+def _is_told_by_shape(value: str) -> bool:
+    """Whether a secret is known by its own shape: then it is hidden, and told as what it is, with all that is sent."""
+    return len(value) >= _SHAPED and redact(value, pii=False).text == HIDDEN
 
 
 def _within(place: int, spans: list[_Span]) -> bool:
