@@ -14,6 +14,9 @@ from aurora_manifest.json.scanner import parse
 MAX_ROUNDS = 200
 """A fix may bring another finding to light; so often a text is looked at again."""
 
+MAX_TRIALS = 400
+"""So many texts are looked at for all of it: where more than some dozens of fixes do harm, the last are left."""
+
 
 class Fixed(Struct, frozen=True):
     """A text after its fixes: the findings that were mended, in the order it was done, and those that are left.
@@ -38,8 +41,9 @@ def fix_all(text: str, check: Callable[[str], Sequence[Finding]], found: Sequenc
     found = check(text) if found is None else found
     seen = {text}
     best = Fixed(text, (), tuple(found))
+    trials = _Trials(check)
     for _ in range(MAX_ROUNDS):
-        step = _step(draft.text, found, apart(found), check)
+        step = trials.step(draft.text, found, apart(found))
         if step is None or step.text in seen:
             break
         draft.make(step.text, [edit for each in step.made if each.fix for edit in each.fix.edits])
@@ -87,19 +91,38 @@ class _Step(Struct, frozen=True):
     found: Sequence[Finding]
 
 
-def _step(
-    text: str, found: Sequence[Finding], chosen: Sequence[Finding], check: Callable[[str], Sequence[Finding]]
-) -> _Step | None:
-    """Make the fixes of `chosen`, or of the first part of them that does no harm; None where there is no such part."""
-    if not chosen:
-        return None
-    changed = edited(text, (edit for each in chosen if each.fix for edit in each.fix.edits))
-    if _reads_alike(text, changed, chosen):
-        after = check(changed)
-        if all(is_fixable(each) for each in _news(found, after)):
-            return _Step(changed, chosen, after)
-    half = len(chosen) // 2
-    return _step(text, found, chosen[:half], check) or _step(text, found, chosen[half:] if half else (), check)
+class _Trials:
+    """Trials of fixes: those of one look at a text together, and where that does harm, by halves."""
+
+    def __init__(self, check: Callable[[str], Sequence[Finding]]) -> None:
+        self._check = check
+        self._left = MAX_TRIALS
+
+    def step(self, text: str, found: Sequence[Finding], chosen: Sequence[Finding]) -> _Step | None:
+        """Make the fixes of `chosen` but for those that do harm; None where all of them do.
+
+        One that does harm is found by its half, and its half of that: the others are made in the same step, so that it
+        is not met again for each of them.
+        """
+        good: _Step | None = None
+        pending = [chosen] if chosen else []
+        while pending and self._left > 0:
+            part = pending.pop()
+            tried = self._tried(text, found, [*(good.made if good else ()), *part])
+            if tried is not None:
+                good = tried
+            elif len(part) > 1:
+                half = len(part) // 2
+                pending += (part[half:], part[:half])
+        return good
+
+    def _tried(self, text: str, found: Sequence[Finding], made: Sequence[Finding]) -> _Step | None:
+        self._left -= 1
+        changed = edited(text, (edit for each in made if each.fix for edit in each.fix.edits))
+        if not _reads_alike(text, changed, made):
+            return None
+        after = self._check(changed)
+        return _Step(changed, made, after) if all(is_fixable(each) for each in _news(found, after)) else None
 
 
 def _reads_alike(before: str, after: str, made: Sequence[Finding]) -> bool:

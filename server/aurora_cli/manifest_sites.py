@@ -43,7 +43,7 @@ from aurora_manifest.client.fetch import fetch as fetch_manifest
 from aurora_manifest.client.request import find_capability
 from aurora_manifest.client.state import MAX_HEADER, read_state
 from aurora_manifest.client.transport import RequestPolicy, preview
-from aurora_protocol import ProtocolError
+from aurora_protocol import ProtocolError, SiteError
 from aurora_protocol.human_text import plain_lines
 
 _AT_ONCE = 8
@@ -68,9 +68,10 @@ def fetch(
     URL is a site (example.com), for its /.well-known/aura.json, or a JSON file's own address.
     """
     cookies, token = site.cookies(settings, url), site.checked_token()
-    published = asyncio.run(
-        fetch_manifest(url, site.policy, cache=site.cache(settings), ask=refresh, cookies=cookies, token=token)
-    )
+    with Deadline(site.timeout).running():
+        published = asyncio.run(
+            fetch_manifest(url, site.policy, cache=site.cache(settings), ask=refresh, cookies=cookies, token=token)
+        ).checked()
     if settings.json:
         print_document(published_document(published))
     elif raw:
@@ -113,7 +114,9 @@ def crawl(
     async def visit_all() -> list[Published | ProtocolError]:
         return await asyncio.gather(*(visit(url) for url in urls))
 
-    visited = list(zip(urls, asyncio.run(visit_all()), strict=True))
+    visited = [
+        (url, _looked_at(found, site.timeout)) for url, found in zip(urls, asyncio.run(visit_all()), strict=True)
+    ]
     if settings.json:
         print_document([_document(url, found) for url, found in visited])
     else:
@@ -136,6 +139,17 @@ def _code(found: Published | ProtocolError) -> int:
     if isinstance(found, ProtocolError):
         return exit_code(found)
     return FINE if found.valid else NO
+
+
+def _looked_at(found: Published | ProtocolError, seconds: float) -> Published | ProtocolError:
+    """A manifest once it was read and checked, or why that could not be done in time."""
+    if isinstance(found, Published):
+        try:
+            with Deadline(seconds).running():
+                return found.checked()
+        except ProtocolError as error:
+            return error
+    return found
 
 
 @click.command()
@@ -164,7 +178,7 @@ def call(
     """
     deadline = Deadline(site.timeout)
     with deadline.running():
-        published = asyncio.run(fetch_manifest(url, site.policy, cache=site.cache(settings)))
+        published = asyncio.run(_manifest_for(url, capability, site, settings))
         warn_of_errors(published)
         chosen = find_capability(published.manifest, capability)
     arguments = arguments_given(chosen, document, pairs)
@@ -189,6 +203,20 @@ def call(
         print("\n".join(answer_lines(planned, reply, style)))
     hint_after(planned, reply)
     return FINE if reply.fine else NO
+
+
+async def _manifest_for(url: str, capability: str, site: SiteOptions, settings: GlobalOptions) -> Published:
+    """The manifest with `capability` in it: as everybody sees it, else as the session and the token do."""
+    cookies, token = site.cookies(settings, url), site.checked_token()
+    known = token is not None or bool(cookies is not None and len(cookies))
+    try:
+        public = await fetch_manifest(url, site.policy, cache=site.cache(settings))
+        if not known or capability in public.manifest.capabilities:
+            return public
+    except SiteError:
+        if not known:
+            raise
+    return await fetch_manifest(url, site.policy, cookies=cookies, token=token)
 
 
 @click.command()

@@ -174,9 +174,11 @@ def hint_after(planned: CapabilityCall, reply: SiteReply) -> None:
         hint = "the site does not accept this token: it may be wrong, or have run out"
     elif reply.status == 401:
         hint = "the site wants to know who asks; call its login capability first, or give --token"
-    elif reply.status in (429, 503) and (wait := reply.header("retry-after")):
-        unit = " s" if wait.isascii() and wait.isdigit() else ""
-        hint = f"the site asks to wait: try again after {plain(wait[:40])}{unit}"
+    elif reply.status == 403:
+        told = "these credentials" if planned.secrets else "this"
+        hint = f"the site forbids {told}: another account or token may be let in"
+    elif reply.status in (429, 503) and reply.wait:
+        hint = f"the site asks to wait: try again after {reply.wait}"
     elif reply.status == 429:
         hint = "the site is asked too often: try again later"
     if hint:

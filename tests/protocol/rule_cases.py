@@ -250,6 +250,9 @@ CASES = [
     Case("url-template-colon", url("/notes/:id"), (":id",), {}),
     Case("url-template-colon", url("/notes/:id/{text}"), (":id",), update(url("/notes/{id}/{text}"))),
     Case("url-template-dollar", url("/notes/${id}"), ("${id}",), {}),
+    Case("url-template-query", url("/notes/{id}{&text}"), ("{&text}",), update(url("/notes/{id}{?text}"))),
+    Case("url-template-query", url("/notes/{id}?{?text}"), ("{?text}",), update(url("/notes/{id}{?text}"))),
+    Case("url-template-query", url("/notes/{id}?a=1{?text}"), ("{?text}",), update(url("/notes/{id}?a=1{&text}"))),
     Case("url-template-repeats", url("/notes/{id}{?text,text}"), ("text",), update(url("/notes/{id}{?text}"))),
     Case("url-template-prefix", url("/notes/{id}{?tags:3}"), (":3",), update(url("/notes/{id}{?tags}"))),
     Case("url-template-explode", url("/notes/{id*}"), ("*",), {}),
@@ -439,6 +442,7 @@ CASES = [
     Case("secret-value", update(parameter("password", type="string", default="hunter22")), ('"hunter22"',)),
     Case("secret-value", update(parameter("apiToken", type="string", examples=["a1b2c3d4"])), ('"a1b2c3d4"',)),
     Case("extension-name", {"site": {"owner": "Ann"}}, ('"owner"',), {"site": {"x-owner": "Ann"}}),
+    Case("extension-name", {"site": {"capabilities": {}}}, ('"capabilities"',)),
     Case(
         "ignore-unknown",
         {"x-aurora-ignore": ["extension-names"]},
@@ -485,6 +489,7 @@ FINE: dict[str, list[Any]] = {
             "/notes/é/{id}",
         )
     ],
+    "url-template-query": [url("/notes/{id}?a=1{&text}"), url("/notes/{id}{?text}")],
     "url-template-repeats": [url("/notes/{id}/{id}")],
     "url-template-prefix": [url("/notes/{id:3}")],
     "url-template-explode": [url("/notes/{id}{?tags*}")],

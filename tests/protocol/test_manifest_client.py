@@ -472,6 +472,45 @@ def test_a_semicolon_is_part_of_a_path(path: str) -> None:
     assert request({}, method="DELETE", urlTemplate=path).request.url == f"https://example.com{path}"
 
 
+@pytest.mark.parametrize(
+    ("template", "value"),
+    [("/docs/{+a}", "x#y"), ("/docs/{+a}/draft", "x?y"), ("/docs/{+a}/draft", "x#y"), ("/docs/{+a}{/b}", "x?y")],
+)
+def test_a_reserved_value_cannot_cut_a_path(template: str, value: str) -> None:
+    with pytest.raises(CallBlocked, match="ends the path after 'x'"):
+        request({"a": value}, method="DELETE", urlTemplate=template, mapping={"a": "/a"})
+
+
+@pytest.mark.parametrize("template", ["/docs/{+a}", "/docs/{+a}{?b}", "/docs/{+a}?b=1"])
+def test_a_reserved_value_may_hold_the_query_that_ends_it(template: str) -> None:
+    assert "/docs/x?y" in request({"a": "x?y"}, urlTemplate=template, mapping={"a": "/a"}).request.url
+
+
+def test_a_slash_alone_names_nothing_behind_a_slash() -> None:
+    with pytest.raises(SiteError, match="the path needs a value"):
+        request({"a": "/"}, method="DELETE", urlTemplate="/docs/{+a}", mapping={"a": "/a"})
+    assert request({"a": "/"}, urlTemplate="{+a}", mapping={"a": "/a"}).request.url == "https://example.com/"
+
+
+@pytest.mark.parametrize("value", ["../x", "a/..", "..\\x"])
+def test_steps_that_a_server_decodes_lead_nowhere_else(value: str) -> None:
+    with pytest.raises(CallBlocked, match="lead elsewhere"):
+        request({"id": value}, method="DELETE", urlTemplate="/i/{id}", mapping={"id": "/id"})
+
+
+def test_an_empty_value_of_an_exploded_map_is_a_name_alone() -> None:
+    sent = request({"m": {"a": "1=", "b": "", "c": ""}}, urlTemplate="/p{;m*}{?m*}", mapping={"m": "/m"})
+    assert sent.request.url == "https://example.com/p;a=1%3D;b;c?a=1%3D&b=&c="
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [("17", "17 s"), ("Mon, 23 Nov 2026 22:47:00 GMT", "Mon, 23 Nov 2026 22:47:00 GMT"), ("-5", ""), ("\x1b[31m", "")],
+)
+def test_how_long_a_site_asks_to_wait(sent: str, told: str) -> None:
+    assert SiteReply("https://example.com/", 429, (("retry-after", sent),), b"", 1.0).wait == told
+
+
 @pytest.mark.parametrize("value", ["#x", "?x", "#", "?"])
 def test_a_reserved_value_cannot_empty_a_path(value: str) -> None:
     with pytest.raises(SiteError, match="the path needs a value for a"):
@@ -480,7 +519,8 @@ def test_a_reserved_value_cannot_empty_a_path(value: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["X-HTTP-Method-Override", "x-method-override", "Origin", "Referer", "X-Forwarded-For", "Sec-Fetch-Site", "Via"],
+    "X-HTTP-Method-Override x-method-override Origin Referer X-Forwarded-For Sec-Fetch-Site Via X-Original-URL "
+    "X-Rewrite-URL X-Real-IP True-Client-IP X-HTTP-Host-Override".split(),
 )
 def test_headers_that_say_who_asks_or_what_are_no_arguments(name: str) -> None:
     with pytest.raises(CallBlocked, match="may not set this header"):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aurora_manifest.check import check
-from aurora_manifest.findings import Finding
+from aurora_manifest.findings import Edit, Finding, Fix
 from aurora_manifest.fix_all import Fixed, edited, fix_all
 from aurora_manifest.json.scanner import parse
 from tests.manifests import damaged, manifest, mutated
@@ -249,3 +249,31 @@ def test_no_member_that_differs_is_removed(members: list[tuple[str, str]]) -> No
         assert value in text
     one, other = parse(text).root, parse(left).root
     assert one is not None and other is not None and one.value == other.value
+
+
+def test_a_number_that_another_finding_tells_of_is_put_right_as_well() -> None:
+    document = spelt(BASE).replace('"type": "string"', '"type": "string", "pattern": +309526', 1)
+    assert "+309526" in document
+    assert '"pattern": 309526' in fixed(document).text
+
+
+def test_a_fix_that_does_harm_is_not_met_again_for_every_other_one() -> None:
+    """The first fix of all brings a finding about: a text is looked at some dozens of times, and all others made."""
+    text = "x" + "a" * 300
+    looks = 0
+
+    def finds(text: str) -> list[Finding]:
+        nonlocal looks
+        looks += 1
+        found = [
+            Finding(
+                "r", "error", f"{place} {char}", "", place, place + 1, Fix("t", (Edit(place, place + 1, "b"),), True)
+            )
+            for place, char in enumerate(text)
+            if char in "xa" and place % 2 == 0
+        ]
+        return found + ([] if "x" in text else [Finding("n", "error", "harm", "", 0, 1)])
+
+    done = fix_all(text, finds)
+    assert done.text == "x" + "ab" * 150
+    assert looks < 40

@@ -87,7 +87,7 @@ def test_a_type_of_json_is_taken(tmp_path: Path) -> None:
     [
         ("/.well-known/aura.json", "redirects more than 5 times", 2),
         ("https://127.0.0.1:1/x.json", "another site", 4),
-        ("file:///etc/passwd", "not an http or https URL", 2),
+        ("file:///etc/passwd", "redirects to what cannot be asked: file:/etc/passwd: not an http or https URL", 2),
         ("http://a:b:c/", "no URL", 2),
     ],
 )
@@ -213,3 +213,13 @@ def test_parameters_that_are_no_usable_schema_stop_the_call(tmp_path: Path, para
         assert done.returncode == 2, done.stderr
         assert "internal error" not in done.stderr
         assert len(site.asked) == 1
+
+
+@pytest.mark.parametrize("command", ["fetch", "crawl"])
+def test_the_check_of_what_a_site_sent_ends_in_time(tmp_path: Path, command: str) -> None:
+    """A megabyte of members takes seconds to check; `--timeout` counts for that as well."""
+    body = b'{"capabilities":{' + b",".join(b'"a%d":{}' % each for each in range(120_000)) + b"}}"
+    with running(lambda site, handler, _: reply(handler, 200, body)) as site:
+        done = manifest_command(tmp_path / "h", command, site.url, "--timeout", "0.5", seconds=60)
+    assert done.returncode == 2
+    assert "within 0.5 s" in done.stderr

@@ -468,7 +468,7 @@ def test_a_manifest_for_those_who_are_logged_in_is_fetched_with_their_session(ho
     with running(answer) as site:
         assert manifest_command(home, command, site.url).returncode == 2
         assert manifest_command(home, command, site.url, "--token", "t0").returncode == 0
-        assert manifest_command(home, "call", site.url, "login", "--token", "t0").returncode == 2, "not kept either"
+        assert manifest_command(home, "call", site.url, "login").returncode == 2, "not kept either"
         jar = home / "jar.txt"
         jar.parent.mkdir(parents=True, exist_ok=True)
         jar.write_text("# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t\tsession\t1\n")
@@ -494,3 +494,55 @@ def test_a_page_at_the_well_known_place_is_named_as_one(home: Path, status: int)
         done = manifest_command(home, "fetch", site.url)
     assert done.returncode == 2
     assert "application answers there" in done.stderr
+
+
+def test_a_capability_that_only_a_session_sees_can_be_called(home: Path, tmp_path: Path) -> None:
+    """As `crawl` shows it: by the cookies of the session, or by a token."""
+    public = simple_manifest(enter={"method": "GET", "urlTemplate": "/enter"})
+    whole = simple_manifest(
+        enter={"method": "GET", "urlTemplate": "/enter"}, mine={"method": "GET", "urlTemplate": "/mine"}
+    )
+
+    def answer(site: Site, handler: Any, body: bytes) -> None:
+        known = handler.headers.get("cookie") == "s=1" or handler.headers.get("authorization") == "Bearer t0"
+        if "aura.json" in handler.path:
+            reply(handler, 200, whole if known else public)
+        else:
+            reply(handler, 200, {}, Set_Cookie="s=1; Path=/")
+
+    with running(answer) as site:
+        jar = ("--cookie-jar", str(tmp_path / "jar.txt"))
+        assert "no capability" in manifest_command(home, "call", site.url, "mine", *jar).stderr
+        assert manifest_command(home, "call", site.url, "enter", *jar).returncode == 0
+        done = manifest_command(home, "call", site.url, "mine", *jar)
+        assert done.returncode == 0, done.stderr
+        done = manifest_command(home, "call", site.url, "mine", "--no-cookies", "--token", "t0")
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "told"),
+    [
+        (429, {"Retry_After": "9"}, "try again after 9 s"),
+        (429, {}, "asked too often"),
+        (503, {"Retry_After": "9"}, "try again after 9 s"),
+        (401, {}, "give --token, or log in first"),
+        (500, {}, "the site failed"),
+        (204, {}, "no manifest came with it"),
+    ],
+)
+def test_a_manifest_that_does_not_come_is_told_by_its_status(
+    home: Path, status: int, headers: dict[str, str], told: str
+) -> None:
+    with running(lambda site, handler, body: reply(handler, status, b"", kind="text/html", **headers)) as site:
+        done = manifest_command(home, "fetch", site.url)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "application answers" not in done.stderr, "a page of the server's own, and no router's"
+
+
+def test_a_content_encoding_that_nobody_asked_for_is_named(home: Path) -> None:
+    with running(lambda site, handler, body: reply(handler, 200, b"xxxx", Content_Encoding="compress")) as site:
+        done = manifest_command(home, "fetch", site.url)
+    assert done.returncode == 2
+    assert "comes as 'compress'" in done.stderr

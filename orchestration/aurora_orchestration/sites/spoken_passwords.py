@@ -1,69 +1,284 @@
 """Passwords and PINs in a request as people say them: `log in with password hunter2`, `pin 1234`, `Kennwort: …`.
 
-A request is an instruction, not code: what stands behind such a word is the secret more often than not, however plain
+A request is an instruction, not code: what stands beside such a word is the secret more often than not, however plain
 it looks. Too much is hidden rather than too little; a value is given by its name.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+
+from aurora_orchestration.guardrails.redaction import redact
 
 HIDDEN = "[REDACTED]"
 
-_WORD = (
-    r"(?:pass[ -]?(?:word|phrase|code|wort)s?+|passwd|pwd?|kenn?wort|losung|geheimnis|mot[ -]de[ -]passe|mdp"
-    r"|contrase[ñn]a|senha|secret|credentials?|zugangsdaten|pass)"
+_Span = tuple[int, int]
+
+_PASSWORD = (
+    r"pass[ -]?(?:word|phrase|code|wort|key)s?+|passwd?|passwrd|p/w"
+    r"|p[a@4][s$5]{2}w[o0]r[dt]s?|pwd?|kenn?wort|losung|geheimnis"
+    r"|mot[ -]de[ -]passe|mdp|contrase[ñn]a|clave|senha|parola|wachtwoord|l[öo]senord|adgangskode|kodeord|passord"
+    r"|has[łl]o|heslo|jelsz[óo]|salasana|şifre|пароль|secret(?:[ -](?:word|key|answer|question|phrase))?"
+    r"|(?:security|recovery|backup)[ -](?:answer|phrase|key)|pass"
 )
-_NUMBER_WORD = (
-    r"(?:pin(?:[ -]?(?:code|number|nummer))?|geheimzahl|otp|tan|code(?:[ -]secret)?|one-time code|zahlencode)"
+_ACCOUNT = r"credentials?|zugangsdaten|logins? details|log-?in data|anmeldedaten"
+_PIN = (
+    r"pin(?:[ -]?(?:code|number|nummer|no\.?))?|geheimzahl|zahlencode|otp|totp|tan|2fa|mfa|cv[vc]2?"
+    r"|(?:(?:one[ -]?time|security|recovery|backup|verification|access|confirmation|login|auth(?:entication)?|sms|2fa)"
+    r"[ -])?code(?:[ -]secret)?"
 )
-_LINK = (
-    r"(?:\s{1,3}(?:for|für|fuer|pour|of|von|de)\s{1,3}[\w.@+-]{1,60}+)?"
-    r"(?:\s{1,3}(?:is|ist|est|lautet|was|war)(?!\w))?\s{0,3}(?:[:=]{1,2}>?\s{0,3})?"
+_TOKEN = r"(?:api|access|private|auth)[ -]?(?:key|token)|token|bearer"
+_JOINED = r"密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|סיסמה|كلمة المرور|كلمة السر|รหัสผ่าน|पासवर्ड"
+"""Of scripts that put no space between words."""
+
+_SECRET = re.compile(
+    rf"(?<![\w-])(?:(?P<account>{_ACCOUNT})|(?P<token>{_TOKEN})|(?P<password>{_PASSWORD})|(?P<pin>{_PIN}))(?![\w-])"
+    rf"|(?P<joined>{_JOINED})",
+    re.IGNORECASE,
 )
+_OTHER_CODE = re.compile(
+    r"(?:zip|postal|post|order|country|product|promo|discount|coupon|voucher|gift|error|status|exit|bar|qr|source|area|"
+    r"dial(?:ing)?|tracking|item|colou?r|airport|currency|language|booking|reference|tax)[ -]$",
+    re.IGNORECASE,
+)
+
+# What may stand between the word and the value. A strong link says that a value follows; a weak one does not.
+_STRONG = re.compile(
+    r"\s{0,3}(?:['’]s(?!\w)|(?:is|are|was|be|being|equals?|means|reads|ist|lautet|sei|est|es|è|é|jest|är|er|это)(?!\w)"
+    r"|[:=\-–—]{0,2}[>→]|:=|[:=：＝]{1,2}|は|是|[-–—…](?:\s|(?=\w)))",
+    re.IGNORECASE,
+)
+_WEAK = re.compile(
+    r"(?:[\"'”’`]{1,2}|\s{1,3}(?:to use|you need|i use|we use"
+    r"|(?:for|für|fuer|pour|of|von|de|para)\s{1,3}[\w.@+-]{1,60}+"
+    r"|the (?:word|phrase|number)|das wort|le mot|should|will|would|must|shall|can|may|that|which|it|now|currently"
+    r"|following|set|from|to|with|auf|von|as|also|still|happens|hint)(?![\w@.-]))",
+    re.IGNORECASE,
+)
+_CHANGED = re.compile(
+    r"(?<!\w)(?:set|change|reset|update|make|rename|turn|fill|enter|ändere?|setze?|changer?|cambiar?)\s[^\n.;]{0,60}$",
+    re.IGNORECASE,
+)
+_CHANGE_TO = re.compile(r"\s{1,3}(?:to|auf|in|into|by|with)\s{1,3}", re.IGNORECASE)
+
 _QUOTED = "|".join(
     rf"{first}[^{last}\n]{{1,200}}[{last}]"
     for first, last in (('"', '"'), ("'", "'"), ("“", "”"), ("„", "“”"), ("«", "»"), ("‘", "’"), ("`", "`"))
 )
-_BARE = r"[^\s,;\"'“„«‘`:=][^\s,;\"”»’]{0,200}"
-_SAID = re.compile(rf"(?<![\w-]){_WORD}(?![\w-]){_LINK}(?P<value>{_QUOTED}|{_BARE})", re.IGNORECASE)
-_PHRASE = re.compile(r"(?<![\w-])pass ?phrase\s{0,3}(?:[:=]|is\s)?\s{0,3}(?P<value>[^\n,;.\"'“]{4,200})", re.IGNORECASE)
-_COUNTED = re.compile(
-    rf"(?<![\w-]){_NUMBER_WORD}(?![\w-]){_LINK}(?P<value>[\"'“]?\d[\d -]{{1,14}}\d[\"'”]?)", re.IGNORECASE
-)
-_PAIR = re.compile(
-    r"(?<![\w-])(?:log ?in|sign in|anmelden|einloggen|connecter)\s(?:\w{1,12}\s){0,3}[\w.@+-]{1,60}+"
-    r"[/:](?P<value>[^\s/,;]{3,200})",
+_BARE = r"[^\s,;\"'“„«‘`:=(\[{<][^\s,;\"”»’]{0,200}"
+_GAP = re.compile(r"[\s(\[{<]{0,6}")
+_VALUE = re.compile(rf"{_QUOTED}|{_BARE}")
+_DIGIT_NAMES = "zero|one|two|three|four|five|six|seven|eight|nine|null|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun"
+_PIN_VALUE = re.compile(
+    rf"[\"'“]?\d[\d -]{{1,14}}\d[\"'”]?|(?:(?:{_DIGIT_NAMES})[\s,-]{{1,2}}){{2,15}}(?:{_DIGIT_NAMES})"
+    r"|[A-Z\d]{2,12}(?:-[A-Z\d]{2,12})+|(?=[A-Za-z]*\d)[A-Za-z\d]{4,16}(?!\w)",
     re.IGNORECASE,
 )
+_PHRASE = re.compile(r"(?<![\w-])pass ?phrase\s{0,3}(?:[:=]|is\s)?\s{0,3}(?P<value>[^\n,;.\"'“]{4,200})", re.IGNORECASE)
+_BEFORE = re.compile(
+    rf"(?P<value>{_QUOTED}|(?<![^\s(]){_BARE})\s{{1,3}}(?:is|as|ist|als|est|comme|es|como|war|was)\s{{1,3}}"
+    r"(?:(?:the|my|your|his|her|our|their|a|das|mein|dein|le|mon|la|mi|new|old|neues|account|login)\s{1,3}){0,3}"
+    rf"(?:{_PASSWORD}|{_PIN}|{_JOINED})(?![\w-])",
+    re.IGNORECASE,
+)
+
+_LOGIN = re.compile(
+    r"(?<![\w-])(?:(?:log|sign)(?:ging|ning|ged|ned)?[ -]?(?:(?:me|us|him|her)\s)?(?:in|on)|login|signin|logon"
+    r"|authenticate|unlock|anmelden|einloggen|melde|logge|connecte[rz]?|connexion|iniciar? sesi[óo]n)(?!\w)",
+    re.IGNORECASE,
+)
+_TYPED = re.compile(
+    rf"(?<!\w)(?:type|enter|put|write|paste|fill|use|give)\s{{1,3}}(?:in\s)?(?P<value>{_QUOTED}|{_BARE})\s{{1,3}}(?:in|into|for|at|on)"
+    rf"\s{{1,3}}(?:(?:the|my|his|her|a)\s){{0,2}}(?:{_PASSWORD}|{_PIN})(?![\w-])",
+    re.IGNORECASE,
+)
+_CONFIRMED = re.compile(
+    r"(?<!\w)(?:confirm|verify|approve|authori[sz]e|unlock)\s(?:[\w-]{1,20}\s){0,4}"
+    r"(?:with|using|by)\s(?P<value>\d[\d -]{1,10}\d)",
+    re.IGNORECASE,
+)
+_SENT = re.compile(
+    rf"(?<!\w)(?:{_PIN})\s(?:[a-z]{{1,12}}\s){{1,6}}(?:is|was|ist)\s(?P<value>\d[\d -]{{1,14}}\d)", re.IGNORECASE
+)
+_USERINFO = re.compile(
+    r"(?://[\w.+-]{1,60}+|(?<!\w)-u\s[\w.@+-]{1,60}+|(?<![\w.@])[\w.+-]{1,60}+@[\w.-]{1,60}\.\w{2,12}+):(?P<value>[^\s/,;@]{3,200})"
+)
+_NOUN = re.compile(r"(?<!\w)(?:the|a|this|each|every|new|last|das|der|die|le|la)\s$", re.IGNORECASE)
+_PIECE = re.compile(rf"{_QUOTED}|[^\s,;\"”»’()\[\]]{{1,200}}")
+_CLAUSE = 120
+_SHAPED = 16
+_BY = frozenset("with using by via mit per avec con usando".split())
+_USER = frozenset("as user username user-name name account id als comme como benutzer nutzer utilisateur".split())
+_ASKED = frozenset("to with auf from von as".split())
+_JOINS = frozenset("and then to und dann et y or".split())
+_DOES = frozenset(
+    "list show get create post delete update send fetch find search open read write add remove make publish edit set "
+    "change view check see tell give log sign print count buy order upload download like follow reply book cancel "
+    "button screen dialog link url attempts data failed works fails again first page form me us".split()
+)
+_PLAIN_WAYS = frozenset(
+    "email e-mail mail google github gitlab apple microsoft facebook sso saml oauth it them".split()
+)
+_PAIR = re.compile(r"(?:[\w.+-]{1,60}@[\w.-]{1,60}|[\w.+-]{1,60}+)[/:](?P<value>[^\s/,;]{3,200})")
+_INITIALS = re.compile(r"(?<!\w)u(?:ser)?\s?[:=]\s?\S{1,60}\s{1,3}p\s?[:=]\s?(?P<value>[^\s,;]{1,200})", re.IGNORECASE)
+
+_ADDRESS = re.compile(
+    r"[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,5}|https?:.*|(?:\w{1,60}\.){1,5}(?:com|org|net|dev|io)"
+)
+_ORDINARY = re.compile(
+    r"\d{1,6}(?:st|nd|rd|th|am|pm|h|s|m|km|kg|mb|gb|px|%|€|\$|x)?|\d{4}-\d{2}(?:-\d{2})?\S{0,20}|\d{1,2}:\d{2}(?::\d{2})?"
+    r"|[$€£]\d[\d.,]*|v?\d{1,4}(?:\.\d{1,4}){1,3}|#\d{1,9}|/\S*",
+    re.IGNORECASE,
+)
+_SIGNS = frozenset("!$%^*#~|\\?+&=")
 _NO_VALUE = frozenset(
-    "field fields label labels page reset resets form forms manager policy policies change changes changed hint hints "
+    "field fields label labels page pages reset resets form forms manager managers policy policies change changes "
+    "changed hint hints tip tips rules rule security protection generator history expiry recovery protected "
     "to for of in on the a an my your his her their our it its this that from by at as and or with without is are was "
-    "be strength length rule rules column setting settings prompt box input required optional please then now here "
+    "be strength length column setting settings prompt box input required optional please then now here "
     "there i we you they he she given below above which who what when where how same new old current next last first "
+    "should will would must shall can may need needs use used usage so but if not no "
     "feld seite ändern zurücksetzen für von und oder mit ohne ist das der die den dem ein eine einen mein dein bitte "
-    "champ page changer pour et ou avec sans est le la les un une mon ton".split()
+    "champ page changer pour et ou avec sans est le la les un une mon ton y o con sin por para el los las mi tu".split()
 )
 
 
 def without_passwords(request: str) -> str:
     """The request with every password, passphrase and PIN that is said in it replaced by `[REDACTED]`.
 
-    Pure, and linear in the request's length.
+    Where it speaks of a password and none is found beside that, all in it that looks like one is hidden. Pure, and
+    linear in the request's length.
     """
-    spans: list[tuple[int, int]] = []
-    for pattern in (_PHRASE, _SAID, _COUNTED, _PAIR):
-        for match in pattern.finditer(request):
-            start, end = match.span("value")
-            value = request[start:end].rstrip(".!?)")
-            if value.casefold().strip("\"'“”„«»‘’`") in _NO_VALUE and value[:1].isalpha():
-                continue
-            spans.append((start, start + len(value)))
+    spans = [
+        match.span("value")
+        for pattern in (_PHRASE, _BEFORE, _INITIALS, _TYPED, _CONFIRMED, _SENT, _USERINFO)
+        for match in pattern.finditer(request)
+        if not _is_word(match["value"])
+    ]
+    unsaid = False
+    for word in _SECRET.finditer(request):
+        found = list(_values_after(request, word))
+        spans += found
+        unsaid = unsaid or not (found or word["pin"] or word["token"] or _within(word.start(), spans))
+    for login in _LOGIN.finditer(request):
+        if _NOUN.search(request, max(0, login.start() - 8), login.start()):
+            continue
+        spans += _values_of_login(request, login.end())
+    if unsaid:
+        spans += [match.span() for match in _PIECE.finditer(request) if _looks_secret(match[0])]
     kept, at = list[str](), 0
-    for start, end in sorted(spans):
-        if end <= at:
+    for start, end in sorted(_trimmed(request, span) for span in spans):
+        if end <= at or _is_told_by_shape(request[start:end]):
             continue
         if start >= at:
             kept += (request[at:start], HIDDEN)
         at = end
     return "".join((*kept, request[at:]))
+
+
+def _is_told_by_shape(value: str) -> bool:
+    """Whether a secret is known by its own shape: then it is hidden, and told as what it is, with all that is sent."""
+    return len(value) >= _SHAPED and redact(value, pii=False).text == HIDDEN
+
+
+def _within(place: int, spans: list[_Span]) -> bool:
+    """Whether a word ends a finding: `hunter2 is my password`."""
+    return any(start <= place <= end + 60 for start, end in spans[-3:])
+
+
+def _values_after(request: str, word: re.Match[str]) -> Iterator[_Span]:
+    """The values that follow a word for a secret; none where it only speaks of one."""
+    at, strong, linked = word.end(), bool(word["joined"]), bool(word["joined"])
+    if word["pin"] and _OTHER_CODE.search(request, max(0, word.start() - 12), word.start()):
+        return
+    asked = False
+    for _ in range(8):
+        if match := _STRONG.match(request, at):
+            strong = True
+        elif match := _WEAK.match(request, at):
+            asked = asked or match[0].strip().lower() in _ASKED
+        else:
+            break
+        at, linked = match.end(), True
+    comma = request[at : at + 1] == ","
+    gap = _GAP.match(request, at + comma)
+    at = gap.end() if gap else at
+    if word["pin"]:
+        if number := _PIN_VALUE.match(request, at):
+            yield number.span()
+        return
+    value = _VALUE.match(request, at)
+    if value is None or _is_word(value[0]):
+        return
+    quoted = value[0][0] in "\"'“„«‘`"
+    likely = quoted or _looks_secret(value[0]) or value[0].rstrip(".!?)").isdigit()
+    sure = strong or not linked or (not asked) or _CHANGED.search(request, max(0, word.start() - 80), word.start())
+    if not (likely or (sure and not comma and not word["token"])):
+        return
+    yield value.span()
+    if word["account"]:
+        yield from (more.span() for more in _PIECE.finditer(request, value.end(), value.end() + 60) if _follows(more))
+    after = _CHANGE_TO.match(request, value.end())
+    other = _VALUE.match(request, after.end()) if after and asked else None
+    if other is not None and not _is_word(other[0]):
+        yield other.span()
+
+
+def _follows(piece: re.Match[str]) -> bool:
+    """Whether a piece directly after a user's name is the password that goes with it."""
+    return not piece.string[piece.pos : piece.start()].strip(" /:,") and not _is_word(piece[0])
+
+
+def _values_of_login(request: str, at: int) -> Iterator[_Span]:
+    """What looks like a password in what is said of logging in: `as bob with hunter2`, `bob hunter2`, `bob/hunter2`."""
+    before, joined, user = "", False, False
+    end = min(len(request), at + _CLAUSE)
+    for piece in _PIECE.finditer(request, at, end):
+        text = piece[0].rstrip(".!?:")
+        low = text.lower()
+        between = request[at : piece.start()].strip()
+        at = piece.end()
+        if text in ("", "/"):
+            user = user and not between
+            continue
+        if low in _JOINS:
+            joined = True
+            continue
+        likely = _looks_secret(text) or text[0] in "\"'“„«‘`"
+        if joined and not likely:
+            return
+        pair = _PAIR.fullmatch(text)
+        if pair and not _ADDRESS.fullmatch(text) and not _ORDINARY.fullmatch(text):
+            yield piece.start() + pair.start("value"), piece.start() + pair.end("value")
+        elif before in _BY and low not in _PLAIN_WAYS and not _ADDRESS.fullmatch(text) and not _is_word(text):
+            if not _SECRET.fullmatch(text):
+                yield piece.span()
+        elif before and ((likely and before not in _USER) or (user and not between and _may_be_secret(text))):
+            yield piece.span()
+        user = (not before and not _is_word(text) and low not in _USER | _BY and low not in _DOES) or before in _USER
+        before = low
+
+
+def _may_be_secret(text: str) -> bool:
+    low = text.lower()
+    return not _is_word(text) and low not in _USER | _BY | _JOINS | _DOES and not _SECRET.fullmatch(text)
+
+
+def _looks_secret(text: str) -> bool:
+    """Whether a word is none that people write: letters and digits mixed, or with signs in it."""
+    bare = text.strip("\"'“”„«»‘’`").rstrip(".!?):,")
+    if len(bare) < 4 or _ADDRESS.fullmatch(bare) or _ORDINARY.fullmatch(bare) or HIDDEN in text:
+        return False
+    letters = any(char.isalpha() for char in bare)
+    return (letters and any(char.isdigit() for char in bare)) or any(char in _SIGNS for char in bare)
+
+
+def _is_word(value: str) -> bool:
+    bare = value.rstrip(".!?)").casefold().strip("\"'“”„«»‘’`")
+    return not bare or value.startswith("--") or (value[0].isalpha() and bare in _NO_VALUE)
+
+
+def _trimmed(request: str, span: _Span) -> _Span:
+    start, end = span
+    return start, start + max(1, len(request[start:end].rstrip(".!?)]}>")))

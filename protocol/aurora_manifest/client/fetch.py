@@ -55,6 +55,11 @@ class Published:
         """Findings of `check` in it."""
         return check_document(self.document)
 
+    def checked(self) -> Published:
+        """Itself, read and checked now, and not when that is first asked for: a text of a megabyte can take seconds."""
+        _ = self.findings
+        return self
+
     @property
     def valid(self) -> bool:
         """Whether no finding is an error."""
@@ -110,14 +115,28 @@ async def fetch(
 def _require_manifest(reply: SiteReply) -> None:
     if reply.status != 200:
         said = f"{reply.status} {reply.reason}".strip()
-        advice = "the site publishes no manifest there" if reply.status in (404, 410) else "the site refused"
-        raise SiteError(f"{reply.url}: {said}; {advice}{_by_a_router(reply)}")
+        raise SiteError(f"{reply.url}: {said}; {_advice(reply)}")
     kind = reply.media_type
     if kind != _JSON and not kind.endswith("+json"):
         told = f"is {kind}" if kind else "names no content type"
         if kind in _PAGES:
             raise SiteError(f"{reply.url}: is {kind}: a page, and no manifest{_by_a_router(reply)}")
         raise SiteError(f"{reply.url}: {told}, not {_JSON}; serve the manifest as {_JSON}")
+
+
+def _advice(reply: SiteReply) -> str:
+    """What a status means for who wants a manifest."""
+    if reply.status in (404, 410):
+        return f"the site publishes no manifest there{_by_a_router(reply)}"
+    if reply.status == 401:
+        return "the site wants to know who asks: give --token, or log in first"
+    if reply.status in (429, 503) and reply.wait:
+        return f"the site asks to wait: try again after {reply.wait}"
+    if reply.status == 429:
+        return "the site is asked too often: try again later"
+    if reply.status >= 500:
+        return "the site failed: try again later"
+    return "the site refused" if reply.status >= 400 else "no manifest came with it"
 
 
 def _by_a_router(reply: SiteReply) -> str:

@@ -30,12 +30,16 @@ LOCATIONS = ("path", "query", "body", "header")
 
 _NOT_BY_ARGUMENT = re.compile(
     r"host|cookie|content-(?:length|type)|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|via"
-    r"|origin|referer|forwarded|x-forwarded-.*|x-(?:http-)?method(?:-override)?|proxy-.*|sec-.*"
+    r"|origin|referer|forwarded|x-forwarded(?:-.*)?|x-(?:http-)?(?:method|host)(?:-override)?|proxy-.*|sec-.*"
+    r"|x-original-.*|x-rewrite-.*|(?:x-)?(?:real|(?:true-|cluster-)?client|remote)-(?:ip|addr)|cf-connecting-ip|front-end-https"
 )
 """Headers that say how a request travels, whom it is from, or that it is another one than it seems."""
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_EMPTY = re.compile(r"=(?=;|\Z)")
 _DOTS = re.compile(r"(?:\.|%2[eE]){1,2}")
+_STEPS = re.compile(r"[/\\]|%2[fF]|%5[cC]")
+"""Between the steps of a path: many servers decode `%2F` before they look at it."""
 _IN_PATH = ("", "+", "/")
 _MARK = "\ue000"
 """Stands for a mask while a template is expanded: one character, which no `{name:1}` shortens, and no site's own."""
@@ -211,7 +215,7 @@ def _url(name: str, template: Template, sent: Mapping[str, Any], places: Mapping
     if len(expanded) > MAX_URL:
         raise SiteError(f"{name}: the URL has {len(expanded):,} characters; the limit is {MAX_URL:,}")
     path = re.split(r"[?#]", expanded, maxsplit=1)[0]
-    if any(_DOTS.fullmatch(step) for step in re.split(r"[/\\]", path)):
+    if any(_DOTS.fullmatch(step) for step in _STEPS.split(path)):
         raise CallBlocked(f'{name}: an argument turns the path into {path}; "." and ".." would lead elsewhere')
     try:
         url = resolved(parse_url(f"{origin}/"), expanded)
@@ -233,8 +237,14 @@ def expanded_template(name: str, template: Template, values: Mapping[str, Any]) 
     for variable in template.variables:
         if variable.prefix is not None and isinstance(values.get(variable.name), list | dict):
             raise SiteError(f"{name}: urlTemplate asks for the first characters of {variable.name}, which is no text")
+    pieces, at = list[str](), 0
+    for expression in template.expressions:
+        text = uritemplate.expand(template.text[expression.start : expression.end], dict(values))
+        # The library writes `;a=` for an empty value of an exploded map, where §3.2.7 has `;a`.
+        pieces += (template.text[at : expression.start], _EMPTY.sub("", text) if expression.operator == ";" else text)
+        at = expression.end
     # What is left of other scripts stands in the template itself; the library leaves that as it is (§3.1).
-    return _NOT_ASCII.sub(lambda match: quote(match[0]), uritemplate.expand(template.text, dict(values)))
+    return _NOT_ASCII.sub(lambda match: quote(match[0]), "".join((*pieces, template.text[at:])))
 
 
 def _require_path_values(name: str, template: Template, expression: Expression, values: dict[str, Any]) -> None:
@@ -243,9 +253,27 @@ def _require_path_values(name: str, template: Template, expression: Expression, 
         return
     for variable in expression.variables:
         value = values.get(variable.name)
-        empty = expression.operator == "+" and isinstance(value, str) and value[:1] in ("?", "#")
-        if empty or value in ("", [], {}) or (value is None and expression.operator != "/"):
+        cut = _cut(template, expression, value) if expression.operator == "+" else None
+        if cut == "" or value in ("", [], {}) or (value is None and expression.operator != "/"):
             raise SiteError(f"{name}: the path needs a value for {variable.name}; give it with --arg {variable.name}=…")
+        if cut is not None:
+            raise CallBlocked(
+                f"{name}: {variable.name} ends the path after {cut[:100]!r}, and what the manifest has there is lost"
+            )
+
+
+def _cut(template: Template, expression: Expression, value: Any) -> str | None:
+    """What is left of a reserved value in the path where it cuts it off: at `#`, which is never sent, and at a `?`
+    before more of the path. None where nothing is lost; an empty text where nothing is left, as of `/` behind a slash.
+    """
+    if not isinstance(value, str):
+        return None
+    if not value.strip("/") and template.text[: expression.start].endswith("/"):
+        return ""
+    follows = template.text[expression.end : expression.end + 2]
+    more = follows != "" and follows[0] not in "?#" and follows not in ("{?", "{&", "{#")
+    sign = re.search(r"[?#]" if more else "#", value) or (value[:1] == "?" and re.match(r"\?", value))
+    return value[: sign.start()] if sign else None
 
 
 def expandable(name: str, value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     from http.cookiejar import CookieJar
 
     from httpx2 import URL, AsyncClient, Response
+    from httpx2 import Request as SentRequest
 
 MAX_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEEP_METHOD = frozenset({307, 308})
+_MAX_DIGITS, _MAX_DATE = 10, 40
 
 
 class RequestPolicy(Struct, frozen=True):
@@ -85,6 +88,17 @@ class SiteReply(Struct, frozen=True):
         return next((value for each, value in self.headers if each == name), None)
 
     @property
+    def wait(self) -> str:
+        """How long the site asks to wait (RFC 9110 §10.2.3): `17 s`, a date, or nothing where it does not say."""
+        text = (self.header("retry-after") or "").strip()
+        if text.isascii() and text.isdigit() and len(text) < _MAX_DIGITS:
+            return f"{int(text)} s"
+        try:
+            return text if parsedate_to_datetime(text) and len(text) < _MAX_DATE else ""
+        except ValueError:
+            return ""
+
+    @property
     def media_type(self) -> str:
         """The content type without its parameters, in lower case."""
         return (self.header("content-type") or "").partition(";")[0].strip().lower()
@@ -111,9 +125,13 @@ async def send(
             async with _client(url, policy, cookies) as client:
                 return await _follow(client, request, policy, conditions or (lambda _: {}), started)
     except TimeoutError as error:
-        raise SiteError(f"{url}: no full answer within {policy.timeout:g} s; try again, or give --timeout") from error
+        raise SiteError(
+            f"{url}: no full answer within {round(policy.timeout, 1):g} s; try again, or give --timeout"
+        ) from error
     except httpx2.TimeoutException as error:
-        raise SiteError(f"{url}: no answer within {policy.timeout:g} s; try again, or give --timeout") from error
+        raise SiteError(
+            f"{url}: no answer within {round(policy.timeout, 1):g} s; try again, or give --timeout"
+        ) from error
     except httpx2.ConnectError as error:
         raise SiteError(f"{origin_of(url)}: cannot be reached ({_said(error)}); is the site up?") from error
     except httpx2.DecodingError as error:
@@ -142,6 +160,7 @@ async def _follow(
         content = client.build_request(request.method, request.url, headers=headers, content=request.body)
         response = await client.send(content, stream=True)
         try:
+            _require_known_encoding(content, response)
             target = _target(response)
             if target is None:
                 body, cut = await _body(response, policy)
@@ -192,10 +211,11 @@ def _target(response: Response) -> URL | None:
     if response.status_code not in _REDIRECTS or place is None:
         return None
     try:
-        joined = resolved(response.url, place)
+        return parse_url(str(resolved(response.url, place).copy_with(fragment=None)))
+    except SiteError as error:
+        raise SiteError(f"{response.url}: redirects to what cannot be asked: {error}") from error
     except (InvalidURL, ValueError) as error:
         raise SiteError(f"{response.url}: redirects to what is no URL ({place[:100]!r})") from error
-    return parse_url(str(joined.copy_with(fragment=None)))
 
 
 async def _body(response: Response, policy: RequestPolicy) -> tuple[bytes, str]:
@@ -217,6 +237,16 @@ async def _body(response: Response, policy: RequestPolicy) -> tuple[bytes, str]:
             raise
         return b"".join(parts), "the rest did not come in time"
     return b"".join(parts), ""
+
+
+def _require_known_encoding(request: SentRequest, response: Response) -> None:
+    """Raise SiteError for a content encoding that was not asked for: nobody here can read it."""
+    known = {each.partition(";")[0].strip() for each in request.headers.get("accept-encoding", "").lower().split(",")}
+    named = {each.strip() for each in response.headers.get("content-encoding", "").lower().split(",")}
+    if unknown := sorted(named - known - {"identity", "x-gzip", ""}):
+        raise SiteError(
+            f"{response.url}: the answer comes as {unknown[0][:40]!r}, which was not asked for; send it plain"
+        )
 
 
 def _client(url: URL, policy: RequestPolicy, cookies: CookieJar | None) -> AsyncClient:

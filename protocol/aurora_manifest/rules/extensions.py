@@ -15,18 +15,30 @@ from aurora_manifest.rules.subject import Subject
 from aurora_manifest.schema import manifest_schema
 
 _ALLOWED = ("x-", "$comment")
+_PLACES = {
+    "root": "the manifest itself",
+    "resource": "a resource",
+    "operation": "an operation",
+    "capability": "a capability",
+    "action": "a capability's action",
+    "policy": "the manifest's policy",
+    "rateLimit": "the policy's rateLimit",
+}
+"""Where a member with a name of its own belongs, which its author may have put elsewhere."""
 
 
 @manifest_rule("extension-name", "hint")
 def unnamespaced(subject: Subject) -> Iterator[RuleMatch]:
     """A member of your own has a name that a later version of AURA may give a meaning to.
 
-    Names that begin with `x-`, such as `x-your-org`, stay yours. Members of `parameters` are JSON Schema's affair and
+    Names that begin with `x-`, such as `x-your-org`, stay yours. A member that AURA knows in another place is told as
+    that: mostly a brace is one too early or too late. Members of `parameters` are JSON Schema's affair and
     are not looked at.
 
     Bad: {"site": {"owner": "Ann"}}
     Good: {"site": {"x-owner": "Ann"}}
     """
+    owners = _owners(_known())
     misspelt = {each.finding.start for each in subject.misspelt}
     known = _known()
     for path, node, names in _objects(subject, known):
@@ -40,6 +52,9 @@ def unnamespaced(subject: Subject) -> Iterator[RuleMatch]:
             ):
                 continue
             fix = None
+            if (place := _PLACES.get(owners.get(name, ""))) is not None:
+                yield at_name(member, f"{quoted(name)} belongs to {place}, and has no meaning here", (*path, name))
+                continue
             if name and name.isascii() and name.isprintable() and f"x-{name}" not in node.value:
                 fix = renaming(member.name_start, member.name_end, f"x-{name}")
             message = f'{quoted(name)} is not a member AURA knows: name your own "x-…"'
@@ -55,6 +70,15 @@ def _known() -> dict[str, frozenset[str]]:
     known["site"] = frozenset(root.root.members["site"].members)
     known["rateLimit"] = frozenset(shapes["policy"].members["rateLimit"].members)
     return known
+
+
+def _owners(known: dict[str, frozenset[str]]) -> dict[str, str]:
+    """The kind of object that alone has a member, by the member's name."""
+    kinds: dict[str, list[str]] = {}
+    for kind, names in known.items():
+        for name in names:
+            kinds.setdefault(name, []).append(kind)
+    return {name: found[0] for name, found in kinds.items() if len(found) == 1}
 
 
 def _goes_beyond(node: Node | None, names: frozenset[str]) -> TypeGuard[Object]:

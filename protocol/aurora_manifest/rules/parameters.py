@@ -7,7 +7,8 @@ from typing import Any
 
 from aurora_manifest.edits import removing_item, writing
 from aurora_manifest.json.document import Array, JsonDocument, Node, Object, Scalar
-from aurora_manifest.json.value_text import alternatives, closest, described, quoted, type_in_words
+from aurora_manifest.json.literals import number_text
+from aurora_manifest.json.value_text import alternatives, closest, described, excerpt, quoted, type_in_words
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, string, value, within
 from aurora_manifest.rules.keywords import FOR_TYPES, KEYWORDS, NEWEST, TYPES, dialect_of, fits_dialect, has_keyword
@@ -243,5 +244,5 @@ def _several(node: Node) -> bool:
 
 def _shown(document: JsonDocument, node: Node) -> str:
     if isinstance(node, Scalar) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
-        return document.text[node.start : min(node.end, node.start + 40)]
+        return excerpt(number_text(document.text[node.start : node.end]))
     return described(node.value)

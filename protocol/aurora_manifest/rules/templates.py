@@ -96,6 +96,47 @@ def dollar_variable(capability: Capability, document: JsonDocument) -> Iterator[
             yield RuleMatch(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
 
 
+@capability_rule("url-template-query", "warning")
+def query_begun_wrongly(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
+    """The query of `urlTemplate` begins twice, or goes on where it never began.
+
+    `{?a}` writes a `?` of its own and `{&a}` an `&` (RFC 6570 §3.2.8, §3.2.9): `/notes?{?a}` becomes `/notes??a=1`, and
+    `/notes{&a}` a path that ends in `&a=1`.
+
+    Bad: {"action": {"urlTemplate": "/notes{&text}"}}
+    Good: {"action": {"urlTemplate": "/notes{?text}"}}
+    """
+    node, template = capability.url_template, capability.template
+    if node is None or template is None:
+        return
+    begun, at = False, 0
+    for expression in template.expressions:
+        before = template.text[at : expression.start]
+        begun, at = begun or "?" in before, expression.end
+        if expression.operator not in ("?", "&"):
+            continue
+        if begun != (expression.operator == "&"):
+            operator = within(document, node, expression.start + 1, expression.start + 2)
+            start, end = within(document, node, expression.start, expression.end)
+            if expression.operator == "&":
+                message, edit, title = (
+                    "nothing begins the query before it: write {?…}",
+                    Edit(*operator, "?"),
+                    "Begin it",
+                )
+            elif before.endswith("?"):
+                cut = within(document, node, expression.start - 1, expression.start)
+                message, edit, title = (
+                    'the "?" before it is one too many: {?…} writes its own',
+                    Edit(*cut, ""),
+                    'Remove the "?"',
+                )
+            else:
+                message, edit, title = "the query has begun before it: write {&…}", Edit(*operator, "&"), "Go on with &"
+            yield RuleMatch(message, (*capability.path, "action", "urlTemplate"), start, end, Fix(title, (edit,)))
+        begun = True
+
+
 @capability_rule("url-template-repeats", "info")
 def repeated_variable(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A variable stands twice in the query of one `urlTemplate`.

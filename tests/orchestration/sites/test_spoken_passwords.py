@@ -29,6 +29,43 @@ from tests.growth import grows_with_length
         ("se connecter avec le mot de passe soleil", "soleil"),
         ("mot de passe : «soleil»", "soleil"),
         ("login ada/hunter2", "hunter2"),
+        ("login ada@x.org hunter2 and list", "hunter2"),
+        ("log in as ada, hunter2, then list", "hunter2"),
+        ("log me in (ada / hunter2)", "hunter2"),
+        ("use hunter2 as the password for ada", "hunter2"),
+        ("hunter2 is my password; log in as ada", "hunter2"),
+        ("my password's swordfish", "swordfish"),
+        ("the password should be swordfish", "swordfish"),
+        ("set my password to swordfish", "swordfish"),
+        ("password -> swordfish", "swordfish"),
+        ("password - swordfish", "swordfish"),
+        ('{"email":"ada@x.org","password":"swordfish"}', "swordfish"),
+        ("use 1234 as pin", "1234"),
+        ("1234 is the pin", "1234"),
+        ("2fa 884422", "884422"),
+        ("sign in as ada with swordfish", "swordfish"),
+        ("log in with email ada@x.org and hunter2", "hunter2"),
+        ("the password, hunter2, is what you need", "hunter2"),
+        ("my secret word is swordfish", "swordfish"),
+        ("api key abcdef12", "abcdef12"),
+        ("password you need is swordfish", "swordfish"),
+        ("password to use: swordfish", "swordfish"),
+        ("type swordfish in the password field", "swordfish"),
+        ("fill password with swordfish", "swordfish"),
+        ("u: ada p: swordfish", "swordfish"),
+        ("pin is one two three four", "one two three four"),
+        ("unlock with 4711", "4711"),
+        ("confirm the order with 0000", "0000"),
+        ("recovery code ABCD-1234", "ABCD-1234"),
+        ("curl -u ada:swordfish then list", "swordfish"),
+        ("list https://ada:swordfish@example.com", "swordfish"),
+        ("login ada swordfish", "swordfish"),
+        ("log in as ada swordfish and list", "swordfish"),
+        ("пароль swordfish", "swordfish"),
+        ("密码是swordfish", "swordfish"),
+        ("パスワードはswordfish", "swordfish"),
+        ("wachtwoord swordfish", "swordfish"),
+        ("it is tr0ub4dor, that password of mine", "tr0ub4dor"),
     ],
 )
 def test_what_is_said_as_a_password_is_hidden(request_: str, secret: str) -> None:
@@ -47,6 +84,13 @@ def test_what_is_said_as_a_password_is_hidden(request_: str, secret: str) -> Non
         "create a post called Password rules",
         "delete post 1234",
         "log in and create a post",
+        "log in as ada list my posts",
+        "log in as user99 and delete comment c42",
+        "update the login page text to welcome back",
+        "list posts about password managers",
+        "show me order code 12345",
+        "sign in and set the title to 'Q3-report v2'",
+        "log in using my google account, then list order A-1234",
         "",
     ],
 )
@@ -54,6 +98,16 @@ def test_what_only_speaks_of_passwords_stays(request_: str) -> None:
     assert without_passwords(request_) == request_
 
 
-@pytest.mark.parametrize("piece", ["password ", "pass ", "login ", "pin 1", " 1", "password for a", "'"])
+def test_each_of_two_passwords_is_hidden() -> None:
+    assert without_passwords("change the password from hunter2 to swordfish") == (
+        f"change the password from {HIDDEN} to {HIDDEN}"
+    )
+    assert without_passwords("credentials: ada hunter2") == f"credentials: {HIDDEN} {HIDDEN}"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["password ", "pass ", "login ", "pin 1", " 1", "password for a", "'", "login a ", "to ", "one two ", "code a "],
+)
 def test_the_search_takes_linear_time(piece: str) -> None:
     assert grows_with_length(lambda size: without_passwords(f"password {piece * size}"), 4_000, 40_000)
