@@ -28,11 +28,11 @@ run: $(VENV)/.run
 	@$(BIN)/aurora --workspace "$(WORKSPACE)" index
 	@$(BIN)/aur --workspace "$(WORKSPACE)" mem "$(QUERY)"
 
-# Bytecode is kept: the tests start some thousand programs, each of which would compile what it imports. Three workers
-# for two cores, since a test waits for its programs as long as it works; in this order the long files do not come last.
+# Bytecode is kept: the tests start some thousand programs, each of which would compile what it imports. Four workers
+# for two cores, since a test waits for its programs longer than it works; in this order the long files do not come last.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # Faults by the dozen; another seed each time, unless SEED=… says which. What fails is told with the line that repeats it.
 torture: $(VENV)/.dev

@@ -21,6 +21,7 @@ from aurora_memory.store import Store, chunk_reader, unrecorded
 from aurora_memory.store.export_format import AccessLine, ChunkKey, RunLine, write_line
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace import record_exchange
+from aurora_server.workspace.colleagues import Colleagues
 from aurora_server.workspace.record_exchange import RecordExchange
 from aurora_server.workspace.shared_records import SharedRecords
 from aurora_server.workspace.workspace import Workspace
@@ -295,7 +296,7 @@ class Refusing:
         async def nothing(*_: object) -> None: ...
 
         refusing = cast("Any", self)
-        return RecordExchange(Path("shop"), refusing, refusing, nothing, nothing)
+        return RecordExchange(Path("shop"), refusing, refusing, nothing, nothing, Colleagues(Path("shop")))
 
 
 async def test_an_exchange_that_failed_is_tried_again_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:

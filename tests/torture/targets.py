@@ -86,6 +86,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "team create": ("postgresql://127.0.0.1:9/hub", "red"),
     "team forget": ("--yes",),
     "team join": ("postgresql://127.0.0.1:9/hub",),
+    "team key": ("red",),
     "team leave": ("red",),
     "team members": ("postgresql://127.0.0.1:9/hub", "red"),
     "team preview": (),
