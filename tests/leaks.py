@@ -24,6 +24,9 @@ SHARED_THREADS = ("asyncio_", "ThreadPoolExecutor", "AnyIO")
 SHARED_FILES = ("anon_inode:[eventpoll]", "anon_inode:[eventfd]")
 """What gRPC's pollers of the whole process have; an event loop that is not closed leaves a pair of sockets as well."""
 
+_LIBRARY_FILES = "/.onnxruntime/"
+"""Folder of a file that onnxruntime has open from its first model to the end of the process."""
+
 _FILES = Path("/proc/self/fd")
 
 
@@ -136,7 +139,7 @@ def _left(before: set[tuple[str, int, int]]) -> list[str]:
     for number, _, _ in _open_files() - before:
         with contextlib.suppress(OSError):
             found.append(str((_FILES / number).readlink()))
-    return [each for each in found if each not in SHARED_FILES]
+    return [each for each in found if each not in SHARED_FILES and _LIBRARY_FILES not in each]
 
 
 def _living_in(folder: bytes) -> list[str]:
