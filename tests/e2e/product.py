@@ -104,7 +104,9 @@ class Product:
 
     def daemons(self) -> list[psutil.Process]:
         """Those of them that are daemons."""
-        return [process for process in self.processes() if _says(process, "daemon", "run")]
+        found = {each.pid: each for each in self.processes() if _says(each, "daemon", "run")}
+        # A program that a daemon starts says what the daemon does, until it has become another.
+        return [each for each in found.values() if _parent(each) not in found]
 
     def workers(self) -> list[psutil.Process]:
         """Those of them that parse for a daemon."""
@@ -176,6 +178,13 @@ def daemon_process(product: Product, **variables: str) -> subprocess.Popen[bytes
             stdout=log,
             stderr=log,
         )
+
+
+def _parent(process: psutil.Process) -> int:
+    try:
+        return process.ppid()
+    except psutil.NoSuchProcess:
+        return 0
 
 
 def _says(process: psutil.Process, *words: str) -> bool:

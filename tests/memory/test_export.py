@@ -148,6 +148,30 @@ async def test_moved_chunks_are_known_by_their_shape(opened: Opener, tmp_path: P
     assert (await there.import_learned(tmp_path / "memory.jsonl", NOON)).added == {}
 
 
+async def test_what_is_told_of_a_former_place_is_told_of_the_chunk_that_was_there(
+    opened: Opener, tmp_path: Path
+) -> None:
+    here = await taught(await opened("here", *FILES))
+    path = await exported(here, tmp_path)
+    there = await opened("there", *FILES)
+    await there.import_learned(path, NOON + 2000)
+    before = learned(there.path)
+    moved = chunk("src/store/cache.py", "evict", "throw the oldest entry out", line=40)
+    await there.write([file("src/store/cache.py", moved)], removed=["src/cache.py"])
+    edited = chunk("src/store/cache.py", "evict", "throw every entry out that nobody asked for since noon", line=40)
+    await there.write([file("src/store/cache.py", edited)])
+    after = learned(there.path)
+    assert len(after["boosts"]) == len(before["boosts"])
+    assert ("src/store/cache.py", "evict") in {row[:2] for row in after["boosts"]}
+    done = await there.import_learned(path, NOON + 3000)
+    assert (done.moved, done.waiting) == (0, 0)
+    assert learned(there.path) == after, "what is known already is not known twice"
+    await there.write([*FILES])
+    again = await there.import_learned(path, NOON + 4000)
+    assert again.added["access"] == 1, "another function stands there by now: it is the one that is meant"
+    assert (await there.check()).faults == ()
+
+
 async def test_of_chunks_with_one_shape_the_one_with_the_same_name_is_the_moved_one(
     opened: Opener, tmp_path: Path
 ) -> None:

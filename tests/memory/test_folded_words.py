@@ -46,8 +46,10 @@ async def _old_memory(path: Path) -> None:
             "others_accesses",
             "others_runs",
             "others_patterns",
+            "former_places",
         ):
             db.execute(f"DROP TABLE {table}")
+        db.execute("DROP TRIGGER chunks_former_places")
         db.execute("PRAGMA user_version = 4")
 
 

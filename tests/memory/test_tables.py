@@ -138,6 +138,9 @@ async def test_a_memory_file_and_an_export_of_before_are_read_and_written_alike(
             "others_accesses",
             "others_runs",
             "others_patterns",
+            "former_places",
+            "former_places_chunk",
+            "chunks_former_places",
         ]
     )
     assert read(tmp_path / "there.db", shape) == read(path, shape), "an older file becomes what a new one is"

@@ -55,8 +55,12 @@ class WatchedRoot:
             rules=self.rules,
             cookies=self._cookies,
         )
-        await asyncio.to_thread(watcher.start)
-        self._watcher = watcher
+        self._watcher = watcher  # while it starts, too: who gives up meanwhile stops it
+        try:
+            await asyncio.to_thread(watcher.start)
+        except Exception:
+            self._watcher = None
+            raise
         if watcher.warning:
             logger.warning("watching", extra={"root": str(self._root), "warning": watcher.warning})
 

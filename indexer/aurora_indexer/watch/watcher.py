@@ -134,8 +134,11 @@ class Watcher:
     def _begin(self) -> None:
         if not self._polling:
             try:
-                self._tree, self.mode = self._native()
-                self._tree.start()
+                tree, mode = self._native()
+                tree.start()
+                self._tree, self.mode = tree, mode
+                if self._stopped:  # meanwhile
+                    self.stop()
                 return
             except (ImportError, OSError) as error:
                 self.warning = self._explain(error)

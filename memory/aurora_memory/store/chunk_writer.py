@@ -94,6 +94,9 @@ async def _apply(
     shifted = [pair for plan in plans for pair in plan.shifted]
     rewritten = [pair for plan in plans for pair in plan.rewritten]
     added = [chunk for plan in plans for chunk in plan.added]
+    await learned_writer.keep_places(
+        db, [old.id for old, new in rewritten if (old.path, old.name) != (new.path, new.name)]
+    )
     await _park(db, shifted, rewritten, [each for plan in plans for each in plan.displaced])
     if shifted:
         await _shift(db, shifted)

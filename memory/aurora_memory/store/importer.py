@@ -1,7 +1,8 @@
 """Import of what was learned elsewhere, inside the caller's transaction: all of it, or nothing (`export_format`).
 
-A chunk is found by its identity, then, where it has moved, by its shape. One that is not here is put aside as a gone
-chunk with its history, so that it comes back when its file does. Nothing that is known already is added twice.
+A chunk is found by its identity, then, where it has moved, by where it was or by its shape. One that is not here is
+put aside as a gone chunk with its history, so that it comes back when its file does. Nothing that is known already is
+added twice.
 """
 
 from __future__ import annotations
@@ -296,7 +297,7 @@ class _Taking:
         return 1
 
     async def _row(self, number: int, key: ChunkKey) -> int:
-        """The row of a chunk, found by identity, then by shape, else made as one that is gone."""
+        """The row of a chunk, found by identity, now or formerly, then by shape, else made as one that is gone."""
         known = self._rows_of.get(key)
         if known is None:
             known = self._rows_of[key] = await self._found(number, key)
@@ -312,7 +313,11 @@ class _Taking:
             return chunk_id
         shape = bytes.fromhex(key.shape)
         for chunk_id, gone in await self._rows(
-            "SELECT id, gone_at IS NOT NULL FROM chunks WHERE path = ? AND name = ? AND ordinal = ?",
+            """SELECT id, gone_at IS NOT NULL FROM (
+                 SELECT id, gone_at, 0 AS former FROM chunks WHERE (path, name, ordinal) = (?1, ?2, ?3) UNION ALL
+                 SELECT id, gone_at, 1 FROM chunks WHERE id = (
+                   SELECT chunk_id FROM former_places WHERE (path, name, ordinal) = (?1, ?2, ?3)))
+               ORDER BY gone_at IS NOT NULL, former LIMIT 1""",
             (key.path, key.name, key.ordinal),
         ):
             if gone:

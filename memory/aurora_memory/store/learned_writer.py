@@ -289,6 +289,16 @@ async def _difficult(db: aiosqlite.Connection, signature: str, query: str, score
     )
 
 
+async def keep_places(db: aiosqlite.Connection, ids: Sequence[int]) -> None:
+    """Keep where chunks stand that are about to move, in the caller's transaction: a colleague whose work tree has them
+    there still tells of them by that place. Of those alone that something was learned of.
+    """
+    await db.executemany(
+        f"INSERT OR REPLACE INTO former_places SELECT path, name, ordinal, id FROM chunks WHERE id = ? AND ({held()})",
+        [(each,) for each in ids],
+    )
+
+
 async def follow_copies(db: aiosqlite.Connection, ids: Sequence[int]) -> None:
     """Move what was learned of chunks just put aside to a live copy of each that nothing was learned of yet.
 
@@ -310,6 +320,10 @@ async def follow_copies(db: aiosqlite.Connection, ids: Sequence[int]) -> None:
 
 async def _move(db: aiosqlite.Connection, pairs: Iterable[tuple[int, int]]) -> None:
     rows = list(pairs)
+    await db.executemany("UPDATE former_places SET chunk_id = ? WHERE chunk_id = ?", rows)
+    await db.executemany(
+        "INSERT OR REPLACE INTO former_places SELECT path, name, ordinal, ? FROM chunks WHERE id = ?", rows
+    )
     for table, column in holding():
         await db.executemany(
             f"UPDATE {table.name} SET {column} = ? WHERE {column} = ? AND ({table.rows or 'TRUE'})", rows

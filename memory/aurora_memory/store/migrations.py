@@ -218,6 +218,19 @@ async def mark_others_patterns(db: aiosqlite.Connection) -> None:
     )
 
 
+async def keep_former_places(db: aiosqlite.Connection) -> None:
+    """Database migration 9: where chunks were that something was learned of, before they moved."""
+    for statement in (
+        """CREATE TABLE former_places (
+            path TEXT NOT NULL, name TEXT NOT NULL, ordinal INTEGER NOT NULL, chunk_id INTEGER NOT NULL,
+            PRIMARY KEY (path, name, ordinal)) WITHOUT ROWID""",
+        "CREATE INDEX former_places_chunk ON former_places (chunk_id)",
+        """CREATE TRIGGER chunks_former_places AFTER DELETE ON chunks BEGIN
+            DELETE FROM former_places WHERE chunk_id = OLD.id; END""",
+    ):
+        await db.execute(statement)
+
+
 _COPIES = itertools.count()
 """Numbers of copies: two stores of one process may make one each at the same time."""
 
@@ -230,6 +243,7 @@ MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (
     sum_rows,
     note_unrecorded,
     mark_others_patterns,
+    keep_former_places,
 )
 """Append only. The database's `user_version` is how many of these it has had."""
 

@@ -313,6 +313,13 @@ TABLES: tuple[Table, ...] = (
         nature="local",
         references=_OF_CHUNK,
     ),
+    Table(
+        name="former_places",
+        key="path",
+        columns=("path", "name", "ordinal", "chunk_id"),
+        nature="derived",  # without it what is told of a former place waits there
+        references=_OF_CHUNK,
+    ),
     Table(name="heard_changes", key="change_id", columns=("change_id",), nature="local"),
     Table(
         name="files",

@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from aurora_indexer.files.scan import Limits, scan
+from aurora_indexer.watch.watched_root import WatchedRoot
 from aurora_indexer.watch.watcher import Changes, Watcher
 from tests.indexer.watch.event_probe import MODES, Seen, covers, until, write
 from tests.patience import HANG
@@ -42,6 +44,47 @@ async def native(root: Path) -> AsyncIterator[Seen]:
     await made.start()
     yield made
     await asyncio.to_thread(made.watcher.stop)
+
+
+async def test_who_gives_up_while_the_watch_comes_up_leaves_none_behind(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered, go_on = threading.Event(), threading.Event()
+    begin = Watcher._begin
+
+    def slow(watcher: Watcher) -> None:
+        entered.set()
+        assert go_on.wait(HANG)
+        begin(watcher)
+        ended.set()
+
+    ended = threading.Event()
+    monkeypatch.setattr(Watcher, "_begin", slow)
+    watched = WatchedRoot(root, 0.05, lambda changes: None)
+    starting = asyncio.create_task(watched.start())
+    assert await asyncio.to_thread(entered.wait, HANG)
+    starting.cancel()
+    await asyncio.wait([starting])
+    await watched.stop()
+    go_on.set()
+    assert await asyncio.to_thread(ended.wait, HANG)
+    await asyncio.sleep(0.05)  # whatever the thread asked the loop for
+    assert [each.get_name() for each in asyncio.all_tasks() if each.get_name().startswith("watch")] == []
+    assert "anon_inode:inotify" not in {os.path.realpath(each) for each in Path("/proc/self/fd").iterdir()}
+    await watched.start()  # and it can be watched again
+    assert watched.mode == "inotify"
+    await watched.stop()
+
+
+async def test_a_watch_that_fails_to_come_up_can_be_tried_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = WatchedRoot(root, 0.05, lambda changes: None)
+    with monkeypatch.context() as patch:
+        patch.setattr(Watcher, "_begin", lambda watcher: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            await watched.start()
+    await watched.start()
+    assert watched.mode != "off"
+    await watched.stop()
 
 
 async def test_saves_new_files_and_deletions(seen: Seen) -> None:
