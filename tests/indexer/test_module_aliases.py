@@ -18,7 +18,7 @@ async def usage(
 ) -> Usage:
     """How often a definition is used in a workspace of these files.
 
-    `twice`: after every file was written again; `then` are files as they are written next.
+    `twice`: after every file was deleted and written again, one by one; `then` are files as they are written next.
     """
     for place, text in files.items():
         (root / place).parent.mkdir(parents=True, exist_ok=True)
@@ -36,8 +36,8 @@ async def usage(
         await store.resolve()
         if twice:
             for each in indexed:
-                changed = IndexedFile(FileStat(2, 2), each.parsed)
-                await store.write([changed])
+                await store.write(removed=[each.parsed.path])
+                await store.write([IndexedFile(FileStat(2, 2), each.parsed)])
                 await store.resolve()
         for place, text in (then or {}).items():
             if (parsed_again := parse_source(place, text.encode(), 5.0)) is not None:
@@ -106,11 +106,11 @@ async def test_a_default_export_is_called_by_any_name(tmp_path: Path) -> None:
     assert (await usage(tmp_path, files, "src/parse.ts", "parse")).callers == 2
 
 
-@pytest.mark.parametrize("twice", [False, True], ids=["at once", "file by file"])
-async def test_what_a_node_module_is_itself_is_called_by_any_name(tmp_path: Path, twice: bool) -> None:
+@pytest.mark.parametrize("edited", [False, True], ids=["at once", "edited one by one"])
+async def test_what_a_node_module_is_itself_is_called_by_any_name(tmp_path: Path, edited: bool) -> None:
     files = {
         "package.json": '{"main": "shop.js", "types": "shop.d.ts"}',
-        "shop.js": "function shop(options) { return options }\nfunction inner() {}\nmodule.exports = shop\n",
+        "shop.js": "function create(options) { return options }\nfunction inner() {}\nmodule.exports = create\n",
         "shop.d.ts": "declare function shop(options: object): object\nexport interface Options { a: string }\n",
         "lib/again.js": "const whole = require('../shop')\nexports = module.exports = whole\n",
         "lib/main.js": "const inner = require('./again')\nmodule.exports = { inner }\n",
@@ -120,8 +120,10 @@ async def test_what_a_node_module_is_itself_is_called_by_any_name(tmp_path: Path
         "test/e.js": "const Shop = require('shop')\nfunction e() { return Shop({}) }\n",
         "test/f.ts": "import { Options } from '../'\nexport interface F extends Options { b: string }\n",
     }
-    assert await usage(tmp_path, files, "shop.js", "shop", twice=twice) == Usage(callers=3)
-    assert (await usage(tmp_path, files, "shop.d.ts", "Options", twice=twice)).subclasses == 1
+    then = {path: text.replace("({})", "({ a: 1 })") for path, text in files.items() if edited and "({})" in text}
+    assert len(then) == (4 if edited else 0)
+    assert await usage(tmp_path, files, "shop.js", "create", then=then) == Usage(callers=3)
+    assert (await usage(tmp_path, files, "shop.d.ts", "Options", then=then)).subclasses == 1
 
 
 async def test_what_a_node_module_gives_away_comes_before_members_of_what_it_is(tmp_path: Path) -> None:
