@@ -64,7 +64,7 @@ def test_three_branches_and_loops_are_few_and_more_than_ten_are_many(
             "",
             "",
             ("gamma delta omega sigma zeta kappa",),
-            ["alpha", "beta", "gamma"],
+            "alpha beta gamma delta omega sigma zeta".split(),
             id="seven at most",
         ),
         pytest.param(
@@ -72,7 +72,7 @@ def test_three_branches_and_loops_are_few_and_more_than_ten_are_many(
             "",
             "Sum up all prices of a customer. Rounding follows.",
             (),
-            ["total", "sum", "prices", "customer", "rounding"],
+            ["total", "sum", "prices", "customer", "rounding", "follows"],
             id="the first sentence before the rest",
         ),
     ],
@@ -80,6 +80,4 @@ def test_three_branches_and_loops_are_few_and_more_than_ten_are_many(
 def test_the_words_that_tell_a_chunk_best_come_first(
     name: str, signature: str, docstring: str, more: Sequence[str], words: list[str]
 ) -> None:
-    found = PLAIN(name, signature, docstring, more)
-    assert list(found[: len(words)]) == words
-    assert len(found) <= 7
+    assert list(PLAIN(name, signature, docstring, more)) == words
