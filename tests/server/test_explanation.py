@@ -10,9 +10,13 @@ from msgspec.structs import replace
 
 from aurora_memory import UnknownChunk
 from aurora_memory.chunks import Import
+from aurora_memory.documents import PatternSubgoal
+from aurora_memory.lifespans.policies import BUILT_IN
 from aurora_memory.store import Store
-from aurora_server.workspace.explanation import chunk_named
+from aurora_server.workspace.colleagues import Colleagues
+from aurora_server.workspace.explanation import chunk_named, explain_id
 from tests.memory.building import chunk, file
+from tests.memory.runs import retrieved, run
 
 ROOT = Path("/home/me/shop")
 
@@ -76,3 +80,18 @@ async def test_which_chunk_is_meant(store: Store, named: str, meant: str) -> Non
 async def test_what_nothing_is_called_is_said(store: Store, named: str, said: str) -> None:
     with pytest.raises(UnknownChunk, match=said):
         await store.read(chunk_named, ROOT, named)
+
+
+async def test_of_the_patterns_that_used_a_chunk_the_best_comes_first_then_that_which_was_of_use_more_often(
+    store: Store,
+) -> None:
+    load = await store.read(chunk_named, ROOT, "src/a.py:load")
+    ways = {"once": "Mill flour", "often": "Paint walls", "best": "Weld pipes", "poor": "Cut grass"}
+    for number, (name, score) in enumerate(
+        [("once", 0.9), ("often", 0.9), ("often", 0.9), ("best", 0.95), ("poor", 0.7)]
+    ):
+        steps = (PatternSubgoal(id="SG1", description=ways[name], agent="coder"),)
+        asked = {"query": ways[name], "pattern": name, "subgoals": steps}
+        await store.learn(run(number, score, retrieved=retrieved(load.id), **asked))
+    found = await store.read(explain_id, ROOT, "src/a.py:load", Colleagues(ROOT), BUILT_IN)
+    assert [(each.id, each.uses) for each in found.patterns] == [("reas:best", 1), ("reas:often", 2), ("reas:once", 1)]
