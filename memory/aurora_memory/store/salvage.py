@@ -31,6 +31,13 @@ _SUM_RECORD = b"\x02\x00"
 MOST_MENDED = 64
 """Rows in which changed bits are looked for: where there are more, it was no bit that changed."""
 _COMPANIONS = ("-wal", "-shm", "-journal")
+_OF_NOTHING = (
+    "DELETE FROM outbox WHERE change_id NOT IN (SELECT change_id FROM deliverable_events)",
+    "DELETE FROM others_accesses WHERE access_id NOT IN (SELECT id FROM accesses)",
+    "DELETE FROM others_runs WHERE run_id NOT IN (SELECT run_id FROM boosts)",
+    "DELETE FROM others_patterns WHERE chunk_id NOT IN (SELECT chunk_id FROM documents)",
+)
+"""Statements for rows so short that rows of an index look the same: without what they speak of they are none."""
 _TYPES: dict[str, type] = {"INTEGER": int, "REAL": float, "TEXT": Text, "BLOB": bytes}
 
 
@@ -65,6 +72,8 @@ def copy_learned(damaged: Path, fresh: Path, now: float) -> Copied:
         for shape in reading.shapes:
             shape.insert(new, reading.rows[shape.table.name])
         _name_chunks(new, reading)
+        for statement in _OF_NOTHING:
+            new.execute(statement)
         # Of the chunks those stay that something was learned of, gone until they are indexed again.
         new.execute(f"DELETE FROM chunks WHERE NOT ({spoken_of()})")
         new.execute(

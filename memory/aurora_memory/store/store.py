@@ -38,6 +38,7 @@ from aurora_memory.store.commit_writer import HistoryWriter
 from aurora_memory.store.connection import connect, explained
 from aurora_memory.store.deliverable_log import Outbox
 from aurora_memory.store.file_identity import FileIdentity, usable_size
+from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.maintenance import Maintained
 from aurora_memory.store.migrations import migrate
 from aurora_memory.store.reader import Reader
@@ -89,6 +90,7 @@ class Store(Maintained):
         except OSError as error:
             raise StoreError(f"cannot create the folder {path.parent}: {error.strerror}; set AURORA_HOME") from error
         await _made(path)
+        await asyncio.to_thread(refuse_changed_log, path)
         writer = await connect(path)
         reader = ReaderThread(path, weighing)
         try:
