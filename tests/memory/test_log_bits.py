@@ -70,7 +70,7 @@ async def test_a_changed_bit_of_a_log_is_told_and_costs_nothing(tmp_path: Path) 
         changed = bytearray(log)
         changed[at] ^= 1 << bit
         path = put(tmp_path / f"{at}-{bit}", file, bytes(changed))
-        with pytest.raises(StoreCorrupt, match="a bit changed on the disk.*doctor --repair"):
+        with pytest.raises(StoreCorrupt, match="a bit changed on the disk"):
             await Store.open(path)
         assert path.with_name("memory.db-wal").read_bytes() == changed, "it is as it was"
         await salvage_file(path, NOON)
