@@ -145,15 +145,16 @@ class Store(Maintained):
             try:
                 if durable:
                     await db.execute("PRAGMA synchronous = FULL")
-                await db.execute("BEGIN IMMEDIATE")
-                self._noted = False
                 try:
+                    await db.execute("BEGIN IMMEDIATE")
+                    self._noted = False
                     yield db
                 except BaseException:
-                    await asyncio.shield(db.execute("ROLLBACK"))
+                    await asyncio.shield(_undone(db))
                     raise
-                await asyncio.shield(db.execute("COMMIT"))
-                self.read.count_write()
+                commit = asyncio.ensure_future(db.execute("COMMIT"))
+                commit.add_done_callback(lambda _: self.read.count_write())  # who waits may be cancelled before
+                await asyncio.shield(commit)
                 if self._noted:
                     self._noted = False
                     for hear in tuple(self._learned_listeners):
@@ -309,6 +310,14 @@ class Store(Maintained):
         async with self._turn:
             await self._writer.execute("PRAGMA optimize")
             await self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+async def _undone(db: aiosqlite.Connection) -> None:
+    """Roll back what was begun. Who is cancelled while it waits for another process may have begun it all the same;
+    where SQLite has rolled back already, as on a full disk, that is what is to be told.
+    """
+    with suppress(sqlite3.OperationalError):
+        await db.execute("ROLLBACK")
 
 
 async def _made(path: Path) -> None:
