@@ -339,3 +339,25 @@ def test_a_changed_bit_of_a_records_log_is_told_and_costs_nothing(tmp_path: Path
         renew(torn, REPOSITORY, "ann", "m1")
         with closing(_open(tmp_path / str(number))) as record:
             assert len(held - _held(record)) <= 1 and _held(record) <= held
+
+
+def test_a_renewal_that_fails_leaves_the_damaged_record_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, held, _ = _filled(tmp_path)
+    raw = bytearray(path.read_bytes())
+    raw[raw.index(b'"name_77"') + 2] ^= 1
+    path.write_bytes(raw)
+
+    def full(record: Record, entries: object) -> int:
+        raise StoreError(f"no space left to write {record.path}")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Record, "union", full)
+        with pytest.raises(StoreError, match="no space left"):
+            renew(path, REPOSITORY, "ann", "m1")
+    assert path.read_bytes() == raw and [each.name for each in path.parent.glob("r.db*")] == ["r.db"]
+    renew(path, REPOSITORY, "ann", "m1")
+    path.rename(path.with_name("r.db.saved"))  # what a kill between its two renames leaves
+    with closing(_open(tmp_path)) as record:
+        assert len(_held(record)) == len(held) - 1

@@ -26,6 +26,7 @@ from aurora_memory.record.entry import FORGET, Draft, Entry, checked, entry_id, 
 from aurora_memory.record.entry_keys import entry_keys
 from aurora_memory.store.connection import BUSY_SECONDS, explained
 from aurora_memory.store.log_bits import refuse_changed_log
+from aurora_memory.store.salvage import finish_exchange
 from aurora_protocol.strict_modes import OWN_FILE, complaint
 
 APPLICATION_ID = 0x41555252
@@ -92,6 +93,7 @@ class Record:
     @classmethod
     def open(cls, path: Path, repository: str, author: str, machine: str) -> Record:
         """Open or create the record of `repository`. Raises a StoreError that says what to do."""
+        finish_exchange(path)
         make_private(path)
         refuse_changed_log(path)
         try:

@@ -15,10 +15,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from aurora_memory import StoreError
-from aurora_memory.record.entry import Entry, entry_id
+from aurora_memory.record.entry import Entry, InvalidEntry, entry_id
 from aurora_memory.record.record_file import Forgotten, Record
+from aurora_memory.store.export_format import InvalidExport
 from aurora_memory.store.page_reader import INDEX_INTERIOR, INDEX_LEAF, TABLE_LEAF, Pages, Text, record
-from aurora_memory.store.salvage import set_aside
+from aurora_memory.store.salvage import exchange
 
 _AT_ONCE = 500
 _MOST_ENTRIES = 1 << 40
@@ -34,10 +35,26 @@ class Renewed(Struct, frozen=True):
 
 
 def renew(path: Path, repository: str, author: str, machine: str) -> Renewed:
-    """Set a damaged record aside and make a new one. Nobody may have it open. Raises a StoreError."""
-    aside = set_aside(path, time.time())
+    """Put a new record in the place of a damaged one, which is set aside. Nobody may have it open.
+
+    Raises a StoreError: then the damaged one is where it was.
+    """
+    fresh = path.with_name(f"{path.name}.renewed")
+    try:
+        saved = _copied(path, fresh, repository, author, machine)
+        aside = exchange(path, fresh, time.time())
+    finally:
+        for suffix in ("", "-wal", "-shm"):
+            fresh.with_name(fresh.name + suffix).unlink(missing_ok=True)
+    if aside is None:
+        raise StoreError(f"{path} was removed meanwhile; what could be read of it is in the new one")
+    return Renewed(aside, saved)
+
+
+def _copied(path: Path, fresh: Path, repository: str, author: str, machine: str) -> int:
+    fresh.unlink(missing_ok=True)  # of a renewal that was killed
     saved = 0
-    with closing(Record.open(path, repository, author, machine)) as record, _pages_of(aside) as pages:
+    with closing(Record.open(fresh, repository, author, machine)) as record, _pages_of(path) as pages:
         record.keep_forgotten(_forgotten(pages))
         some: list[Entry] = []
         for each in _entries(pages, repository):
@@ -47,7 +64,7 @@ def renew(path: Path, repository: str, author: str, machine: str) -> Renewed:
                 some = []
         saved += _taken(record, some)
         record.begin_after(_last_sequence(pages, author, machine))
-    return Renewed(aside, saved)
+    return saved
 
 
 def _pages_of(path: Path) -> Pages:
@@ -60,12 +77,12 @@ def _pages_of(path: Path) -> Pages:
 def _taken(record: Record, entries: list[Entry]) -> int:
     try:
         return record.union(entries)
-    except (StoreError, ValueError):
+    except (InvalidEntry, InvalidExport, ValueError):
         new = 0
         for each in entries:
             try:
                 new += record.union([each])
-            except (StoreError, ValueError):
+            except (InvalidEntry, InvalidExport, ValueError):
                 continue  # it is not what was written
         return new
 

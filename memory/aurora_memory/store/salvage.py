@@ -112,6 +112,39 @@ def set_aside(path: Path, now: float) -> Path:
     return target
 
 
+def exchange(path: Path, fresh: Path, now: float) -> Path | None:
+    """Put a whole file in the place of a damaged one, which is set aside; returns where to, None where nothing was.
+
+    A process that is killed between the two leaves nothing at `path`: `finish_exchange` then ends it. `fresh` is not
+    open.
+    """
+    ready = _ready(path)
+    try:
+        fresh.replace(ready)
+        aside = set_aside(path, now) if os.path.lexists(path) else None
+        for suffix in _COMPANIONS:  # a log without its file would be taken for the new one's
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        ready.rename(path)
+    except OSError as error:
+        raise StoreError(f"cannot put {path} in its place: {error.strerror}; check its folder's permissions") from error
+    return aside
+
+
+def finish_exchange(path: Path) -> None:
+    """Put the file in its place that a killed `exchange` was about to put there, if one was."""
+    ready = _ready(path)
+    if os.path.lexists(path) or not ready.is_file():
+        return
+    try:
+        ready.rename(path)
+    except OSError as error:
+        raise StoreError(f"cannot put {ready} in its place: {error.strerror}; rename it to {path}") from error
+
+
+def _ready(path: Path) -> Path:
+    return path.with_name(f"{path.name}.saved")
+
+
 class _Shape:
     """How the records of one table are laid out."""
 

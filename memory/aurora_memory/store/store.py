@@ -44,6 +44,7 @@ from aurora_memory.store.migrations import migrate
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
+from aurora_memory.store.salvage import finish_exchange
 from aurora_protocol.secret_mask import masked, masked_json, masked_struct
 
 _NEW = itertools.count()
@@ -322,6 +323,7 @@ async def _undone(db: aiosqlite.Connection) -> None:
 
 async def _made(path: Path) -> None:
     """Make a new memory file elsewhere and put it in its place whole: one that is empty there has lost what it held."""
+    await asyncio.to_thread(finish_exchange, path)
     size = await asyncio.to_thread(usable_size, path)
     if size == 0:
         raise StoreCorrupt(f"{path} is empty, and a memory never is; 'aurora doctor --repair' sets it aside")
