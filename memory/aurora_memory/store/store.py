@@ -147,25 +147,32 @@ class Store(Maintained):
                 if durable:
                     await db.execute("PRAGMA synchronous = FULL")
                 try:
-                    await db.execute("BEGIN IMMEDIATE")
+                    await db.execute("BEGIN IMMEDIATE")  # the thread begins although whoever waits for it gives up
                     self._noted = False
                     yield db
                 except BaseException:
-                    await asyncio.shield(_undone(db))
+                    await asyncio.shield(db.rollback())  # nothing where it did not begin
                     raise
-                commit = asyncio.ensure_future(db.execute("COMMIT"))
-                commit.add_done_callback(lambda _: self.read.count_write())  # who waits may be cancelled before
-                await asyncio.shield(commit)
-                if self._noted:
-                    self._noted = False
-                    for hear in tuple(self._learned_listeners):
-                        hear()
+                await asyncio.shield(self._commit(db))
             except sqlite3.Error as error:
                 raise explained(error, self.path) from error
             finally:
                 if durable:
                     with suppress(sqlite3.Error, ValueError):  # the connection broke: the next one begins with NORMAL
                         await asyncio.shield(db.execute("PRAGMA synchronous = NORMAL"))
+
+    async def _commit(self, db: aiosqlite.Connection) -> None:
+        """End of a transaction, with what follows from it, also where nobody waits for it any more."""
+        try:
+            await db.execute("COMMIT")
+        except sqlite3.Error:
+            await db.rollback()  # SQLite may have left it open (SQLITE_BUSY, SQLITE_FULL)
+            raise
+        self.read.count_write()
+        if self._noted:
+            self._noted = False
+            for hear in tuple(self._learned_listeners):
+                hear()
 
     def on_learned(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Be told when something was learned that the repository's record lacks; returns how to stop listening."""
@@ -311,14 +318,6 @@ class Store(Maintained):
         async with self._turn:
             await self._writer.execute("PRAGMA optimize")
             await self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-async def _undone(db: aiosqlite.Connection) -> None:
-    """Roll back what was begun. Who is cancelled while it waits for another process may have begun it all the same;
-    where SQLite has rolled back already, as on a full disk, that is what is to be told.
-    """
-    with suppress(sqlite3.OperationalError):
-        await db.execute("ROLLBACK")
 
 
 async def _made(path: Path) -> None:
