@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -344,21 +343,3 @@ async def test_a_count_holds_what_is_sure_apart_from_what_is_likely(store: Store
     await store.resolve()
     base = await only(store, "base.py", "Base")
     assert await store.read(relation_reader.usages, [base]) == {base: Usage(subclasses=1, likely_subclasses=1)}
-
-
-async def test_who_gives_up_waiting_for_another_process_leaves_no_transaction_behind(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path / "memory.db")
-    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        for _ in range(3):
-            waiting = asyncio.create_task(store.remember("key", "of one who gives up"))
-            await asyncio.sleep(0)
-            while store._turn.locked() and not store._writer._tx.empty():
-                await asyncio.sleep(0)
-            waiting.cancel()
-            await asyncio.sleep(0)
-        other.execute("ROLLBACK")
-    await asyncio.gather(waiting, return_exceptions=True)
-    await store.remember("key", "of one who waits")
-    assert await store.read(file_reader.fact, "key") == "of one who waits"
-    await store.close()
