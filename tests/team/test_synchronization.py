@@ -149,7 +149,7 @@ def test_a_restored_hub_that_has_gone_on_since_is_read_again(hub: Server, tmp_pa
         ann.append([access(float(at)) for at in range(4, 14)])
         assert _sync(hub, "ann", ann, of_ann).sent == 11
         with Hub.open(hub.url("bob")) as member:
-            head = member.heads(TEAM, repository)[ann.author, ann.machine]
+            head = member.news(TEAM, repository, {}, 1).heads[ann.author, ann.machine]
         assert head > max(number for _, _, number in of_bob.pulled), "it has caught up in numbers"
         assert _sync(hub, "bob", bob, of_bob).fetched == 10
         assert held(bob) == held(ann)
