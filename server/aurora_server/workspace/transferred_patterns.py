@@ -45,7 +45,11 @@ class TransferredPatterns:
             if not await asyncio.to_thread((self._home / FOLDER).is_dir):
                 return []
             if self._place is None:
-                self._place = await record_place(self._root, self._home)
+                try:
+                    self._place = await record_place(self._root, self._home)
+                except StoreError as error:  # one of the records is one's own, and which it is is not known now
+                    logger.warning("other records not read", extra={"root": str(self._root), "error": str(error)})
+                    return []
             suffixes, weight = await self._read(_here)
             await asyncio.to_thread(self._refresh, self._place)
             patterns = [each for _, some in self._known.values() for each in some]
