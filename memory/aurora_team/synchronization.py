@@ -66,9 +66,13 @@ def synchronize(
     outcome = Outcome()
     forgets, head = _fetch(hub, team, record, guise, progress, outcome, keep)
     forgets |= _send(hub, team, record, guise, progress, head, kinds, outcome, keep)
-    if forgets:
+    forgotten = record.forgotten()
+    if forgets or forgotten > progress.forgotten:
         gone = hub.live_ids(team, record.repository, guise.stream) - _own_ids(record, guise)
         outcome.erased = hub.erase(team, record.repository, sorted(gone))
+    if progress.forgotten != forgotten:
+        progress.forgotten = forgotten
+        keep()
     return outcome
 
 
