@@ -21,7 +21,7 @@ _SCP = re.compile(r"(?:[^@/:\s]+@)?(?P<host>\[[^\]/]+\]|[^:/\s]{2,}):(?P<path>[^
 _MAX_URL = 4096
 
 PATIENCE = 20.0
-"""Seconds that git has for each word on who somebody is: a machine that has much to do is no reason for another name."""
+"""Seconds that git has for each word on who somebody is: a machine under load is no reason for another name."""
 
 
 class RepositoryIdentity(Struct, frozen=True):
