@@ -221,7 +221,7 @@ class Scope:
         """The chunks that the file imports by name, as relations of `source`, the chunk that stands for it."""
         found: set[int] = set()
         for entry in self._imports:
-            if not entry.name:
+            if not entry.name or not entry.module:  # what a file gives away of its own is not imported there
                 continue
             targets: Sequence[ReferenceTarget] = ()
             if self._exact:
