@@ -207,6 +207,8 @@ class Scope:
                 ):
                     continue  # most names in use are defined elsewhere
                 kind, targets = reference.kind, self._targets(source, reference)
+            elif reference.kind == "requires":
+                continue  # `store.implementation_reader` goes by it
             else:
                 meant = _mentioned(source, reference, self._catalogue)
                 kind, targets = "mentions", [(meant, MENTION_WEIGHT)] if meant else []
