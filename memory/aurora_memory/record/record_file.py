@@ -164,6 +164,34 @@ class Record:
             new += self.union(msgspec.structs.replace(each, repository=self.repository) for _, each in some)
         return new
 
+    def exchange(self, pairs: Iterable[tuple[Entry, Entry]]) -> int:
+        """Put entries in the place of others, which do not come back; how many of these were here. All or none."""
+        with self._writing() as db:
+            found = 0
+            for before, now in pairs:
+                row = db.execute("SELECT number FROM entries WHERE id = ?", (before.id,)).fetchone()
+                if row is not None:
+                    found += 1
+                    _remove(db, row[0], before)
+                    _add(db, [now])
+        if found:
+            self._rows("PRAGMA wal_checkpoint(TRUNCATE)")  # the log has what was taken out, too
+        return found
+
+    def fact(self, key: str) -> str | None:
+        """A small fact about this file."""
+        found = self._rows("SELECT value FROM facts WHERE key = ?", (key,))
+        return str(found[0][0]) if found else None
+
+    def remember(self, key: str, value: str) -> None:
+        """Keep a small fact about this file."""
+        with self._writing() as db:
+            db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
+
+    def last_number(self) -> int:
+        """Number of the entry that this file took in last, 0 where it has none."""
+        return int(self._rows("SELECT coalesce(max(number), 0) FROM entries")[0][0])
+
     def after(self, number: int, limit: int = _AT_ONCE) -> list[tuple[int, Entry]]:
         """Entries after the `number`th that this file took in, with their numbers, in that order."""
         rows = self._rows(
@@ -350,11 +378,17 @@ def _forget(db: sqlite3.Connection, number: int, entry: Entry) -> None:
     where = f"{where} AND kind <> '{FORGET}' AND at <= ?"
     rows = db.execute(f"SELECT number, {_COLUMNS} FROM entries WHERE {where}", (value, entry.at)).fetchall()
     for row in rows:
-        _, key, loose = entry_keys(Entry(row[1], "", *row[2:]))
-        db.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)", (row[1], key, number, loose))
-        db.execute("DELETE FROM patterns WHERE number = ?", (row[0],))
-        db.execute("DELETE FROM keys WHERE key = ? AND number = ?", (key, row[0]))
-        db.execute("DELETE FROM entries WHERE number = ?", (row[0],))
+        _remove(db, row[0], Entry(row[1], "", *row[2:]), by=number)
+
+
+def _remove(db: sqlite3.Connection, number: int, entry: Entry, *, by: int | None = None) -> None:
+    """Take an entry out for good; `by` is the number of the one that says so, without one its own."""
+    _, key, loose = entry_keys(entry)
+    told = (entry.id, key, number if by is None else by, loose)
+    db.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)", told)
+    db.execute("DELETE FROM patterns WHERE number = ?", (number,))
+    db.execute("DELETE FROM keys WHERE key = ? AND number = ?", (key, number))
+    db.execute("DELETE FROM entries WHERE number = ?", (number,))
 
 
 def file_marks(path: Path) -> FileMarks:
