@@ -52,10 +52,10 @@ class Verdict(Struct, frozen=True):
 def judge(facts: ChunkFacts, policies: Policies, now: float) -> Verdict:
     """Decide over one chunk; `now` is Unix seconds.
 
-    The first policy that fits decides, then the default one; before a built-in one and before
-    the default one the chunk's own rules are asked. Every one that fits may flag it. A rule `retain_while_active` holds only while the chunk is used: after that the
-    rules behind it are asked, and with none of them fitting the chunk decays. To decay is no lifespan: what decays ends
-    with the next policy that fits and names days (App. C.2: 180 of what succeeded).
+    The first policy that fits decides, then the default one; before a built-in one, and before the default one, the
+    chunk's own rules are asked. Every one that fits may flag it. A rule `retain_while_active` holds only while the
+    chunk is used: after that the rules behind it are asked, and with none of them fitting the chunk decays. To decay is
+    no lifespan: what decays ends with the next policy that fits and names days (App. C.2: 180 of what succeeded).
     """
     if not policies.enabled:
         return _OFF
