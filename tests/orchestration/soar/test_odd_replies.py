@@ -1,4 +1,4 @@
-"""A provider whose replies are odd in ways that a schema does not tell: no crash, no false claim, no run over its limit.
+"""A provider whose replies are odd in ways that no schema tells: no crash, no false claim, no run over its limit.
 
 Beside `test_misbehaviour`: there the model fails, here the wire, the figures beside an answer, or what is in it.
 """
@@ -269,7 +269,7 @@ SOMETHING: dict[str, Way] = {
     "praise for everything": said(
         "judge",
         lambda told: {"verification": verdict(("addresses_query", "traceable", "consistent", "calibrated"), 1.0)},
-    ),  # fmt: skip
+    ),
 }
 """Ways of being odd that a run may still come through; what it then says has to be so."""
 
