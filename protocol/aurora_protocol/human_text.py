@@ -40,7 +40,7 @@ def used(sure: int, likely: int, noun: str) -> str:
 
 
 def heir(kind: str) -> str:
-    """What one is called that inherits from a chunk of that kind, or does what it asks for: `implementer`, `subclass`."""
+    """What one is called that inherits from a chunk of that kind, or does what it asks: `implementer`, `subclass`."""
     return "implementer" if kind in ("interface", "trait") else "subclass"
 
 
