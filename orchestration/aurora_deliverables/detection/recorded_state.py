@@ -62,6 +62,7 @@ class RecordedState(Struct, frozen=True):
     tests_at: float | None = None
     verified: bool = False
     ended: bool = False
+    ended_at: float | None = None
     abandoned: bool = False
     """Ended because its spec was missed: so it goes on where that is found again."""
     author: str | None = None
@@ -134,9 +135,11 @@ def heard(before: RecordedState, event: Event) -> RecordedState:
         case SpecChecked():
             return replace(after, checked=what)
         case Ended():
-            return replace(after, ended=True, abandoned=what.status == "failed" and event.source in MISSING)
+            return replace(
+                after, ended=True, ended_at=event.at, abandoned=what.status == "failed" and event.source in MISSING
+            )
         case Revived():
-            return replace(after, ended=False, abandoned=False)
+            return replace(after, ended=False, ended_at=None, abandoned=False)
         case _:
             return after
 

@@ -185,3 +185,44 @@ def test_a_phase_is_told_by_the_files_it_makes() -> None:
 def test_a_line_that_is_none_of_gits_is_passed_over() -> None:
     said = b"\x1eno commit\n" + log(PROPOSED, (2, ["T\tx", f"R100\t{CHANGE}/tasks.md", "C100\ta\tb"]))
     assert read_history(said)["add-search"].begun.at == 1
+
+
+def test_what_a_merge_did_itself_is_told_and_what_its_sides_did_is_not_told_again() -> None:
+    merge = (3, [f"AR\t{ARCHIVED}/{name}\t{CHANGE}/{name}\t{ARCHIVED}/{name}" for name in ("proposal.md", "tasks.md")])
+    found = history(PROPOSED, merge, (4, [f"MM\t{CHANGE}/tasks.md\t{CHANGE}/tasks.md\t{CHANGE}/tasks.md"]))
+    assert found.archived is not None and (found.archived.at, dict(found.phases).get("apply")) == (3, None)
+    gone = [f"DD\t{CHANGE}/{name}\t{CHANGE}/{name}\t{CHANGE}/{name}" for name in ("proposal.md", "tasks.md")]
+    found = history(PROPOSED, (3, gone))
+    assert found.removed is not None and found.removed.at == 3
+
+
+def test_a_folder_whose_tasks_moved_while_its_proposal_stayed_is_not_renamed() -> None:
+    other = "openspec/changes/add-cart"
+    found = read_history(log(PROPOSED, (3, [*added(other, "proposal.md"), *moved(CHANGE, other, "tasks.md")])))
+    assert found["add-search"].names == () and found["add-cart"].begun.at == 3
+    rewritten = [f"D\t{CHANGE}/proposal.md", *added(other, "proposal.md"), *moved(CHANGE, other, "tasks.md")]
+    found = read_history(log(PROPOSED, (3, rewritten)))
+    assert found["add-search"] is found["add-cart"] and found["add-cart"].name == "add-cart"
+
+
+def test_commits_that_a_shallow_clone_ends_at_tell_no_begin_and_no_phase() -> None:
+    found = read_history(log(PROPOSED, (2, [f"M\t{CHANGE}/tasks.md"]), DONE), {"c1"})["add-search"]
+    assert found.cut and dict(found.phases).keys() == {"apply"}
+    assert {type(event.what) for event in events_of(found, told("add-search", []), "add-search", ())} == {
+        PhaseStarted,
+        Ended,
+    }
+
+
+def test_a_change_taken_back_twice_is_revived_twice() -> None:
+    back = moved(ARCHIVED, CHANGE, "proposal.md", "tasks.md")
+    again = moved(CHANGE, ARCHIVED, "proposal.md", "tasks.md")
+    heard: list[Event] = []
+    commits: list[tuple[int, Sequence[str]]] = [PROPOSED]
+    for commit in (DONE, (5, back), (6, again), (7, back), (8, again)):
+        commits.append(commit)
+        heard += events_of(history(*commits), told("add-search", heard), "add-search", ())
+    assert [event.at for event in heard if isinstance(event.what, Revived)] == [5, 7]
+    assert [event.at for event in heard if isinstance(event.what, Ended)] == [3, 6, 8]
+    assert len({event.id for event in heard}) == len(heard)
+    assert events_of(history(*commits), told("add-search", heard), "add-search", ()) == []
