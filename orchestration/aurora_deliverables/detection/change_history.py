@@ -70,9 +70,9 @@ class Dated(Struct, frozen=True):
 class ChangeHistory(Struct, frozen=True):
     """All that the log tells of one change. `change_id` is its first name, `names` what it was called since.
 
-    `removed` is where its folder was removed without being archived, on whichever branch, `reopened` where it was last
-    taken back out of the archive, `times_reopened` how often. `cut`: it was there at a commit that a shallow clone
-    ends at, so when it began, and by whom, is not known.
+    `removed` is where its folder was removed without being archived, on whichever branch, `returned` where it came back
+    after that, `reopened` where it was last taken back out of the archive, `times_reopened` how often. `cut`: it was
+    there at a commit that a shallow clone ends at, so when it began, and by whom, is not known.
     """
 
     change_id: str
@@ -84,6 +84,7 @@ class ChangeHistory(Struct, frozen=True):
     removed: Dated | None = None
     reopened: Dated | None = None
     times_reopened: int = 0
+    returned: Dated | None = None
     cut: bool = False
 
     @property
@@ -104,6 +105,7 @@ class _Seen:
         self.removed: Dated | None = None
         self.reopened: Dated | None = None
         self.times_reopened = 0
+        self.returned: Dated | None = None
         self.cut = False
 
 
@@ -141,6 +143,7 @@ def read_history(said: bytes, ends_at: Container[str] = ()) -> dict[str, ChangeH
             seen.removed,
             seen.reopened,
             seen.times_reopened,
+            seen.returned,
             seen.cut,
         )
         for change_id, seen in changes.items()
@@ -185,7 +188,8 @@ def _note(changes: dict[str, _Seen], names: dict[str, str], dated: Dated, touche
             seen.begun = dated
         elif seen.archived is not None:
             continue  # the name is used once more, or a branch does not know yet: neither makes that change longer
-        seen.removed = None
+        if seen.removed is not None:
+            seen.removed, seen.returned = None, dated
         phase = _phase_of(touch.path)
         if touch.path.endswith("/tasks.md"):
             seen.tasks_at = dated.at
@@ -296,6 +300,9 @@ def events_of(
     if told.ended and told.ended_at is not None and reopened is not None and told.ended_at < reopened.at:
         events.append(_event(change_id, reopened, Revived(), "taken back out of the archive", again))
         told = heard(told, events[-1])
+    if told.archived and told.ended_at is not None and end is not None and begun.at <= end.at < told.ended_at:
+        events.append(_event(change_id, end, PhaseStarted("archive"), "archived"))
+        events.append(_event(change_id, end, Ended("completed", reason="archived"), "archived before that", again))
     if told.ended and not (told.abandoned and end is not None):
         return events
     if told.ended and end is not None:

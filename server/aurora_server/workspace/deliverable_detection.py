@@ -458,7 +458,8 @@ class DeliverableDetection:
             return None  # it was taken back out of the archive elsewhere since
         if ending is not None and archived is not None:
             ending = replace(ending, at=min(ending.at, archived.at))
-        return replace(seen, artefacts=artefacts, tasks=tasks, ending=ending)
+        returned = history.returned.at if history.returned is not None else None
+        return replace(seen, artefacts=artefacts, tasks=tasks, ending=ending, returned_at=returned)
 
     async def _came_with_git(self, places: Iterable[str]) -> bool:
         return await self._git.is_clean(sorted(places))

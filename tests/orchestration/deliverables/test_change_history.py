@@ -19,6 +19,7 @@ from aurora_deliverables.events import (
     SpecSource,
     Started,
 )
+from aurora_deliverables.reducer import fold
 
 CHANGE = "openspec/changes/add-search"
 ARCHIVED = "openspec/changes/archive/2026-11-20-add-search"
@@ -206,8 +207,9 @@ def test_a_folder_whose_tasks_moved_while_its_proposal_stayed_is_not_renamed() -
 
 
 def test_commits_that_a_shallow_clone_ends_at_tell_no_begin_and_no_phase() -> None:
-    found = read_history(log(PROPOSED, (2, [f"M\t{CHANGE}/tasks.md"]), DONE), {"c1"})["add-search"]
-    assert found.cut and dict(found.phases).keys() == {"apply"}
+    touched = (2, [f"M\t{CHANGE}/tasks.md"])
+    found = read_history(log(PROPOSED, touched, DONE), {"c1"})["add-search"]
+    assert found.cut and [dated.commit for _, dated in found.phases] == ["c2", "c2"]
     assert {type(event.what) for event in events_of(found, told("add-search", []), "add-search", ())} == {
         PhaseStarted,
         Ended,
@@ -226,3 +228,16 @@ def test_a_change_taken_back_twice_is_revived_twice() -> None:
     assert [event.at for event in heard if isinstance(event.what, Ended)] == [3, 6, 8]
     assert len({event.id for event in heard}) == len(heard)
     assert events_of(history(*commits), told("add-search", heard), "add-search", ()) == []
+
+
+def test_who_archived_it_first_ended_it_however_late_that_is_heard() -> None:
+    heard = events_of(history(PROPOSED, (12, DONE[1])), told("add-search", []), "add-search", ())
+    sooner = history(PROPOSED, (8, DONE[1]))
+    state = told("add-search", heard)
+    more = events_of(sooner, state, "add-search", ())
+    assert [(event.at, type(event.what)) for event in more] == [(8, PhaseStarted), (8, Ended)]
+    folded = fold([*heard, *more])
+    assert folded is not None and folded.completed_at == 8
+    assert events_of(sooner, told("add-search", [*heard, *more]), "add-search", ()) == []
+    by_hand = [replace(heard[-1], source="user")]
+    assert events_of(sooner, told("add-search", [*heard[:-1], *by_hand]), "add-search", ()) == []
