@@ -7,7 +7,7 @@ those of the authors, which a rebase keeps. Pure: the log is an argument.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -199,7 +199,7 @@ def _note(changes: dict[str, _Seen], names: dict[str, str], dated: Dated, touche
             seen.phases.setdefault(phase, dated)
 
 
-def _takes_back(touch: _Touch, name: str, removed: Container[str]) -> bool:
+def _takes_back(touch: _Touch, name: str, removed: Collection[str]) -> bool:
     """Whether it takes a proposal back out of the archive, as reverting does; not where the name is used once more."""
     if not _is_proposal(touch.path) or _is_archived(touch.path):
         return False
