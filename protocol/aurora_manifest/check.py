@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aurora_manifest.consequences import without_consequences
 from aurora_manifest.edited_parts import edited_parts
 from aurora_manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity, in_order
 from aurora_manifest.json.document import JsonDocument
@@ -142,7 +143,7 @@ class Checker:
         answer = self._after_edit(manifest) or self._whole_answer(manifest, stopped)
         self._last = answer
         findings = [*answer.whole, *answer.local]
-        findings = _silent_at_broken(document, findings)
+        findings = without_consequences(_silent_at_broken(document, findings))
         return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
 
     def _whole_answer(self, manifest: Manifest, stopped: Callable[[], bool]) -> ManifestAnswer:

@@ -94,8 +94,8 @@ def _about(
     missing = tuple(sorted(each for each in shape.needed if each not in node.value))
     needed = guesses.closest(name, missing, missing, _LIKELY_IF_MISSING)
     meant = needed or guesses.closest(name, shape.members.keys(), shape)
-    if meant in node.value:
-        meant = None
+    if meant in node.value or (meant and meant[0] == "$" != name[:1] and isinstance(member.value, Object)):
+        meant = None  # it is there, or a parameter's schema stands where a keyword's text would
     if meant is None and not shape.closed:
         return
     advice = f"; did you mean {quoted(meant)}?" if meant else ""

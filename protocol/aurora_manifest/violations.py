@@ -43,6 +43,7 @@ _AMOUNTS = {
     "maxProperties": ("at most", "member"),
 }
 _MOST_EXAMPLES = 4
+_SHORT = 80
 
 
 UsualValue = Callable[[JsonDocument, tuple[str | int, ...], Object, str], Any]
@@ -137,7 +138,9 @@ class SchemaCheck:
                 kinds = [expected] if isinstance(expected, str) else expected
                 choices = schema.get("enum", [schema["const"]] if "const" in schema else None)
                 wanted = alternatives([_spelt(each) for each in choices]) if choices else type_in_words(*kinds)
-                return f"{subject} must be {wanted}, not {_described(document, node)}"
+                like = _as_object(schema, node)
+                such = f", such as {json.dumps(like, ensure_ascii=False)}" if like is not None else ""
+                return f"{subject} must be {wanted}{such}, not {_described(document, node)}"
             case "enum":
                 plain = all(isinstance(choice, str) for choice in expected)
                 choices = alternatives([choice if plain else _spelt(choice) for choice in expected])
@@ -169,6 +172,15 @@ def _without(sound: frozenset[int], root: Any) -> Any:
     }
 
 
+def _as_object(schema: Mapping[str, Any], node: Node) -> dict[str, str] | None:
+    """A short text as the object that it stands for, where that needs one member only, which is a text."""
+    required, value = schema.get("required", ()), node.value
+    if not isinstance(node, Scalar) or not isinstance(value, str) or len(required) != 1 or len(value) > _SHORT:
+        return None
+    known = schema.get("properties", {}).get(required[0], {})
+    return {required[0]: value} if isinstance(known, dict) and known.get("type") == "string" else None
+
+
 def _fix(error: ValidationError, document: JsonDocument, node: Node) -> Fix | None:
     """The one value that was meant: the constant, a choice spelt much alike, or the same value as the other type.
 
@@ -195,6 +207,8 @@ def _fix(error: ValidationError, document: JsonDocument, node: Node) -> Fix | No
         return writing(node, node.value.lower() == "true", loss_free=True)
     if wanted == "array" and isinstance(node, Scalar) and isinstance(node.value, str):
         return writing(node, [node.value])
+    if wanted == "object" and (like := _as_object(schema, node)) is not None:
+        return writing(node, like)
     return None
 
 

@@ -7,7 +7,7 @@ those of the authors, which a rebase keeps. Pure: the log is an argument.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from aurora_deliverables.choices import PHASES, Phase
 from aurora_deliverables.detection import openspec
 from aurora_deliverables.detection.change_title import type_of_name
 from aurora_deliverables.detection.observation import TICK
-from aurora_deliverables.detection.recorded_state import RecordedState
+from aurora_deliverables.detection.recorded_state import RecordedState, heard
 from aurora_deliverables.events import (
     Ended,
     Event,
@@ -39,7 +39,9 @@ LOG = (
     "--exclude=refs/stash",
     "--all",
     "HEAD",
-    "--no-merges",
+    "--full-history",
+    "-c",
+    "--combined-all-paths",
     "--reverse",
     "--relative",
     f"--find-renames={SIMILAR}%",
@@ -49,7 +51,10 @@ LOG = (
     "--",
     openspec.CHANGES,
 )
-"""Arguments of git for what `read_history` reads: all refs, as a change may be worked on and archived on any branch."""
+"""Arguments of git for what `read_history` reads: all refs, as a change may be worked on and archived on any branch.
+
+Both sides of a merge that did the same are read, and of merges what they did themselves.
+"""
 
 _PHASE_OF: Mapping[str, Phase] = {"proposal.md": "propose", "design.md": "design", "tasks.md": "tasks"}
 
@@ -65,7 +70,9 @@ class Dated(Struct, frozen=True):
 class ChangeHistory(Struct, frozen=True):
     """All that the log tells of one change. `change_id` is its first name, `names` what it was called since.
 
-    `removed` is where its folder was removed without being archived, on whichever branch.
+    `removed` is where its folder was removed without being archived, on whichever branch, `returned` where it came back
+    after that, `reopened` where it was last taken back out of the archive, `times_reopened` how often. `cut`: it was
+    there at a commit that a shallow clone ends at, so when it began, and by whom, is not known.
     """
 
     change_id: str
@@ -75,6 +82,10 @@ class ChangeHistory(Struct, frozen=True):
     tasks_at: float | None = None
     archived: Dated | None = None
     removed: Dated | None = None
+    reopened: Dated | None = None
+    times_reopened: int = 0
+    returned: Dated | None = None
+    cut: bool = False
 
     @property
     def name(self) -> str:
@@ -92,6 +103,10 @@ class _Seen:
         self.tasks_at: float | None = None
         self.archived: Dated | None = None
         self.removed: Dated | None = None
+        self.reopened: Dated | None = None
+        self.times_reopened = 0
+        self.returned: Dated | None = None
+        self.cut = False
 
 
 class _Touch(Struct, frozen=True):
@@ -102,13 +117,19 @@ class _Touch(Struct, frozen=True):
     old: str | None = None
 
 
-def read_history(said: bytes) -> dict[str, ChangeHistory]:
-    """The changes that `git log` with `LOG` told of, by every name they had."""
+def read_history(said: bytes, ends_at: Container[str] = ()) -> dict[str, ChangeHistory]:
+    """The changes that `git log` with `LOG` told of, by every name they had.
+
+    `ends_at` are the commits that a shallow clone ends at: git shows them as if they had brought in every file.
+    """
     commits = sorted(_commits(said.decode("utf-8", "replace")), key=lambda each: each[0].at)
     changes: dict[str, _Seen] = {}
     names: dict[str, str] = {}
     for dated, touches in commits:
-        _note(changes, names, dated, touches)
+        if dated.commit in ends_at:
+            _note_cut(changes, dated, touches)
+        else:
+            _note(changes, names, dated, touches)
         if len(changes) > MAX_CHANGES:
             break
     found = {
@@ -120,6 +141,10 @@ def read_history(said: bytes) -> dict[str, ChangeHistory]:
             seen.tasks_at,
             seen.archived,
             seen.removed,
+            seen.reopened,
+            seen.times_reopened,
+            seen.returned,
+            seen.cut,
         )
         for change_id, seen in changes.items()
         if seen.begun is not None
@@ -127,19 +152,30 @@ def read_history(said: bytes) -> dict[str, ChangeHistory]:
     return found | {name: found[first] for name, first in names.items() if first in found and name not in found}
 
 
+def _note_cut(changes: dict[str, _Seen], dated: Dated, touches: list[_Touch]) -> None:
+    for touch in touches:
+        name = openspec.change_of(touch.path)
+        if name is not None and changes.setdefault(name, _Seen()).begun is None:
+            changes[name].begun, changes[name].cut = dated, True
+
+
 def _note(changes: dict[str, _Seen], names: dict[str, str], dated: Dated, touches: list[_Touch]) -> None:
     for old, new in _renames(touches, changes, names):
         first = names.get(old, old)
         names[new] = first
         changes.setdefault(first, _Seen()).names.append((new, dated))
+    removed = {touch.path for touch in touches if touch.how == "D"}
     for touch in touches:
         name = openspec.change_of(touch.path)
         if name is None:
             continue
         seen = changes.setdefault(names.get(name, name), _Seen())
+        if _takes_back(touch, name, removed) and seen.archived is not None:
+            seen.archived, seen.reopened = None, dated
+            seen.times_reopened += 1
         archived = _is_archived(touch.path)
         if touch.how == "D":
-            if not archived and touch.path.endswith("/proposal.md"):
+            if not archived and _is_proposal(touch.path):
                 seen.removed = dated
             continue
         if archived:
@@ -148,9 +184,12 @@ def _note(changes: dict[str, _Seen], names: dict[str, str], dated: Dated, touche
             if moved and seen.archived is None:
                 seen.archived = dated
             continue
-        seen.removed = None
         if seen.begun is None:
             seen.begun = dated
+        elif seen.archived is not None:
+            continue  # the name is used once more, or a branch does not know yet: neither makes that change longer
+        if seen.removed is not None:
+            seen.removed, seen.returned = None, dated
         phase = _phase_of(touch.path)
         if touch.path.endswith("/tasks.md"):
             seen.tasks_at = dated.at
@@ -160,20 +199,40 @@ def _note(changes: dict[str, _Seen], names: dict[str, str], dated: Dated, touche
             seen.phases.setdefault(phase, dated)
 
 
+def _takes_back(touch: _Touch, name: str, removed: Collection[str]) -> bool:
+    """Whether it takes a proposal back out of the archive, as reverting does; not where the name is used once more."""
+    if not _is_proposal(touch.path) or _is_archived(touch.path):
+        return False
+    if touch.how == "R":
+        return touch.old is not None and _is_archived(touch.old)
+    return touch.how == "A" and any(_is_archived(path) and openspec.change_of(path) == name for path in removed)
+
+
 def _renames(
     touches: list[_Touch], changes: Mapping[str, _Seen], names: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Pairs of names of changes whose folder, or its proposal at the least, a commit moved from one to the other."""
+    """Pairs of names of changes whose folder a commit moved from one to the other.
+
+    The proposal moved with it; one that was written anew went at the old place and came at the new one.
+    """
     done: set[str] = set()
+    gone = {openspec.change_of(touch.path) for touch in touches if touch.how == "D" and _is_proposal(touch.path)}
+    come = {openspec.change_of(touch.path) for touch in touches if touch.how == "A" and _is_proposal(touch.path)}
     for touch in touches:
-        if touch.how != "R" or touch.old is None or not touch.path.endswith("/proposal.md"):
+        if touch.how != "R" or touch.old is None or _is_archived(touch.old):
             continue
         old, new = openspec.change_of(touch.old), openspec.change_of(touch.path)
-        if old is None or new is None or old == new or _is_archived(touch.old) or new in done:
+        if old is None or new is None or old == new or new in done:
+            continue
+        if not (_is_proposal(touch.path) and _is_proposal(touch.old)) and not (old in gone and new in come):
             continue
         if new not in changes and new not in names:
             done.add(new)
             yield old, new
+
+
+def _is_proposal(path: str) -> bool:
+    return path.endswith("/proposal.md")
 
 
 def _is_archived(path: str) -> bool:
@@ -199,10 +258,21 @@ def _commits(said: str) -> Iterator[tuple[Dated, list[_Touch]]]:
 def _touches(lines: Iterable[str]) -> Iterator[_Touch]:
     for line in lines:
         how, *paths = line.split("\t")
-        if how.startswith("R") and len(paths) == 2:
+        if len(how) > 1 and how.isalpha() and len(paths) == len(how) + 1:
+            yield _of_merge(how, *paths)
+        elif how.startswith("R") and len(paths) == 2:
             yield _Touch("R", paths[1], paths[0])
         elif len(paths) == 1 and how in ("A", "M", "D"):
             yield _Touch(how, paths[0])
+
+
+def _of_merge(how: str, *paths: str) -> _Touch:
+    """What a merge itself did to a file, which differs there from every parent; `how` has a letter for each."""
+    *olds, path = paths
+    if set(how) <= {"A", "R"}:
+        old = next((each for letter, each in zip(how, olds, strict=True) if letter == "R"), None)
+        return _Touch("A" if old is None else "R", path, old)
+    return _Touch("D" if set(how) == {"D"} else "M", path)
 
 
 def events_of(
@@ -217,7 +287,7 @@ def events_of(
     author = shown(known.begun.author, 100) or None
     events: list[Event] = []
     begun = known.begun
-    if told.started_at is None or told.started_at > begun.at or told.author is None:
+    if not known.cut and (told.started_at is None or told.started_at > begun.at or told.author is None):
         spec = SpecSource(openspec.SOURCE, f"changes/{known.name}") if told.started_at is None else None
         type_ = type_of_name(known.change_id) if told.type is None else None
         events.append(_event(change_id, begun, Started(type=type_, spec_source=spec, author=author), "proposed"))
@@ -225,13 +295,19 @@ def events_of(
     events += [
         _event(change_id, at, Renamed(name), f"renamed to {name}") for name, at in known.names if name not in called
     ]
-    if told.ended and not (told.abandoned and known.archived is not None):
+    end, reopened = known.archived, known.reopened
+    again = str(known.times_reopened or "")
+    if told.ended and told.ended_at is not None and reopened is not None and told.ended_at < reopened.at:
+        events.append(_event(change_id, reopened, Revived(), "taken back out of the archive", again))
+        told = heard(told, events[-1])
+    if told.archived and told.ended_at is not None and end is not None and begun.at <= end.at < told.ended_at:
+        events.append(_event(change_id, end, PhaseStarted("archive"), "archived"))
+        events.append(_event(change_id, end, Ended("completed", reason="archived"), "archived before that", again))
+    if told.ended and not (told.abandoned and end is not None):
         return events
-    end = known.archived
     if told.ended and end is not None:
-        again = replace_at(end, max(end.at, told.told_at + TICK))
-        events.append(_event(change_id, again, Revived(), "archived after all"))
-        end = again
+        end = replace_at(end, max(end.at, told.told_at + TICK))
+        events.append(_event(change_id, end, Revived(), "archived after all"))
     for phase, at in known.phases:
         if phase not in told.phases and (told.started_at is None or told.planning or phase == "apply"):
             events.append(_event(change_id, at, PhaseStarted(phase), f"{phase} began"))
@@ -239,7 +315,7 @@ def events_of(
         end = replace_at(end, max(end.at, told.told_at, *(event.at for event in events), begun.at))
         if told.phase != "archive":
             events.append(_event(change_id, end, PhaseStarted("archive"), "archived"))
-        events.append(_event(change_id, end, Ended("completed", reason="archived"), "archived"))
+        events.append(_event(change_id, end, Ended("completed", reason="archived"), "archived", again))
     elif given_up and known.removed is not None:
         end = replace_at(known.removed, max(known.removed.at, told.told_at, *(event.at for event in events), begun.at))
         said = "removed and not archived"
@@ -254,9 +330,9 @@ def replace_at(dated: Dated, at: float) -> Dated:
     return Dated(at, dated.commit, dated.author)
 
 
-def _event(change_id: str, dated: Dated, what: EventBody, said: str) -> Event:
+def _event(change_id: str, dated: Dated, what: EventBody, said: str, again: str = "") -> Event:
     kind = str(type(what).__struct_config__.tag)
-    detail = what.phase if isinstance(what, PhaseStarted) else what.name if isinstance(what, Renamed) else ""
+    detail = what.phase if isinstance(what, PhaseStarted) else what.name if isinstance(what, Renamed) else again
     return Event(
         id=event_id(change_id, kind, "git-log", detail),
         change_id=change_id,

@@ -83,6 +83,8 @@ class Observation(Struct, frozen=True):
     ending: Ending | None = None
     criteria: SpecCriteria = SpecCriteria()
     """What the spec asks for …"""
+    returned_at: float | None = None
+    """When it was there again after it was missed, where that is known."""
     checked: SpecChecked | None = None
     """… and what of it was found to be met, where somebody looked."""
 
@@ -98,7 +100,8 @@ def news(seen: Observation, told: RecordedState, now: float) -> list[Event]:
     events: list[Event] = []
     if told.ended:
         now = max(now, told.told_at + TICK)  # what goes on goes on after its end
-        events.append(_event(seen, told, now, Revived(), f"{seen.spec_evidence or seen.change_id} is there again"))
+        back = now if seen.returned_at is None else max(min(seen.returned_at, now), told.told_at + TICK)
+        events.append(_event(seen, told, back, Revived(), f"{seen.spec_evidence or seen.change_id} is there again"))
         told = heard(told, events[0])
     for at, what, evidence in _differences(seen, told, now):
         event = _event(seen, told, at, what, evidence)

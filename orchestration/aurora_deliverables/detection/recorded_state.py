@@ -35,6 +35,9 @@ _ASIDE = (ToolCalled, TokensUsed, SessionJoined, HumanIntervened, Renamed)
 MISSING: frozenset[str] = frozenset({"openspec", "speckit", "markdown"})
 """Sources that end a deliverable as failed only where its spec is not there any more."""
 
+ARCHIVED: frozenset[str] = frozenset({"openspec", "git"})
+"""Sources that end a deliverable as completed where it lies in the archive."""
+
 PLANNING: frozenset[Phase] = frozenset({"propose", "specs", "design", "tasks"})
 
 
@@ -62,8 +65,11 @@ class RecordedState(Struct, frozen=True):
     tests_at: float | None = None
     verified: bool = False
     ended: bool = False
+    ended_at: float | None = None
     abandoned: bool = False
     """Ended because its spec was missed: so it goes on where that is found again."""
+    archived: bool = False
+    """Ended because it was found in the archive, and nobody said more of that."""
     author: str | None = None
     checked: SpecChecked | None = None
     times: dict[str, int] = {}
@@ -134,9 +140,12 @@ def heard(before: RecordedState, event: Event) -> RecordedState:
         case SpecChecked():
             return replace(after, checked=what)
         case Ended():
-            return replace(after, ended=True, abandoned=what.status == "failed" and event.source in MISSING)
+            abandoned = what.status == "failed" and event.source in MISSING
+            archived = what.status == "completed" and event.source in ARCHIVED
+            at = event.at if before.ended_at is None else min(before.ended_at, event.at)
+            return replace(after, ended=True, ended_at=at, abandoned=abandoned, archived=archived)
         case Revived():
-            return replace(after, ended=False, abandoned=False)
+            return replace(after, ended=False, ended_at=None, abandoned=False, archived=False)
         case _:
             return after
 

@@ -51,11 +51,21 @@ _STRONG = re.compile(
 )
 _WEAK = re.compile(
     r"(?:[\"'”’`]{1,2}|\s{1,3}(?:to use|you need|i use|we use"
-    r"|(?:for|für|fuer|pour|of|von|de|para)\s{1,3}[\w.@+-]{1,60}+"
+    r"|(?:for|für|fuer|pour|of|von|de|para)\s{1,3}(?:the\s{1,3}(?:user|account|customer|member)\s{1,3})?[\w.@+-]{1,60}+"
     r"|the (?:word|phrase|number)|das wort|le mot|should|will|would|must|shall|can|may|that|which|it|now|currently"
     r"|following|set|from|to|with|auf|von|as|also|still|happens|hint)(?![\w@.-]))",
     re.IGNORECASE,
 )
+_WHOSE = re.compile(
+    r"\s{1,3}(?:for|für|fuer|pour|para)\s{1,3}(?:the\s{1,3}(?:user|account|customer|member)\s{1,3})?"
+    r"(?P<name>[\w.@+-]{1,60})(?![\w@+/:-])",
+    re.IGNORECASE,
+)
+_OF_WHOM = re.compile(
+    r"\s{1,3}(?:of|von|de)\s{1,3}(?:(?:user|account)\s)?(?P<name>[\w.@+-]{1,60})(?![\w@+/:-])", re.IGNORECASE
+)
+_WHOSE_BEFORE = re.compile(r"(?<![\w.@+-])(?P<name>[\w.@+-]{1,60})['’]s\s(?:[a-z]{1,12}\s)?$", re.IGNORECASE)
+_RESET = re.compile(r"(?<!\w)(?:reset|forgot(?:ten)?|lost|recover|remind|expire|clear)\s[^\n.;]{0,40}$", re.IGNORECASE)
 _CHANGED = re.compile(
     r"(?<!\w)(?:set|change|reset|update|make|rename|turn|fill|enter|ändere?|setze?|changer?|cambiar?)\s[^\n.;]{0,60}$",
     re.IGNORECASE,
@@ -139,6 +149,7 @@ _NO_VALUE = frozenset(
     "be strength length column setting settings prompt box input required optional please then now here "
     "there i we you they he she given below above which who what when where how same new old current next last first "
     "should will would must shall can may need needs use used usage so but if not no "
+    "older newer longer shorter stronger weaker than expired expires expiring "
     "feld seite ändern zurücksetzen für von und oder mit ohne ist das der die den dem ein eine einen mein dein bitte "
     "champ page changer pour et ou avec sans est le la les un une mon ton y o con sin por para el los las mi tu".split()
 )
@@ -156,17 +167,22 @@ def without_passwords(request: str) -> str:
         for match in pattern.finditer(request)
         if not _is_word(match["value"])
     ]
-    unsaid = False
+    unsaid, people = False, set[int]()
     for word in _SECRET.finditer(request):
         found = list(_values_after(request, word))
         spans += found
+        people.update(_whose(request, word))
         unsaid = unsaid or not (found or word["pin"] or word["token"] or _within(word.start(), spans))
     for login in _LOGIN.finditer(request):
         if _NOUN.search(request, max(0, login.start() - 8), login.start()):
             continue
         spans += _values_of_login(request, login.end())
     if unsaid:
-        spans += [match.span() for match in _PIECE.finditer(request) if _looks_secret(match[0])]
+        spans += [
+            match.span()
+            for match in _PIECE.finditer(request)
+            if _looks_secret(match[0]) and match.start() not in people
+        ]
     kept, at = list[str](), 0
     for start, end in sorted(_trimmed(request, span) for span in spans):
         if end <= at or _is_told_by_shape(request[start:end]):
@@ -185,6 +201,20 @@ def _is_told_by_shape(value: str) -> bool:
 def _within(place: int, spans: list[_Span]) -> bool:
     """Whether a word ends a finding: `hunter2 is my password`."""
     return any(start <= place <= end + 60 for start, end in spans[-3:])
+
+
+def _whose(request: str, word: re.Match[str]) -> Iterator[int]:
+    """Where the name begins of whoever a password is for; a site needs that to reset it.
+
+    `password of hunter2` may tell one: there a name follows only where nothing is told, as of resetting.
+    """
+    if named := _WHOSE.match(request, word.end()):
+        yield named.start("name")
+    resets = _RESET.search(request, max(0, word.start() - 50), word.start())
+    if resets and (named := _OF_WHOM.match(request, word.end())):
+        yield named.start("name")
+    if named := _WHOSE_BEFORE.search(request, max(0, word.start() - 80), word.start()):
+        yield named.start("name")
 
 
 def _values_after(request: str, word: re.Match[str]) -> Iterator[_Span]:

@@ -102,6 +102,8 @@ def pointer_unresolvable(capability: Capability, document: JsonDocument) -> Iter
     """
     for each, wrong, meant in _astray(capability):
         advice = f"; did you mean {quoted(meant)}?" if meant else ""
+        if not meant and capability.parameters is not None and value(capability.parameters, "properties") is None:
+            advice = '; parameters belong into "properties", and "parameters" has none'
         fix = None
         if meant and each.steps is not None:
             fix = writing(each.member.value, to_pointer((*each.steps[:wrong], meant, *each.steps[wrong + 1 :])))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from aurora_deliverables.detection import change_history
 from aurora_deliverables.detection.change_history import ChangeHistory
-from aurora_indexer.files.gitdir import find_git_directory, read_head
+from aurora_indexer.files.gitdir import find_git_directory, read_head, shallow_commits
 from aurora_indexer.git import commands
 
 LOG_SECONDS = 30.0
@@ -54,14 +54,19 @@ class WorkspaceGit:
         head = await asyncio.to_thread(commands.head, self._root)
         if refs is None or head is None:
             return {}
-        state = refs + head.encode()
+        ends_at = await asyncio.to_thread(self._ends_at)
+        state = refs + head.encode() + "".join(sorted(ends_at)).encode()
         if state != self._refs:
             said = await commands.answer(self._root, change_history.LOG, seconds=LOG_SECONDS)
             if said is None:
                 return self._history
-            self._history = await asyncio.to_thread(change_history.read_history, said)
+            self._history = await asyncio.to_thread(change_history.read_history, said, ends_at)
             self._refs = state
         return self._history
+
+    def _ends_at(self) -> frozenset[str]:
+        repository = find_git_directory(self._root)
+        return shallow_commits(repository) if repository is not None else frozenset()
 
     async def elsewhere(self, place: str) -> bool | None:
         """Whether what lies at `place` (relative, `/`) is on a branch that is not merged, or in a stash.

@@ -113,6 +113,7 @@ class DeliverableDetection:
         self._seen_on: dict[str, str | None] = {}
         self._edited_at: dict[str, float] = {}
         self._looked_for = 0
+        self._cut: set[str] = set()
         self._begun = False
         self._leave = [deliverables.listen(self._told_of)]
         if self._specs.any or settings.work:
@@ -340,7 +341,10 @@ class DeliverableDetection:
 
     async def _look_at_spec(self, seen: Observation) -> None:
         if seen.source == OPENSPEC and self.settings.git:
-            seen = await self._dated_by_git(seen)
+            dated = await self._dated_by_git(seen)
+            if dated is None:
+                return
+            seen = dated
         seen = replace(seen, change_id=self._deliverables.named(seen.change_id))
         if seen.change_id in self._heard and seen.ending is None:
             known = await self._deliverables.get(seen.change_id)
@@ -421,8 +425,11 @@ class DeliverableDetection:
             self._gone.pop(gone, None)
             return
 
-    async def _dated_by_git(self, seen: Observation) -> Observation:
-        """An observation with the times that git's log has, where its files are as they were committed."""
+    async def _dated_by_git(self, seen: Observation) -> Observation | None:
+        """An observation with the times that git's log has, where its files are as they were committed.
+
+        None of one whose begin is before what a shallow clone has: how long it takes would be made up.
+        """
         change_id = self._deliverables.named(seen.change_id)
         told = await self.known(change_id)
         if told.ended and not told.abandoned:
@@ -430,6 +437,10 @@ class DeliverableDetection:
         history = (await self._git.history()).get(seen.change_id)
         if history is None:
             return seen
+        if history.cut:
+            if told.started_at is None:
+                self._cut.add(seen.change_id)
+            return seen if told.started_at is not None else None
         folder = {each.path.rpartition("/")[0] for each in seen.artefacts}
         if told.started_at is not None and seen.ending is None and not await self._came_with_git(folder):
             return seen
@@ -443,9 +454,12 @@ class DeliverableDetection:
         if tasks is not None and history.tasks_at is not None:
             tasks = replace(tasks, at=min(tasks.at, history.tasks_at))
         ending = seen.ending
+        if ending is not None and archived is None and history.reopened is not None:
+            return None  # it was taken back out of the archive elsewhere since
         if ending is not None and archived is not None:
             ending = replace(ending, at=min(ending.at, archived.at))
-        return replace(seen, artefacts=artefacts, tasks=tasks, ending=ending)
+        returned = history.returned.at if history.returned is not None else None
+        return replace(seen, artefacts=artefacts, tasks=tasks, ending=ending, returned_at=returned)
 
     async def _came_with_git(self, places: Iterable[str]) -> bool:
         return await self._git.is_clean(sorted(places))
@@ -457,6 +471,11 @@ class DeliverableDetection:
         if not await asyncio.to_thread(self._specs.has_changes) and not self._open:
             return  # a long history is not searched for what is not in use
         history = await self._git.history()
+        for name in [name for name in self._cut if name in history and not history[name].cut]:
+            self._cut.discard(name)  # more of the log was fetched
+            seen = await asyncio.to_thread(self._specs.see, OPENSPEC, name)
+            if seen is not None:
+                await self._look_at_spec(seen)
         self._looked_for = 0
         for each in {id(one): one for one in history.values()}.values():
             await self._told_by_git(each)
@@ -473,6 +492,8 @@ class DeliverableDetection:
                 change_id = self._deliverables.named(name)
         told = await self.known(change_id)
         if told.started_at is None:
+            if history.cut:
+                return
             change_id = history.change_id
             given_up = until_end and history.archived is None and await self._is_given_up(history)
             if until_end and history.archived is None and not given_up:

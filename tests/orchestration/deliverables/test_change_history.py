@@ -19,6 +19,7 @@ from aurora_deliverables.events import (
     SpecSource,
     Started,
 )
+from aurora_deliverables.reducer import fold
 
 CHANGE = "openspec/changes/add-search"
 ARCHIVED = "openspec/changes/archive/2026-11-20-add-search"
@@ -185,3 +186,58 @@ def test_a_phase_is_told_by_the_files_it_makes() -> None:
 def test_a_line_that_is_none_of_gits_is_passed_over() -> None:
     said = b"\x1eno commit\n" + log(PROPOSED, (2, ["T\tx", f"R100\t{CHANGE}/tasks.md", "C100\ta\tb"]))
     assert read_history(said)["add-search"].begun.at == 1
+
+
+def test_what_a_merge_did_itself_is_told_and_what_its_sides_did_is_not_told_again() -> None:
+    merge = (3, [f"AR\t{ARCHIVED}/{name}\t{CHANGE}/{name}\t{ARCHIVED}/{name}" for name in ("proposal.md", "tasks.md")])
+    found = history(PROPOSED, merge, (4, [f"MM\t{CHANGE}/tasks.md\t{CHANGE}/tasks.md\t{CHANGE}/tasks.md"]))
+    assert found.archived is not None and (found.archived.at, dict(found.phases).get("apply")) == (3, None)
+    gone = [f"DD\t{CHANGE}/{name}\t{CHANGE}/{name}\t{CHANGE}/{name}" for name in ("proposal.md", "tasks.md")]
+    found = history(PROPOSED, (3, gone))
+    assert found.removed is not None and found.removed.at == 3
+
+
+def test_a_folder_whose_tasks_moved_while_its_proposal_stayed_is_not_renamed() -> None:
+    other = "openspec/changes/add-cart"
+    found = read_history(log(PROPOSED, (3, [*added(other, "proposal.md"), *moved(CHANGE, other, "tasks.md")])))
+    assert found["add-search"].names == () and found["add-cart"].begun.at == 3
+    rewritten = [f"D\t{CHANGE}/proposal.md", *added(other, "proposal.md"), *moved(CHANGE, other, "tasks.md")]
+    found = read_history(log(PROPOSED, (3, rewritten)))
+    assert found["add-search"] is found["add-cart"] and found["add-cart"].name == "add-cart"
+
+
+def test_commits_that_a_shallow_clone_ends_at_tell_no_begin_and_no_phase() -> None:
+    touched = (2, [f"M\t{CHANGE}/tasks.md"])
+    found = read_history(log(PROPOSED, touched, DONE), {"c1"})["add-search"]
+    assert found.cut and [dated.commit for _, dated in found.phases] == ["c2", "c2"]
+    assert {type(event.what) for event in events_of(found, told("add-search", []), "add-search", ())} == {
+        PhaseStarted,
+        Ended,
+    }
+
+
+def test_a_change_taken_back_twice_is_revived_twice() -> None:
+    back = moved(ARCHIVED, CHANGE, "proposal.md", "tasks.md")
+    again = moved(CHANGE, ARCHIVED, "proposal.md", "tasks.md")
+    heard: list[Event] = []
+    commits: list[tuple[int, Sequence[str]]] = [PROPOSED]
+    for commit in (DONE, (5, back), (6, again), (7, back), (8, again)):
+        commits.append(commit)
+        heard += events_of(history(*commits), told("add-search", heard), "add-search", ())
+    assert [event.at for event in heard if isinstance(event.what, Revived)] == [5, 7]
+    assert [event.at for event in heard if isinstance(event.what, Ended)] == [3, 6, 8]
+    assert len({event.id for event in heard}) == len(heard)
+    assert events_of(history(*commits), told("add-search", heard), "add-search", ()) == []
+
+
+def test_who_archived_it_first_ended_it_however_late_that_is_heard() -> None:
+    heard = events_of(history(PROPOSED, (12, DONE[1])), told("add-search", []), "add-search", ())
+    sooner = history(PROPOSED, (8, DONE[1]))
+    state = told("add-search", heard)
+    more = events_of(sooner, state, "add-search", ())
+    assert [(event.at, type(event.what)) for event in more] == [(8, PhaseStarted), (8, Ended)]
+    folded = fold([*heard, *more])
+    assert folded is not None and folded.completed_at == 8
+    assert events_of(sooner, told("add-search", [*heard, *more]), "add-search", ()) == []
+    by_hand = [replace(heard[-1], source="user")]
+    assert events_of(sooner, told("add-search", [*heard[:-1], *by_hand]), "add-search", ()) == []

@@ -111,3 +111,37 @@ def test_each_of_two_passwords_is_hidden() -> None:
 )
 def test_the_search_takes_linear_time(piece: str) -> None:
     assert grows_with_length(lambda size: without_passwords(f"password {piece * size}"), 4_000, 40_000)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "reset password for user42",
+        "reset the password for the user bob7, please",
+        "reset password of bob7",
+        "reset user42's password",
+        "forgot the password for alice99",
+        "Passwort für nutzer42 zurücksetzen",
+        "list users with a password older than 90 days",
+    ],
+)
+def test_whose_password_it_is_stays(request_: str) -> None:
+    assert without_passwords(request_) == request_
+
+
+@pytest.mark.parametrize(
+    ("request_", "kept"),
+    [
+        ("password for user42 is hunter2", "user42"),
+        ("change the password for user42 to hunter2", "user42"),
+        ("reset user42's password, hunter2 from now on", "user42"),
+        ("set password for user42: hunter2", "user42"),
+        ("the account needs a password of hunter2", "account"),
+        ("reset password of user42 to hunter2", "user42"),
+        ("password for user42/hunter2", "password"),
+        ("password for user42 hunter2", "user42"),
+    ],
+)
+def test_whose_it_is_stays_and_what_it_is_goes(request_: str, kept: str) -> None:
+    said = without_passwords(request_)
+    assert kept in said and "hunter2" not in said, said

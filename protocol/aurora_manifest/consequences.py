@@ -1,0 +1,97 @@
+"""Consequences of a mistake: findings that only another finding made, which go with it; one mistake is told once.
+
+Whoever mends the first and made a second mistake beside it is told of that then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from aurora_manifest.findings import Finding
+from aurora_manifest.json.pointers import to_pointer
+from aurora_manifest.json.value_text import quoted
+
+_SHAPE = frozenset({"schema-type", "schema-required", "schema-unknown-member"})
+_OF_MAPPING = frozenset({"mapping-unknown-parameter", "path-variable-optional"})
+_OF_REQUIRED = frozenset({"schema-type", "parameters-schema", "parameters-required"})
+_REFERENCES = frozenset({"parameterMapping", "parameterLocation", "properties", "required"})
+"""Members in which names of parameters are keys: what stands beside them is no secret."""
+
+
+_REFERRING = ("resources", "operations", "capabilityId")
+
+
+def without_consequences(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings less those that follow from others among them, in the same order.
+
+    A missing member says which of its own members stand outside it.
+    """
+    names = {each.rule for each in findings}
+    if len(findings) < 2 or not names & (_SHAPE | _OF_REQUIRED | {"template-variable-unmapped"}):
+        return list(findings)
+    by_rule = {rule: [each for each in findings if each.rule == rule] for rule in names}
+    unreferred = any(_hides_references(each) for rule in _SHAPE & names for each in by_rule[rule])
+    lacking = {each.path for each in by_rule.get("schema-required", ())}
+    misspelt = by_rule.get("schema-unknown-member", [])
+    keyed = tuple(f"{each.path}/" for each in misspelt if _meant(each) in _REFERENCES)
+    unread = {_part(each.path) for each in misspelt if _is_parameters(each.path, _meant(each))}
+    required = {
+        _part(each.path)
+        for rule in _OF_REQUIRED & names
+        for each in by_rule[rule]
+        if each.path.endswith("/required") or "/required/" in each.path
+    }
+    refused = {each.path for each in by_rule.get("parameters-schema", ())}
+    unmapped = {_part(each.path) for each in by_rule.get("template-variable-unmapped", ())}
+    outside: dict[str, list[str]] = {}
+    kept: list[Finding] = []
+    for each in findings:
+        parent = each.path.rpartition("/")[0]
+        if each.rule == "extension-name" and parent in lacking:
+            outside.setdefault(parent, []).append(each.path.rpartition("/")[2])
+        elif not (
+            (each.rule == "capability-unreferenced" and unreferred)
+            or (each.rule == "secret-value" and keyed and each.path.startswith(keyed))
+            or (each.rule in _OF_MAPPING and _part(each.path) in unread)
+            or (each.rule == "path-variable-optional" and _part(each.path) in required)
+            or (each.rule == "parameters-keyword" and each.path in refused)
+            or (each.rule == "parameter-not-sent" and _part(each.path) in unmapped)
+        ):
+            kept.append(each)
+    told: set[str] = set()
+    for place, each in enumerate(kept):
+        if each.rule == "schema-required" and each.path in outside and each.path not in told:
+            told.add(each.path)
+            names_outside = ", ".join(quoted(name.replace("~1", "/").replace("~0", "~")) for name in outside[each.path])
+            kept[place] = replace(each, message=f"{each.message}; {names_outside} beside it has no meaning here")
+    return kept
+
+
+def _hides_references(each: Finding) -> bool:
+    """Whether it tells that capabilities which a resource names were not read there."""
+    if each.rule == "schema-type":
+        return _step(each.path, 0) == "resources" and _step(each.path, 2) in ("", "operations")
+    if each.rule == "schema-unknown-member":
+        return _meant(each) in _REFERRING
+    return any(each.message.endswith(f" {quoted(name)}") for name in _REFERRING)
+
+
+def _step(path: str, place: int) -> str:
+    steps = path.split("/")[1:]
+    return steps[place] if len(steps) > place else ""
+
+
+def _part(path: str) -> str:
+    """The capability or resource that a place is in: the first two steps."""
+    return to_pointer((_step(path, 0), _step(path, 1)))
+
+
+def _is_parameters(path: str, meant: str | None) -> bool:
+    """Whether names of parameters are not found for this misspelling: of `parameters`, or of `properties` in it."""
+    return meant == "parameters" or _step(path, 2) == "parameters"
+
+
+def _meant(each: Finding) -> str | None:
+    return each.fix.edits[0].text.strip('"') if each.fix is not None and each.fix.edits else None

@@ -1,0 +1,140 @@
+"""One mistake in a sound manifest is one finding, and that one says what to do: what follows from it is not told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from aurora_manifest.check import check
+from aurora_manifest.schema import manifest_schema
+
+_SENDS_ID = {"type": "HTTP", "method": "GET", "urlTemplate": "/api/lamps/{id}", "parameterMapping": {"id": "/id"}}
+_BY_ID = {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}
+_ADDS = {
+    "type": "HTTP",
+    "method": "POST",
+    "urlTemplate": "/api/lamps",
+    "encoding": "json",
+    "parameterMapping": {"name": "/name", "password": "/password"},
+}
+SOUND: dict[str, Any] = {
+    "$schema": "https://unpkg.com/aura-protocol@1.0.5/dist/aura-v1.0.schema.json",
+    "protocol": "AURA",
+    "version": "1.0",
+    "site": {"name": "Lamps", "url": "https://lamps.example"},
+    "resources": {
+        "lamps": {
+            "uriPattern": "/api/lamps",
+            "description": "Lamps",
+            "operations": {"POST": {"capabilityId": "add_lamp"}},
+        },
+        "lamp": {
+            "uriPattern": "/api/lamps/{id}",
+            "description": "A lamp",
+            "operations": {"GET": {"capabilityId": "get_lamp"}},
+        },
+    },
+    "capabilities": {
+        "get_lamp": {"id": "get_lamp", "v": 1, "description": "Get", "parameters": _BY_ID, "action": _SENDS_ID},
+        "add_lamp": {
+            "id": "add_lamp",
+            "v": 1,
+            "description": "Add",
+            "parameters": {
+                "type": "object",
+                "properties": {"name": {"type": "string"}, "password": {"type": "string"}},
+            },
+            "action": _ADDS,
+        },
+    },
+    "policy": {"authHint": "cookie"},
+}
+
+Mistake = Callable[[dict[str, Any]], object]
+
+
+def _get(manifest: dict[str, Any]) -> Any:
+    return manifest["capabilities"]["get_lamp"]
+
+
+def _lamp(manifest: dict[str, Any]) -> Any:
+    return manifest["resources"]["lamp"]
+
+
+def _renamed(object_: dict[str, Any], old: str, new: str) -> None:
+    object_[new] = object_.pop(old)
+
+
+MISTAKES: list[tuple[str, Mistake, str, str]] = [
+    ("action flattened", lambda m: _get(m).update(_get(m).pop("action")), "schema-required", '"urlTemplate"'),
+    (
+        "operations a list",
+        lambda m: _lamp(m).update(operations=[{"GET": {"capabilityId": "get_lamp"}}]),
+        "schema-type",
+        "must be an object",
+    ),
+    (
+        "operations misspelt",
+        lambda m: _renamed(_lamp(m), "operations", "operation"),
+        "schema-unknown-member",
+        "operations",
+    ),
+    (
+        "an operation as a text",
+        lambda m: _lamp(m)["operations"].update(GET="get_lamp"),
+        "schema-type",
+        '{"capabilityId": ',
+    ),
+    (
+        "parameterMapping misspelt beside a password",
+        lambda m: _renamed(m["capabilities"]["add_lamp"]["action"], "parameterMapping", "paramterMapping"),
+        "schema-unknown-member",
+        '"parameterMapping"',
+    ),
+    ("url for urlTemplate", lambda m: _renamed(_get(m)["action"], "urlTemplate", "url"), "schema-required", '"url"'),
+    ("url for uriPattern", lambda m: _renamed(_lamp(m), "uriPattern", "url"), "schema-required", '"url"'),
+    ("required a flag", lambda m: _get(m).update(parameters=_BY_ID | {"required": True}), "schema-type", "array"),
+    (
+        "required of a name that is none",
+        lambda m: _get(m).update(parameters=_BY_ID | {"required": ["idd"]}),
+        "parameters-required",
+        '"id"',
+    ),
+    (
+        "parameters misspelt",
+        lambda m: _renamed(_get(m), "parameters", "paramaters"),
+        "schema-unknown-member",
+        "parameters",
+    ),
+    (
+        "parameters without properties",
+        lambda m: _get(m).update(parameters={"id": {"type": "string"}}),
+        "mapping-unknown-parameter",
+        '"properties"',
+    ),
+]
+
+
+def test_the_manifest_is_sound() -> None:
+    assert manifest_schema() and check(json.dumps(SOUND, indent=2)) == []
+
+
+@pytest.mark.parametrize(("make", "rule", "says"), [each[1:] for each in MISTAKES], ids=[each[0] for each in MISTAKES])
+def test_a_mistake_is_told_once_with_what_to_do(make: Mistake, rule: str, says: str) -> None:
+    manifest = deepcopy(SOUND)
+    make(manifest)
+    found = check(json.dumps(manifest, indent=2))
+    assert [each.rule for each in found] == [rule], [each.message for each in found]
+    assert says in found[0].message
+
+
+def test_a_second_mistake_beside_the_first_is_told() -> None:
+    manifest = deepcopy(SOUND)
+    _lamp(manifest)["operations"] = []
+    manifest["capabilities"]["add_lamp"]["token"] = "ghp_" + "1a2B3c4D5e6F7g8H9i0J" + "k1L2m3N4o5P6q7R8"
+    _renamed(_get(manifest)["action"], "method", "verb")
+    assert {each.rule for each in check(json.dumps(manifest))} >= {"schema-type", "schema-required", "secret-value"}
