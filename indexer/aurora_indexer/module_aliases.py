@@ -21,6 +21,7 @@ from aurora_memory.store import Store
 MAX_BYTES = 1 << 20
 MAX_ALIASES = 5000
 
+_FRONTS = ("source", "module", "main", "types")
 _CONFIGS = ("tsconfig.json", "tsconfig.base.json", "jsconfig.json")
 _GO_MODULE = re.compile(rb'^[ \t]{0,20}module[ \t]{1,20}"?([^\s"]{1,500})', re.M)
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.S)
@@ -83,6 +84,11 @@ def _of_package(folder: str, package: dict[str, Any]) -> Iterator[ModuleAlias]:
         for pattern, value in imports.items():
             if targets := _targets(folder, value):
                 yield ModuleAlias(folder, str(pattern), targets)
+    main = [
+        place for field in _FRONTS if isinstance(package.get(field), str) for place in _targets(folder, package[field])
+    ]
+    if main:
+        yield ModuleAlias("", f"/{folder}", tuple(dict.fromkeys(main)))
     if not isinstance(name, str) or not name:
         return
     exports = package.get("exports")
@@ -96,10 +102,12 @@ def _of_package(folder: str, package: dict[str, Any]) -> Iterator[ModuleAlias]:
                 yield ModuleAlias("", f"{name}/{str(key)[2:]}", targets)
     elif exports is not None:
         front += _targets(folder, exports)
-    for field in ("source", "types", "module", "main"):
-        if isinstance(package.get(field), str):
-            front += _targets(folder, package[field])
-    front += [posixpath.join(folder, "src/index"), posixpath.join(folder, "lib/index"), posixpath.join(folder, "index")]
+    front += [
+        *main,
+        posixpath.join(folder, "src/index"),
+        posixpath.join(folder, "lib/index"),
+        posixpath.join(folder, "index"),
+    ]
     yield ModuleAlias("", name, tuple(dict.fromkeys(front)))
     yield ModuleAlias("", f"{name}/*", (posixpath.join(folder, "src/*"), posixpath.join(folder, "*")))
 

@@ -22,7 +22,8 @@ EXACT_FAMILIES = frozenset({"python", "ecmascript", "go"})
 class ModuleAlias(Struct, frozen=True, array_like=True):
     """Alias of modules: what matches `pattern` (at most one `*`) in files below `scope` is looked for at `targets`.
 
-    A `tsconfig.json`'s `paths` and `baseUrl`, or a package of this workspace. Paths are relative to the workspace.
+    A `tsconfig.json`'s `paths` and `baseUrl`, or a package of this workspace, by its name and, after a `/`, by its
+    folder. Paths are relative to the workspace.
     """
 
     scope: str
@@ -46,7 +47,12 @@ def candidates(module: str, importer: str, family: str, aliases: Sequence[Module
                 return
     elif family == "ecmascript":
         if module.startswith("."):
-            yield from _es_files(posixpath.join(posixpath.dirname(importer), module))
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(importer), module))
+            yield from _es_files(path)
+            for alias in aliases:
+                if alias.pattern == f"/{path.removeprefix('.')}":
+                    for target in alias.targets:
+                        yield from _es_files(target)
         else:
             for alias in aliases:
                 matched = _matched(alias.pattern, module)

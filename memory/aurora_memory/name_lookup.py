@@ -19,6 +19,9 @@ from aurora_memory.views import ReferenceTarget
 MAX_STEPS = 12
 """Re-exports, or base classes, followed one after another."""
 
+WHOLE = "module.exports"
+"""Name of what a module is that Node.js loads, where it is not the names that it gives away."""
+
 _MAJOR = re.compile(r"v\d+")
 _EXPORTING = frozenset({None, "exports", "module.exports"})
 CLASS_LIKE = frozenset({"class", "interface", "struct", "trait", "enum"})
@@ -94,7 +97,7 @@ class NameLookup:
         """Meaning of what an import statement binds."""
         file = self.file_of(entry.module, importer, family) if entry.module else importer
         if not entry.name:
-            return Meaning(modules=(file,)) if file is not None else NOTHING
+            return self._module(file, family, entry.alias) if file is not None else NOTHING
         if file is not None and (found := self.exported(file, entry.name, family, entry.alias)):
             return found
         if family == "python":
@@ -106,7 +109,7 @@ class NameLookup:
 
     def exported(self, path: str, name: str, family: str, wanted: str = "", steps: int = MAX_STEPS) -> Meaning:
         """Meaning of a name that the file at `path` gives away; `wanted` is what an importer calls it."""
-        key = (path, name if name != "default" else f"default {wanted}")
+        key = (path, name if name not in ("default", WHOLE) else f"{name} {wanted}")
         if key in self._exports:
             return self._exports[key]
         self._exports[key] = NOTHING  # a circle of re-exports ends here
@@ -131,7 +134,7 @@ class NameLookup:
         if entry is not None:
             file = self.file_of(entry.module, path, family)
             if not entry.name:
-                return Meaning(modules=(file,)) if file is not None else NOTHING
+                return self._module(file, family, wanted, steps - 1) if file is not None else NOTHING
             if file is not None and file != path:
                 found = self.exported(file, entry.name, family, name, steps - 1)
                 if found:
@@ -141,7 +144,9 @@ class NameLookup:
                 module = self.file_of(joined, path, family)
                 return Meaning(modules=(module,)) if module is not None else NOTHING
             return NOTHING
-        if name == "default":
+        if name == "default" and WHOLE in self._bindings(path):
+            return self.exported(path, WHOLE, family, wanted, steps - 1)
+        if name in ("default", WHOLE):
             return self._default(path, wanted)
         for module in self._stars.get(path, ()):
             file = self.file_of(module, path, family)
@@ -150,7 +155,17 @@ class NameLookup:
         if family == "python" and posixpath.basename(path) == "__init__.py":
             module = self.file_of(f".{name}", path, family)
             return Meaning(modules=(module,)) if module is not None else NOTHING
+        declared = f"{posixpath.splitext(path)[0]}.d.ts"  # types, of what is written in JavaScript
+        if family == "ecmascript" and path.endswith(".js") and self.knows(declared):
+            return self.exported(declared, name, family, wanted, steps - 1)
         return NOTHING
+
+    def _module(self, path: str, family: str, wanted: str, steps: int = MAX_STEPS) -> Meaning:
+        """A whole module; one that Node.js loads may be called: `module.exports = f`."""
+        if family != "ecmascript" or steps <= 0:
+            return Meaning(modules=(path,))
+        itself = self.exported(path, WHOLE, family, wanted, steps)
+        return Meaning(itself.definitions, (path,), itself.is_made, itself.holder)
 
     def _default(self, path: str, wanted: str) -> Meaning:
         """A module's default: what it calls as its importer or its file does, else the only thing it defines."""
@@ -223,8 +238,8 @@ class NameLookup:
 
     def _step(self, meaning: Meaning, name: str, family: str) -> Meaning:
         """What a member of something is."""
-        if meaning.modules:
-            return self.exported(meaning.modules[0], name, family)
+        if meaning.modules and (given := self.exported(meaning.modules[0], name, family)):
+            return given
         if meaning.holder is not None:
             path, holder = meaning.holder
             found = [each for each in self._placed.get((path, name), ()) if each.parent == holder]

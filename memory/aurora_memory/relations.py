@@ -207,6 +207,8 @@ class Scope:
                 ):
                     continue  # most names in use are defined elsewhere
                 kind, targets = reference.kind, self._targets(source, reference)
+            elif reference.kind == "requires":
+                continue  # `store.implementation_reader` goes by it
             else:
                 meant = _mentioned(source, reference, self._catalogue)
                 kind, targets = "mentions", [(meant, MENTION_WEIGHT)] if meant else []
@@ -221,7 +223,7 @@ class Scope:
         """The chunks that the file imports by name, as relations of `source`, the chunk that stands for it."""
         found: set[int] = set()
         for entry in self._imports:
-            if not entry.name:
+            if not entry.name or not entry.module:  # what a file gives away of its own is not imported there
                 continue
             targets: Sequence[ReferenceTarget] = ()
             if self._exact:

@@ -35,6 +35,11 @@ def used(sure: int, likely: int, noun: str) -> str:
     return said
 
 
+def heir(kind: str) -> str:
+    """What one is called that inherits from a chunk of that kind, or does what it asks for: `implementer`, `subclass`."""
+    return "implementer" if kind in ("interface", "trait") else "subclass"
+
+
 def _users(number: int, noun: str) -> str:
     return count(number, noun) if number == 1 or not noun.endswith("s") else f"{number:,} {noun}es"
 

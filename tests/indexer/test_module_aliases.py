@@ -18,7 +18,7 @@ async def usage(
 ) -> Usage:
     """How often a definition is used in a workspace of these files.
 
-    `twice`: after every file was written again; `then` are files as they are written next.
+    `twice`: after every file was deleted and written again, one by one; `then` are files as they are written next.
     """
     for place, text in files.items():
         (root / place).parent.mkdir(parents=True, exist_ok=True)
@@ -36,8 +36,8 @@ async def usage(
         await store.resolve()
         if twice:
             for each in indexed:
-                changed = IndexedFile(FileStat(2, 2), each.parsed)
-                await store.write([changed])
+                await store.write(removed=[each.parsed.path])
+                await store.write([IndexedFile(FileStat(2, 2), each.parsed)])
                 await store.resolve()
         for place, text in (then or {}).items():
             if (parsed_again := parse_source(place, text.encode(), 5.0)) is not None:
@@ -106,6 +106,49 @@ async def test_a_default_export_is_called_by_any_name(tmp_path: Path) -> None:
     assert (await usage(tmp_path, files, "src/parse.ts", "parse")).callers == 2
 
 
+@pytest.mark.parametrize("edited", [False, True], ids=["at once", "edited one by one"])
+async def test_what_a_node_module_is_itself_is_called_by_any_name(tmp_path: Path, edited: bool) -> None:
+    files = {
+        "package.json": '{"main": "shop.js", "types": "shop.d.ts"}',
+        "shop.js": "function create(options) { return options }\nfunction inner() {}\nmodule.exports = create\n",
+        "shop.d.ts": "declare function shop(options: object): object\nexport interface Options { a: string }\n",
+        "lib/again.js": "const whole = require('../shop')\nexports = module.exports = whole\n",
+        "lib/main.js": "const inner = require('./again')\nmodule.exports = { inner }\n",
+        "test/a.js": "const Shop = require('..')\nfunction a() { return Shop({}) }\n",
+        "test/b.js": "const build = require('../lib/again')\nfunction b() { return build({}) }\n",
+        "test/c.mjs": "import make from '../shop.js'\nexport function c() { return make({}) }\n",
+        "test/e.js": "const Shop = require('shop')\nfunction e() { return Shop({}) }\n",
+        "test/f.ts": "import { Options } from '../'\nexport interface F extends Options { b: string }\n",
+    }
+    then = {path: text.replace("({})", "({ a: 1 })") for path, text in files.items() if edited and "({})" in text}
+    assert len(then) == (4 if edited else 0)
+    assert await usage(tmp_path, files, "shop.js", "create", then=then) == Usage(callers=3)
+    assert (await usage(tmp_path, files, "shop.d.ts", "Options", then=then)).subclasses == 1
+
+
+async def test_what_a_node_module_gives_away_comes_before_members_of_what_it_is(tmp_path: Path) -> None:
+    files = {
+        "cart.js": "class Cart { static make() { return new Cart() }\n  total() { return 1 } }\n"
+        "function sum() { return 2 }\nmodule.exports = Cart\nmodule.exports.total = sum\n",
+        "a.js": "const Cart = require('./cart')\nfunction a() { return Cart.make() }\n",
+        "b.js": "const cart = require('./cart')\nfunction b() { return cart.total() }\n",
+        "c.js": "const C = require('./cart')\nclass D extends C {}\nfunction c() { return new C().total() }\n",
+    }
+    assert (await usage(tmp_path, files, "cart.js", "Cart.make")).callers == 1
+    assert (await usage(tmp_path, files, "cart.js", "sum")).callers == 1
+    assert (await usage(tmp_path, files, "cart.js", "Cart.total")).callers == 1
+    assert (await usage(tmp_path, files, "cart.js", "Cart")).subclasses == 1
+
+
+async def test_a_module_that_is_itself_through_a_circle_is_nothing(tmp_path: Path) -> None:
+    files = {
+        "a.js": "const b = require('./b')\nmodule.exports = b\nfunction one() { return b() }\nfunction two() {}\n",
+        "b.js": "const a = require('./a')\nmodule.exports = a\nfunction three() { return a() }\nfunction four() {}\n",
+    }
+    for path, name in (("a.js", "one"), ("a.js", "two"), ("b.js", "three"), ("b.js", "four")):
+        assert (await usage(tmp_path, files, path, name)).callers == 0
+
+
 @pytest.mark.parametrize("twice", [False, True], ids=["at once", "file by file"])
 async def test_python_packages_give_away_what_they_import(tmp_path: Path, twice: bool) -> None:
     files = {
@@ -164,6 +207,12 @@ def test_a_configuration_has_its_own_paths_or_those_it_extends_from_where_they_a
         ("web", "@base/*", ("shared/src/*",)),
         ("app", "@app/*", ("app/src/*",)),
     ]
+
+
+def test_a_folder_is_its_packages_main_file_and_what_declares_its_types_last(tmp_path: Path) -> None:
+    package: dict[str, object] = {"types": "./all.d.ts", "main": "main.js", "source": "./src/main.ts"}
+    found = configured(tmp_path, {"package.json": package, "core/package.json": {"main": "../main.js"}}, "core")
+    assert found == [("", "/core", ("main.js",)), ("", "/", ("src/main.ts", "main.js", "all.d.ts"))]
 
 
 def test_a_package_is_what_it_exports_before_its_main_file_and_that_before_its_sources(tmp_path: Path) -> None:

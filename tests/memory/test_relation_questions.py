@@ -85,16 +85,6 @@ async def test_subclasses_and_callees(store: Store) -> None:
     assert await told(store, "what does load call") == (["parse"], "1 is called by 'load'.")
 
 
-async def test_who_implements_a_go_interface_is_not_said_to_be_nobody(store: Store) -> None:
-    interface = chunk("node.go", "RemoteNode", kind="interface", language="go")
-    await store.write([file("node.go", interface)])
-    found = await told(store, "what implements RemoteNode")
-    assert found is not None
-    assert found[0] == [] and "Go types implement an interface by their methods" in found[1]
-    called = await told(store, "who calls RemoteNode")
-    assert called is not None and "Go types" not in called[1]
-
-
 async def test_nothing_is_said_to_be_nothing_and_unknown_names_are_other_questions(store: Store) -> None:
     assert await told(store, "subclasses of A") == ([], "Nothing here is known that inherits from 'A'.")
     assert await told(store, "who calls the shots") is None

@@ -157,6 +157,8 @@ def test_markdown_cannot_be_broken_out_of() -> None:
 def test_a_lens_says_who_calls_and_what_goes_along() -> None:
     assert summary(Usage(callers=1)) == "1 caller"
     assert summary(Usage(callers=3, subclasses=2)) == "3 callers · 2 subclasses"
+    assert summary(Usage(subclasses=2), "interface") == "2 implementers"
+    assert summary(Usage(likely_subclasses=1), "trait") == "maybe 1 implementer"
     assert summary(Usage(callers=3, likely_callers=1, likely_subclasses=1)) == (
         "3 callers and maybe 1 more · maybe 1 subclass"
     )

@@ -36,6 +36,7 @@ _MAX_GAP = 400
 _MAX_BETWEEN = 16
 """Bytes of white space, and comments and semicolons, between an overload and what it stands above."""
 
+_EXPORTED = re.compile(rb"(?:module\s*\.\s*)?exports\b")
 _FACTORY = re.compile(rb"(?:React\.)?(?:memo|forwardRef|useCallback|lazy|observer|debounce|throttle)\b")
 
 
@@ -155,7 +156,12 @@ class _Refiner:
         for node in nodes:
             right = node.child_by_field_id(right_id)
             left = node.child_by_field_id(left_id)
-            if right is None or left is None or right.type not in _VALUES:
+            if right is None or left is None:
+                continue
+            if right.type == "identifier" and _EXPORTED.match(self._source, left.start_byte, left.end_byte):
+                self._add("import.inner", node)  # `module.exports = a`
+                continue
+            if right.type not in _VALUES:
                 continue
             if left.type == "identifier":
                 if right.type in _FUNCTIONS and right.child_by_field_id(self._name) is None:

@@ -27,6 +27,7 @@
 (type_conversion_expression type: (generic_type) @call)
 
 (field_declaration !name type: (_) @inherits)
+(interface_type (method_elem) @required)
 (interface_type (type_elem . [(type_identifier) (qualified_type)] @inherits .))
 
 [(if_statement) (expression_case) (type_case) (communication_case)] @branch

@@ -25,6 +25,7 @@ _ES_KEYWORD = re.compile(r"^(?:import|export)\b\s*(?:type\b(?!\s*(?:,|$)))?")
 _ES_TYPE = re.compile(r"^\s*type\s+(?!as\b)")
 _ES_DEFAULT = re.compile(r"export\s+default\s+([\w$]+)\s*;?\s*$")
 _ES_NAME = re.compile(r"[\w$]+")
+_ES_ASSIGNED = re.compile(r"(?:module\s*\.\s*)?exports(?:\s*\.\s*([\w$]+))?\s*=\s*([\w$]+)$")
 _GO = re.compile(r"""(?:([\w.]+)\s*)?(["`])([^"`\n]+)\2""")
 _JAVA = re.compile(r"import\s+(?:static\s+)?([\w.\s]+?)\s*(\.\s*\*)?\s*;?\s*$")
 _INCLUDE = re.compile(r"""#\s*(?:include(?:_next)?|import)\s*[<"]([^>"\n]+)""")
@@ -89,9 +90,14 @@ def ecmascript(text: str) -> list[Import]:
 
 
 def _given(text: str) -> list[Import]:
-    """What `export { a as b }` and `export default a` give away under another name: of this file, the module ""."""
+    """What `export { a as b }`, `export default a` and `module.exports = a` give away under another name: of this file,
+    the module "".
+    """
     if default := _ES_DEFAULT.match(text):
         return [Import("", default[1], "default")]
+    if assigned := _ES_ASSIGNED.match(text):
+        name, alias = assigned[2], assigned[1] or "module.exports"
+        return [Import("", name, alias)] if name != alias else []
     braces = _ES_BRACES.search(text) if text.startswith("export") else None
     pairs = [_aliased(_ES_TYPE.sub("", item)) for item in braces[1].split(",")] if braces else []
     return [Import("", name, alias) for name, alias in pairs if name and alias and name != alias]

@@ -16,6 +16,7 @@ from aurora_indexer.parse.definitions import Definition, SourceOutline
 from aurora_indexer.parse.leading_comments import Captures
 from aurora_indexer.parse.receiver_types import ReceiverTypes
 from aurora_memory.chunks import Reference, ReferenceKind
+from aurora_memory.go_methods import method
 from aurora_memory.relations import CHAINED
 
 MAX_REFERENCES = 200
@@ -103,6 +104,7 @@ _CALLS = frozenset({"call", "call_expression", "new_expression"})
 _MEMBER = ("attribute", "property", "field")
 _OBJECT = ("object", "operand")
 _WRAPPED = frozenset({"parenthesized_expression", "await", "await_expression", "non_null_expression"})
+_MAX_METHOD = 2000
 _MAX_CHAIN = 24
 _MAX_CHAINS = 3000
 """Chains of calls that are read in one file: each costs more, the longer it is."""
@@ -157,12 +159,17 @@ def uses_of(
         if index >= 0 and found.definitions[index].kind in ("function", "method"):
             continue  # Go's struct without a name, in a function
         everyone[index].inherited.append(_written(source, node, receivers))
+    required: dict[int, list[Reference]] = {}
+    for node in captures.get("required", ()):
+        start, end = node.byte_range
+        if asked := method(source[start : min(end, start + _MAX_METHOD)].decode("utf-8", "replace")):
+            required.setdefault(_owner_at(bounds, holders, node.start_byte), []).append(Reference("requires", *asked))
     for node in captures.get("branch", ()):
         everyone[_owner_at(bounds, holders, node.start_byte)].branches += 1
     for node in captures.get("loop", ()):
         everyone[_owner_at(bounds, holders, node.start_byte)].loops += 1
     for n, each in enumerate(uses):
-        each.noted = tuple(types.noted(n))
+        each.noted = (*types.noted(n), *required.get(n, ()))
     module.noted = tuple(types.noted(-1))
     return uses, module
 

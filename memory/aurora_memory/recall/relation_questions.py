@@ -72,7 +72,6 @@ _WRITTEN: tuple[tuple[Asked, str], ...] = (
     ),
     ("together", rf"co-?chang(?:es?|ing)\s+(?:of|with|for)\s+{_THING}{_NAME}"),
 )
-_UNSAID = "Go types implement an interface by their methods, which is not followed here: only what embeds it is told."
 _QUESTIONS = tuple((asked, re.compile(rf"{_BEFORE}{written}{_AFTER}", re.IGNORECASE)) for asked, written in _WRITTEN)
 _SAID: dict[Asked, tuple[str, str]] = {
     "callers": ("calls", "call"),
@@ -135,15 +134,7 @@ def answer(reader: Reader, text: str, limit: int, now: float) -> RelatedHits | N
         hits.append(
             replace(hit, score=round(score, 6), strength=100.0 * score, is_likely=not surely, relation=relation)
         )
-    said = _said(question, sure, len(related) - sure)
-    return RelatedHits(hits, f"{said} {_UNSAID}" if _is_implicit(reader, question, ids) else said)
-
-
-def _is_implicit(reader: Reader, question: RelationQuestion, ids: Sequence[int]) -> bool:
-    """Whether heirs of a Go interface are asked for: types implement it by their methods, and no file says so."""
-    if question.asked != "heirs":
-        return False
-    return any(each.language == "go" and each.kind == "interface" for each in chunk_reader.by_id(reader, ids).values())
+    return RelatedHits(hits, _said(question, sure, len(related) - sure))
 
 
 def _unknown(reader: Reader, question: RelationQuestion, text: str) -> RelatedHits | None:

@@ -125,7 +125,13 @@ class Maintained:
         return done
 
     async def write_back(self, now: float | None = None) -> Path | None:
-        """Write a lost file anew from what is open of it; what lies in its place now is set aside, and returned."""
+        """Write a lost file anew from what is open of it; what lies in its place now is set aside, and returned.
+
+        Once begun it is not cancelled half-way.
+        """
+        return await asyncio.shield(asyncio.ensure_future(self._write_back(time.time() if now is None else now)))
+
+    async def _write_back(self, now: float) -> Path | None:
         async with self._turn:
             try:
                 copy = await self._copied()
@@ -134,7 +140,7 @@ class Maintained:
             await self.read.leave()
             await self._writer.close()
             try:
-                return await asyncio.to_thread(_replace, self.path, copy, time.time() if now is None else now)
+                return await asyncio.to_thread(_replace, self.path, copy, now)
             finally:
                 await self._reopen()
 

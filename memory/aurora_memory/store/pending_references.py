@@ -14,7 +14,7 @@ from msgspec.structs import astuple
 
 from aurora_memory.chunks import Import, Reference, ReferenceKind
 from aurora_memory.module_paths import ModuleAlias, candidates
-from aurora_memory.name_lookup import LinkedFiles, bound_name, is_star, unit
+from aurora_memory.name_lookup import WHOLE, LinkedFiles, bound_name, is_star, unit
 from aurora_memory.relations import Catalogue, Relation, Scope, family, stands_for_file
 from aurora_memory.store.rows import decode_imports
 from aurora_memory.store.statements import as_list, insert_rows
@@ -185,11 +185,14 @@ async def _reached(
             of = families[path]
             if of == "go":
                 wanted[unit(path, of)] = of
-            for entry in known[path]:
+            # What a file gives away of its own first: that may be what it imports.
+            for entry in sorted(known[path], key=lambda each: bool(each.module)):
                 if step and not is_star(entry) and bound_name(entry) not in names:
                     continue
                 if entry.name and entry.name != "*":
                     names.add(entry.name)
+                if of == "ecmascript" and entry.name in ("", "default"):
+                    names.add(WHOLE)
                 modules = [entry.module]
                 if of == "python" and entry.name:
                     modules.append(f"{entry.module}{'' if entry.module.endswith('.') else '.'}{entry.name}")

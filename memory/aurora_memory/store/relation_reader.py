@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
+
+from msgspec.structs import replace
 
 from aurora_memory.chunks import Import
-from aurora_memory.relations import SURE
+from aurora_memory.relations import LIKELY, SURE
+from aurora_memory.store.implementation_reader import implementers
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.rows import decode_imports
 from aurora_memory.store.statements import as_list
 from aurora_memory.views import Arc, ChunkView, Edge, ReferenceTarget, Usage
+
+_COUNTED = 100_000
 
 
 def arcs(reader: Reader, ids: Sequence[int], hub: int) -> list[Arc]:
@@ -42,11 +48,20 @@ def edges(reader: Reader, chunk_id: int, limit: int = 50) -> list[Edge]:
             (chunk_id, limit),
         )
         found.extend(Edge(kind, outgoing, weight, ChunkView(*rest)) for kind, weight, *rest in rows)
-    return found
+    known = {edge.other.id for edge in found if edge.kind == "inherits" and not edge.outgoing}
+    more = {each.id: each for each in implementers(reader, [chunk_id]).get(chunk_id, ()) if each.id not in known}
+    rows = reader.rows(
+        f"SELECT {columns} FROM chunks WHERE id IN (SELECT value FROM json_each(?)) ORDER BY path, line_start LIMIT ?",
+        (as_list(list(more)), max(0, limit - len(known))),
+    )
+    views = [ChunkView(*row) for row in rows]
+    return found + [Edge("inherits", False, 1.0 if more[each.id].is_sure else LIKELY, each) for each in views]
 
 
 def usages(reader: Reader, ids: Sequence[int]) -> dict[int, Usage]:
-    """How often each of those chunks is called and inherited from: the one count that every client tells."""
+    """How often each of those chunks is called and inherited from, or implemented: the one count that every client
+    tells.
+    """
     rows = reader.rows(
         """SELECT to_id,
              sum(relations.kind = 'calls' AND weight >= ?2), sum(relations.kind = 'calls' AND weight < ?2),
@@ -57,7 +72,12 @@ def usages(reader: Reader, ids: Sequence[int]) -> dict[int, Usage]:
            GROUP BY to_id""",
         (as_list(ids), SURE),
     )
-    return {to_id: Usage(*counts) for to_id, *counts in rows}
+    found = {to_id: Usage(*counts) for to_id, *counts in rows}
+    for each in implementers(reader, ids):
+        heirs = [is_sure for _, is_sure in related(reader, [each], "inherits", _COUNTED)]
+        sure = sum(heirs)
+        found[each] = replace(found.get(each, Usage()), subclasses=sure, likely_subclasses=len(heirs) - sure)
+    return found
 
 
 def related(
@@ -66,13 +86,19 @@ def related(
     """What has that relation to one of some chunks, or (`forward`) they to it: row id, if surely; surest first."""
     mine, other = ("from_id", "to_id") if forward else ("to_id", "from_id")
     rows = reader.rows(
-        f"""SELECT {other}, max(weight) >= ?3 AS sure FROM relations
+        f"""SELECT {other}, max(weight) >= ?3 AS sure, path, line_start FROM relations
             JOIN chunks ON chunks.id = {other} AND gone_at IS NULL
             WHERE relations.kind = ?2 AND {mine} IN (SELECT value FROM json_each(?1)) AND from_id != to_id
             GROUP BY {other} ORDER BY sure DESC, path, line_start LIMIT ?4""",
         (as_list(ids), kind, SURE, limit),
     )
-    return [(chunk_id, bool(sure)) for chunk_id, sure in rows]
+    found = {chunk_id: (not sure, path, line) for chunk_id, sure, path, line in rows}
+    if kind == "inherits" and not forward:
+        for each in chain.from_iterable(implementers(reader, ids).values()):
+            place = (not each.is_sure, each.path, each.line)
+            found[each.id] = min(place, found.get(each.id, place))
+    ordered = sorted(found.items(), key=lambda item: (item[1], item[0]))
+    return [(chunk_id, not is_likely) for chunk_id, (is_likely, _, _) in ordered[:limit]]
 
 
 def references(reader: Reader, chunk_id: int) -> list[tuple[str, str, str]]:

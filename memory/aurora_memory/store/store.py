@@ -143,25 +143,33 @@ class Store(Maintained):
             try:
                 if durable:
                     await db.execute("PRAGMA synchronous = FULL")
-                await db.execute("BEGIN IMMEDIATE")
-                self._noted = False
                 try:
+                    await db.execute("BEGIN IMMEDIATE")  # the thread begins although whoever waits for it gives up
+                    self._noted = False
                     yield db
                 except BaseException:
-                    await asyncio.shield(db.execute("ROLLBACK"))
+                    await asyncio.shield(db.rollback())  # nothing where it did not begin
                     raise
-                await asyncio.shield(db.execute("COMMIT"))
-                self.read.count_write()
-                if self._noted:
-                    self._noted = False
-                    for hear in tuple(self._learned_listeners):
-                        hear()
+                await asyncio.shield(self._commit(db))
             except sqlite3.Error as error:
                 raise explained(error, self.path) from error
             finally:
                 if durable:
                     with suppress(sqlite3.Error, ValueError):  # the connection broke: the next one begins with NORMAL
                         await asyncio.shield(db.execute("PRAGMA synchronous = NORMAL"))
+
+    async def _commit(self, db: aiosqlite.Connection) -> None:
+        """End of a transaction, with what follows from it, also where nobody waits for it any more."""
+        try:
+            await db.execute("COMMIT")
+        except sqlite3.Error:
+            await db.rollback()  # SQLite may have left it open (SQLITE_BUSY, SQLITE_FULL)
+            raise
+        self.read.count_write()
+        if self._noted:
+            self._noted = False
+            for hear in tuple(self._learned_listeners):
+                hear()
 
     def on_learned(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Be told when something was learned that the repository's record lacks; returns how to stop listening."""

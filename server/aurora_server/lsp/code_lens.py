@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk
 from aurora_memory.views import Usage
-from aurora_protocol.human_text import used
+from aurora_protocol.human_text import heir, used
 from aurora_server.lsp import deliverable_lens
 from aurora_server.lsp.location import place_of
 from aurora_server.lsp.manifests.code_lens import lenses as manifest_lenses
@@ -52,11 +52,11 @@ def resolve(ls: AuroraServer, lens: types.CodeLens) -> types.CodeLens:
     return lens
 
 
-def summary(usage: Usage) -> str:
-    """`3 callers and maybe 1 more · 2 subclasses`; empty when there is nothing to say."""
+def summary(usage: Usage, kind: str = "class") -> str:
+    """`3 callers and maybe 1 more · 2 subclasses`, of a kind of chunk; empty when there is nothing to say."""
     said = (
         used(usage.callers, usage.likely_callers, "caller"),
-        used(usage.subclasses, usage.likely_subclasses, "subclass"),
+        used(usage.subclasses, usage.likely_subclasses, heir(kind)),
     )
     return " · ".join(filter(None, said))
 
@@ -64,4 +64,4 @@ def summary(usage: Usage) -> str:
 def _lens(chunk: CodeChunk, usage: Usage) -> types.CodeLens:
     line = chunk.line_start - 1
     start = types.Position(line, 0)
-    return types.CodeLens(types.Range(start, start), data={"id": chunk.id, "title": summary(usage)})
+    return types.CodeLens(types.Range(start, start), data={"id": chunk.id, "title": summary(usage, chunk.kind)})

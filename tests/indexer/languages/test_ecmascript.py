@@ -60,6 +60,19 @@ def test_all_ways_to_require() -> None:
     assert modules == ["./a", "./b", "./c", "./d"]
 
 
+def test_what_is_assigned_to_a_modules_exports_is_given_away() -> None:
+    source = (
+        "exports = module.exports = a\nmodule.exports.b = c\nexports.d = e\nexports.f = f\nmodule . exports = g;\n"
+        "module.exports[0] = h\nmy.exports = i\nexportsOf = j\nmodule.exports = k()\nmodule.exports = { l }\n"
+    )
+    assert parse_file("a.js", source.encode()).imports == (
+        Import("", "a", "module.exports"),
+        Import("", "c", "b"),
+        Import("", "e", "d"),
+        Import("", "g", "module.exports"),
+    )
+
+
 def test_exports_and_dynamic_imports_are_imports() -> None:
     source = (
         'export { a as b } from "./a"\nexport * from "./c"\nexport { d }\nlet e = import("./e")\n'

@@ -1,0 +1,146 @@
+"""Who implements an interface of Go: by the methods that a type has, and is lent, and by nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aurora_indexer.module_aliases import keep_module_aliases
+from aurora_indexer.workers.process_file import parse_source
+from aurora_memory.recall.relation_questions import answer
+from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, relation_reader
+from aurora_memory.views import Usage
+
+SHOP = """package shop
+
+import "io"
+
+type Store interface {
+	Get(key string) ([]byte, error)
+	// Put keeps it.
+	Put(key string, value []byte) error
+}
+
+type Closing interface {
+	Store
+	io.Closer
+}
+
+type Odd interface {
+	Store
+	elsewhere.Thing
+}
+
+type private interface{ hidden() int }
+type empty interface{}
+type number interface{ ~int | ~string }
+
+type Memory struct{ kept map[string][]byte }
+
+func (m *Memory) Get(name string) (value []byte, err error) { return m.kept[name], nil }
+func (m *Memory) Put(name string, value []byte) error       { return nil }
+func (m *Memory) hidden() int                                { return 1 }
+
+type Half struct{}
+
+func (Half) Get(key string) ([]byte, error) { return nil, nil }
+
+type Other struct{}
+
+func (Other) Get(key string) ([]byte, bool)      { return nil, false }
+func (Other) Put(key string, value []byte) error { return nil }
+
+type Function func(key string) ([]byte, error)
+
+func (f Function) Get(key string) ([]byte, error)      { return f(key) }
+func (f Function) Put(key string, value []byte) error { return nil }
+"""
+DISK = """package disk
+
+import (
+	"io"
+
+	"example.org/shop"
+)
+
+type Disk struct{ shop.Memory }
+
+func (d *Disk) Close() error { return nil }
+
+type Hiding struct{ shop.Memory }
+
+func (h *Hiding) Put(number int) {}
+
+type File struct {
+	io.Closer
+	shop.Store
+}
+
+func (f *File) hidden() int { return 1 }
+"""
+FILES = {"shop/shop.go": SHOP, "disk/disk.go": DISK}
+
+
+async def opened(tmp_path: Path, files: dict[str, str]) -> Store:
+    (tmp_path / "go.mod").write_text("module example.org\n")
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    store = await Store.open(tmp_path / "memory.db")
+    for path, text in files.items():
+        parsed = parse_source(path, text.encode(), 5.0)
+        assert parsed is not None
+        await store.write([IndexedFile(FileStat(1, 1), parsed)])
+    await keep_module_aliases(tmp_path, store, files)
+    await store.resolve()
+    return store
+
+
+async def heirs(store: Store, name: str) -> list[str]:
+    """Who is said to implement an interface, those that only may after a question mark."""
+    found = await store.read(answer, f"what implements {name}", 50, 2e9)
+    assert found is not None
+    return sorted(f"?{hit.chunk.name}" if hit.is_likely else hit.chunk.name for hit in found.hits)
+
+
+async def usage(store: Store, name: str) -> Usage:
+    (found,) = await store.read(chunk_reader.by_name, "shop/shop.go", name)
+    return (await store.read(relation_reader.usages, [found.id])).get(found.id, Usage())
+
+
+async def test_who_has_an_interfaces_methods_implements_it(tmp_path: Path) -> None:
+    store = await opened(tmp_path, FILES)
+    assert await heirs(store, "Store") == ["Closing", "Disk", "File", "Function", "Memory", "Odd"]
+    assert await heirs(store, "Closing") == ["Disk", "File"], "what it embeds is asked for too"
+    assert await heirs(store, "Odd") == ["?Disk", "?File", "?Function", "?Memory"], "what it embeds is not known here"
+    assert await heirs(store, "private") == ["Disk", "Hiding", "Memory"], (
+        "elsewhere a name in lower case is another one"
+    )
+    assert await heirs(store, "empty") == await heirs(store, "number") == []
+    assert await usage(store, "Store") == Usage(subclasses=6)
+    assert await usage(store, "Odd") == Usage(likely_subclasses=4)
+    assert await usage(store, "empty") == Usage()
+    await store.close()
+
+
+async def test_what_is_counted_is_what_is_told(tmp_path: Path) -> None:
+    store = await opened(tmp_path, FILES)
+    (found,) = await store.read(chunk_reader.by_name, "shop/shop.go", "Store")
+    edges = await store.read(relation_reader.edges, found.id)
+    told = [(each.other.name, each.weight) for each in edges if each.kind == "inherits" and not each.outgoing]
+    assert sorted(told) == [(name, 1.0) for name in ("Closing", "Disk", "File", "Function", "Memory", "Odd")]
+    (odd,) = await store.read(chunk_reader.by_name, "shop/shop.go", "Odd")
+    likely = [each for each in await store.read(relation_reader.edges, odd.id, 3) if not each.outgoing]
+    assert len(likely) == 3 and {each.weight for each in likely} == {0.6}
+    await store.close()
+
+
+async def test_who_gets_or_loses_a_method_is_told_at_once(tmp_path: Path) -> None:
+    store = await opened(tmp_path, FILES)
+    more = "package shop\n\nfunc (Half) Put(key string, value []byte) error { return nil }\n"
+    parsed = parse_source("shop/more.go", more.encode(), 5.0)
+    assert parsed is not None
+    await store.write([IndexedFile(FileStat(1, 1), parsed)])
+    assert "Half" in await heirs(store, "Store")
+    await store.write(removed=["shop/more.go"])
+    assert "Half" not in await heirs(store, "Store")
+    await store.close()

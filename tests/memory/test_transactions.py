@@ -1,0 +1,128 @@
+"""Transactions of the one writer: whoever gives up in the middle of one leaves none open, and none unheard."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from aurora_memory import StoreError
+from aurora_memory.store import Store, chunk_reader
+from tests.memory.building import chunk, file
+from tests.memory.runs import NOON
+from tests.memory.test_export import learned
+from tests.patience import HANG
+
+FILES = (file("shop.py", chunk("shop.py", "total", "sum the prices of the lines")),)
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    made = await Store.open(tmp_path / "memory.db")
+    await made.write(FILES, first_time=True)
+    yield made
+    await made.close()
+
+
+async def held(store: Store) -> threading.Event:
+    """Hold the writer's thread, until the event is set."""
+    entered, go_on = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        entered.set()
+        assert go_on.wait(HANG)
+
+    holding = asyncio.create_task(store._writer._execute(wait))
+    assert await asyncio.to_thread(entered.wait, HANG) and not holding.done()
+    return go_on
+
+
+@pytest.mark.parametrize("steps", range(8))
+async def test_who_gives_up_while_a_transaction_begins_leaves_none_open(store: Store, steps: int) -> None:
+    (total,) = await store.read(chunk_reader.by_name, "shop.py", "total")
+    go_on = await held(store)
+    asking = asyncio.create_task(store.record_accesses([total.id], "success", NOON))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    asking.cancel()
+    await asyncio.wait([asking], timeout=0.01)  # it waits for the thread to take back what began
+    go_on.set()
+    await asyncio.wait([asking])
+    assert asking.cancelled()
+    await store.record_accesses([total.id], "success", NOON + 1)
+    assert [row[3] for row in learned(store.path)["accesses"]] == [NOON + 1]
+
+
+@pytest.mark.parametrize("steps", range(40))
+async def test_who_gives_up_anywhere_in_a_write_leaves_all_of_it_or_nothing(store: Store, steps: int) -> None:
+    (total,) = await store.read(chunk_reader.by_name, "shop.py", "total")
+    asking = asyncio.create_task(store.record_accesses([total.id] * 3, "success", NOON))
+    for _ in range(steps):
+        await asyncio.sleep(0.0001 * (steps % 3))
+    asking.cancel()
+    await asyncio.wait([asking])
+    await store.record_accesses([total.id], "success", NOON + 1)
+    times = [row[3] for row in learned(store.path)["accesses"]]
+    assert times in ([NOON + 1], [NOON] * 3 + [NOON + 1])
+
+
+async def test_what_was_committed_is_heard_of_although_nobody_waits_for_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (total,) = await store.read(chunk_reader.by_name, "shop.py", "total")
+    heard = asyncio.Event()
+    store.on_learned(heard.set)
+    execute = store._writer.execute
+    ending: asyncio.Future[threading.Event] = asyncio.get_running_loop().create_future()
+
+    async def slow(sql: str) -> object:
+        if sql == "COMMIT":
+            ending.set_result(await held(store))
+        return await execute(sql)
+
+    monkeypatch.setattr(store._writer, "execute", slow)
+    asking = asyncio.create_task(store.record_accesses([total.id], "success", NOON))
+    go_on = await ending
+    asking.cancel()
+    await asyncio.wait([asking], timeout=0.01)
+    monkeypatch.undo()
+    assert not heard.is_set()
+    before = store.read._reader.writes
+    go_on.set()
+    async with asyncio.timeout(HANG):
+        await heard.wait()
+    assert store.read._reader.writes == before + 1
+    assert [row[3] for row in learned(store.path)["accesses"]] == [NOON]
+
+
+async def test_a_commit_that_fails_leaves_no_transaction_open(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    (total,) = await store.read(chunk_reader.by_name, "shop.py", "total")
+    execute = store._writer.execute
+
+    async def refused(sql: str) -> object:
+        if sql == "COMMIT":
+            raise sqlite3.OperationalError("database or disk is full")
+        return await execute(sql)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store._writer, "execute", refused)
+        with pytest.raises(StoreError, match="no space"):
+            await store.record_accesses([total.id], "success", NOON)
+    await store.record_accesses([total.id], "success", NOON + 1)
+    assert [row[3] for row in learned(store.path)["accesses"]] == [NOON + 1]
+
+
+async def test_a_file_that_is_written_back_is_written_back_to_its_end(store: Store) -> None:
+    (total,) = await store.read(chunk_reader.by_name, "shop.py", "total")
+    await store.record_accesses([total.id], "success", NOON)
+    store.path.unlink()
+    asking = asyncio.create_task(store.write_back())
+    await asyncio.sleep(0.001)
+    asking.cancel()
+    await asyncio.wait([asking])
+    await store.record_accesses([total.id], "success", NOON + 1)
+    assert [row[3] for row in learned(store.path)["accesses"]] == [NOON, NOON + 1]
