@@ -156,6 +156,11 @@ class Learned(Struct, frozen=True):
     unknown: tuple[int, ...] = ()
     repeated: bool = False
 
+    @property
+    def proved(self) -> bool:
+        """Whether the run itself succeeded as a pattern does: one that did so in part may be counted to a pattern."""
+        return self.is_pattern and self.outcome == "success" and self.reasoning_id is not None
+
 
 class Boost(Struct, frozen=True):
     """Boost of a chunk's activation by one finished run (its query id), and when (Unix seconds)."""

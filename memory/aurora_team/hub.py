@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, LiteralString
 
 import msgspec
 import psycopg
 from msgspec import Struct
-from psycopg import Connection, sql
+from psycopg import Connection, Pipeline, sql
 
 from aurora_memory.record.entry import Entry
 from aurora_protocol import typed
 from aurora_team import HubAway, HubRefused, TeamError
 from aurora_team.address import connection_text
+from aurora_team.deadline import Deadline
 from aurora_team.guise import Stream
 from aurora_team.schema import migrate, refuse_newer, refuse_older
 
@@ -47,12 +47,22 @@ class Arrival(Struct, frozen=True):
     is_erased: bool
 
 
+class News(Struct, frozen=True):
+    """What a hub has now: the highest number of each stream, the ids of the entries that have the numbers that were
+    asked about, and what arrived after these.
+    """
+
+    heads: dict[Stream, int]
+    ids: dict[Stream, str]
+    arrivals: list[Arrival]
+
+
 class Hub:
     """Hub that `open` has reached. Not for several threads at once."""
 
     def __init__(self, db: Connection[tuple[Any, ...]], deadline: float) -> None:
         self._db = db
-        self._deadline = deadline
+        self._deadline = Deadline(deadline, self._hang_up)
 
     @classmethod
     @contextmanager
@@ -71,6 +81,7 @@ class Hub:
                 refuse_older(shape)
             yield hub
         finally:
+            hub._deadline.close()
             with suppress(psycopg.Error):
                 db.close()
 
@@ -153,30 +164,28 @@ class Hub:
             told = typed.convert(numbers, list[tuple[int]])
         return len(told), max((row[0] for row in told), default=0)
 
-    def heads(self, team: str, repository: str) -> dict[Stream, int]:
-        """The highest number of each stream of a repository. Skips from stream to stream, whatever their length."""
+    def news(self, team: str, repository: str, cursors: Mapping[Stream, int], limit: int) -> News:
+        """What is new beside these numbers of streams, with at most `limit` arrivals of each, in one round trip: where
+        the server, or this machine, has much to do, every other one is a wait in two queues.
+        """
+        values = {"team": team, "repository": repository, "limit": limit, **_columns(cursors)}
         with self._step() as db:
-            rows = db.execute(HEADS, {"team": team, "repository": repository}).fetchall()
-            return {(row[0], row[1]): row[2] for row in typed.convert(rows, list[tuple[str, str, int]])}
-
-    def ids_at(self, team: str, repository: str, numbers: Mapping[Stream, int]) -> dict[Stream, str]:
-        """Ids of the entries that have those numbers in their streams; streams without such an entry are left out."""
-        if not numbers:
-            return {}
-        values = {"team": team, "repository": repository, **_columns(numbers)}
-        with self._step() as db:
-            rows = db.execute(IDS_AT, values).fetchall()
-            return {(row[0], row[1]): row[2] for row in typed.convert(rows, list[tuple[str, str, str]])}
+            # A libpq older than 14 asks one after the other.
+            with db.pipeline() if Pipeline.is_supported() else nullcontext():
+                heads, ids, found = (db.execute(each, values) for each in (HEADS, IDS_AT, PULL))
+            numbers = typed.convert(heads.fetchall(), list[tuple[str, str, int]])
+            told = typed.convert(ids.fetchall(), list[tuple[str, str, str]])
+            return News(
+                {(author, machine): number for author, machine, number in numbers},
+                {(author, machine): identity for author, machine, identity in told},
+                _arrivals(repository, found.fetchall(), cursors),
+            )
 
     def pull(self, team: str, repository: str, cursors: Mapping[Stream, int], limit: int) -> list[Arrival]:
         """What arrived in each of these streams after its number, at most `limit` of each, in the order of arrival."""
         values = {"team": team, "repository": repository, "limit": limit, **_columns(cursors)}
         with self._step() as db:
-            rows = db.execute(PULL, values).fetchall()
-            arrivals = [_arrival(repository, row) for row in rows]
-            if any(each.number <= cursors[each.stream] for each in arrivals):
-                raise ValueError("it sends what was not asked for")
-        return arrivals
+            return _arrivals(repository, db.execute(PULL, values).fetchall(), cursors)
 
     def live_ids(self, team: str, repository: str, stream: Stream) -> set[str]:
         """Ids in a stream whose bodies are at the hub."""
@@ -206,19 +215,15 @@ class Hub:
 
         Answers are read within it: garbage may look like rows.
         """
-        late = threading.Timer(self._deadline, self._hang_up)
-        late.daemon = True
-        late.start()
         try:
-            yield self._db
+            with self._deadline.kept():
+                yield self._db
         except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedTable) as error:
             raise HubRefused(f"the hub refuses: {_said(error)}") from error
         except psycopg.Error as error:
             raise HubAway(f"the hub fails: {_said(error)}") from error
         except (ValueError, TypeError, LookupError, msgspec.ValidationError) as error:
             raise HubAway(f"the hub answers what no hub does: {_said(error)}") from error
-        finally:
-            late.cancel()
 
     def _hang_up(self) -> None:
         with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self._db.fileno())) as line:
@@ -271,6 +276,13 @@ def _columns(numbers: Mapping[Stream, int]) -> dict[str, list[str] | list[int]]:
         "machines": [machine for _, machine in numbers],
         "numbers": list(numbers.values()),
     }
+
+
+def _arrivals(repository: str, rows: Sequence[tuple[Any, ...]], cursors: Mapping[Stream, int]) -> list[Arrival]:
+    arrivals = [_arrival(repository, row) for row in rows]
+    if any(each.number <= cursors[each.stream] for each in arrivals):
+        raise ValueError("it sends what was not asked for")
+    return arrivals
 
 
 def _arrival(repository: str, row: tuple[Any, ...]) -> Arrival:

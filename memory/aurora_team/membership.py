@@ -25,7 +25,8 @@ class Progress(Struct):
 
     `sent`: number in the record up to which it was sent, with `kinds` shared; `acknowledged`: the hub's number for the
     last of that. `pulled`: author, machine and the hub's number up to which that stream was fetched; `ids` the entry at
-    that number: a hub that has another one there was restored from a backup.
+    that number: a hub that has another one there was restored from a backup. `forgotten`: how many entries the record
+    had forgotten when what is gone was erased at the hub last.
     """
 
     sent: int = 0
@@ -33,6 +34,7 @@ class Progress(Struct):
     acknowledged: int = 0
     pulled: list[tuple[str, str, int]] = []
     ids: list[tuple[str, str, str]] = []
+    forgotten: int = 0
 
 
 class Membership(Struct):

@@ -64,12 +64,15 @@ def synchronize(
     if again:
         progress.pulled, progress.ids, progress.sent, progress.acknowledged = [], [], 0, 0
     outcome = Outcome()
-    heads = hub.heads(team, record.repository)
-    forgets = _fetch(hub, team, record, guise, progress, heads, outcome, keep)
-    forgets |= _send(hub, team, record, guise, progress, heads, kinds, outcome, keep)
-    if forgets:
+    forgets, head = _fetch(hub, team, record, guise, progress, outcome, keep)
+    forgets |= _send(hub, team, record, guise, progress, head, kinds, outcome, keep)
+    forgotten = record.forgotten()
+    if forgets or forgotten > progress.forgotten:
         gone = hub.live_ids(team, record.repository, guise.stream) - _own_ids(record, guise)
         outcome.erased = hub.erase(team, record.repository, sorted(gone))
+    if progress.forgotten != forgotten:
+        progress.forgotten = forgotten
+        keep()
     return outcome
 
 
@@ -93,38 +96,51 @@ def _fetch(
     record: Record,
     guise: Guise,
     progress: Progress,
-    heads: dict[Stream, int],
     outcome: Outcome,
     keep: Callable[[], None],
-) -> bool:
-    """Fetch what is missing; whether something of it says that something is forgotten."""
+) -> tuple[bool, int]:
+    """Fetch what is missing; whether something of it says that something is forgotten, and the highest number that the
+    hub has of what was sent from here.
+    """
     reached: dict[Stream, int] = {(author, machine): number for author, machine, number in progress.pulled}
     known = {(author, machine): identity for author, machine, identity in progress.ids}
-    there = hub.ids_at(team, record.repository, reached)
-    has_own = (record.author, record.machine) in record.heads()
-    forgets = False
+    # What came from here is not fetched, unless that was begun: a record that was lost gets all of it back.
+    is_here = (record.author, record.machine) in record.heads() and guise.stream not in reached
+    news = hub.news(team, record.repository, reached, _page(reached))
+    heads, there = news.heads, news.ids
     wanted: dict[Stream, int] = {}
+    restored: set[Stream] = set()
     for stream, head in heads.items():
-        if stream == guise.stream and has_own:
-            continue  # it came from here
+        if stream == guise.stream and is_here:
+            continue
         after = reached.get(stream, 0)
         # The hub was restored: it has less than it had, or has given the numbers that it had to other entries since.
-        was_restored = after > head or known.get(stream, there.get(stream)) != there.get(stream)
-        wanted[stream] = 0 if was_restored else after
+        if after > head or known.get(stream, there.get(stream)) != there.get(stream):
+            restored.add(stream)
+            after = 0
+        wanted[stream] = after
     known = there | known
-    while wanted := {stream: number for stream, number in wanted.items() if number < heads[stream]}:
-        arrivals = hub.pull(team, record.repository, wanted, max(LEAST_PAGE, PAGE // len(wanted)))
+    forgets = False
+    arrivals = [each for each in news.arrivals if each.stream in wanted and each.stream not in restored]
+    while True:
+        if arrivals:
+            forgets |= _take(record, guise, arrivals, outcome)
+            for each in arrivals:
+                if each.number > wanted[each.stream]:
+                    wanted[each.stream], known[each.stream] = each.number, each.id
+            reached |= wanted
+            progress.ids = [(author, machine, identity) for (author, machine), identity in sorted(known.items())]
+            progress.pulled = [(author, machine, number) for (author, machine), number in sorted(reached.items())]
+            keep()
+        wanted = {stream: number for stream, number in wanted.items() if number < heads[stream]}
+        arrivals = hub.pull(team, record.repository, wanted, _page(wanted)) if wanted else []
         if not arrivals:
-            break
-        forgets |= _take(record, guise, arrivals, outcome)
-        for each in arrivals:
-            if each.number > wanted[each.stream]:
-                wanted[each.stream], known[each.stream] = each.number, each.id
-        reached |= wanted
-        progress.ids = [(author, machine, identity) for (author, machine), identity in sorted(known.items())]
-        progress.pulled = [(author, machine, number) for (author, machine), number in sorted(reached.items())]
-        keep()
-    return forgets
+            return forgets, heads.get(guise.stream, 0)
+
+
+def _page(streams: Collection[object]) -> int:
+    """Entries that are fetched of each stream at once."""
+    return max(LEAST_PAGE, PAGE // max(1, len(streams)))
 
 
 def _take(record: Record, guise: Guise, arrivals: list[Arrival], outcome: Outcome) -> bool:
@@ -148,14 +164,14 @@ def _send(
     record: Record,
     guise: Guise,
     progress: Progress,
-    heads: dict[Stream, int],
+    head: int,
     kinds: Collection[str],
     outcome: Outcome,
     keep: Callable[[], None],
 ) -> bool:
     """Send what is one's own; whether something of it says that something is forgotten."""
     own = (record.author, record.machine)
-    if progress.kinds != _named(kinds) or heads.get(guise.stream, 0) < progress.acknowledged:
+    if progress.kinds != _named(kinds) or head < progress.acknowledged:
         progress.sent = 0  # other kinds are shared now, or the hub was restored
         progress.kinds = _named(kinds)
     forgets = False

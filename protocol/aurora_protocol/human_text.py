@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
+_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)")
+"""What terminals take as a command: CSI, and OSC up to its end."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _STEPS = ((3600, 60, "min"), (86400, 3600, "h"), (60 * 86400, 86400, "d"), (730 * 86400, 30 * 86400, "mo"))
 _YEAR = 365 * 86400
 
@@ -36,7 +40,7 @@ def used(sure: int, likely: int, noun: str) -> str:
 
 
 def heir(kind: str) -> str:
-    """What one is called that inherits from a chunk of that kind, or does what it asks for: `implementer`, `subclass`."""
+    """What one is called that inherits from a chunk of that kind, or does what it asks: `implementer`, `subclass`."""
     return "implementer" if kind in ("interface", "trait") else "subclass"
 
 
@@ -79,6 +83,13 @@ def plain(text: str) -> str:
     """One printable line: names and comments of a repository must not be able to command the terminal."""
     line = " ".join(text.split())
     return line if line.isprintable() else "".join(sign if sign.isprintable() else "\ufffd" for sign in line)
+
+
+def without_controls(text: str) -> str:
+    """A text of several lines that cannot command a terminal: colours and cursor moves are left out, and every other
+    control character but tabs and line ends replaced.
+    """
+    return _CONTROL.sub("\ufffd", _SEQUENCE.sub("", text))
 
 
 def plain_lines(text: str) -> list[str]:

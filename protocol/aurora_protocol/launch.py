@@ -158,9 +158,8 @@ def _spawn(address: Address, command: tuple[str, ...], environ: Mapping[str, str
         descriptor = open_own(address.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     except OSError as error:
         reason = "it is a link" if error.errno == errno.ELOOP else error.strerror
-        raise DaemonUnreachable(
-            f"cannot write {address.log}: {reason}; remove it, or set another AURORA_HOME"
-        ) from error
+        remedy = "" if error.errno in (errno.EROFS, errno.ENOSPC) else "remove it, or "
+        raise DaemonUnreachable(f"cannot write {address.log}: {reason}; {remedy}set another AURORA_HOME") from error
     try:
         process = subprocess.Popen(
             command,

@@ -83,14 +83,17 @@ def stop(settings: GlobalOptions) -> None:
 def stop_daemon(address: Address) -> int | None:
     """Stop the daemon of this home, of whatever version; returns its process id, or None when none ran.
 
-    Asks first, signals if that does not help, and then kills. Raises DaemonUnreachable if its process is still there.
+    Asks first, signals if that does not help, and then kills. Raises DaemonUnreachable if its process is still there,
+    or if it cannot be known whether one runs: the home is another user's, say.
     """
     from aurora_protocol.launch import kill_listener, stop_listener, wait_until_gone
 
-    pid = _ask_to_stop(address)
+    pid, refused = _ask_to_stop(address)
     if pid is not None and wait_until_gone(pid, time.monotonic() + _STOP_WITHIN):
         return pid
     info = read_info(address)
+    if info is None and refused is not None:
+        raise refused
     if info is None or (pid is not None and info.pid != pid):
         if pid is not None and not wait_until_gone(pid, time.monotonic() + _STOP_WITHIN):  # it has no socket any more
             raise DaemonUnreachable(f"the daemon (process {pid}) does not end; end it with: kill -9 {pid}")
@@ -131,18 +134,24 @@ def status_lines(reply: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _ask_to_stop(address: Address) -> int | None:
-    """Ask the daemon at the address to stop; returns its process id where it answered to that."""
+def _ask_to_stop(address: Address) -> tuple[int | None, DaemonUnreachable | None]:
+    """Ask the daemon at the address to stop: its process id where it answered to that, and why one that may be there
+    was not reached.
+    """
     try:
-        with Client.connect(address) as client:
+        asked = Client.connect(address)
+    except NobodyThere:
+        return None, None
+    except DaemonUnreachable as error:
+        return None, error
+    try:
+        with asked as client:
             client.initialize(None, CLIENT_NAME, os.getpid(), timeout=_ANSWER_WITHIN)
             pid = int(client.request(STATUS, timeout=_ANSWER_WITHIN)["pid"])
             client.request(STOP, timeout=_ANSWER_WITHIN)
-    except (NobodyThere, RequestFailed):
-        return None
-    except DaemonUnreachable:
-        return None  # it hangs, or went away while asked: what is left of it is found by its socket
-    return pid
+    except (DaemonUnreachable, RequestFailed):
+        return None, None  # it hangs, or went away while asked: what is left of it is found by its socket
+    return pid, None
 
 
 def _show(reply: dict[str, Any], settings: GlobalOptions) -> None:

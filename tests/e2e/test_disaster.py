@@ -232,6 +232,35 @@ def test_a_memory_file_damaged_in_the_middle_is_told(product: Product, root: Pat
     assert database.stat().st_size >= len(damaged)
 
 
+def test_a_changed_bit_in_a_killed_daemons_log_is_told_and_two_repairs_at_once_save_all(
+    product: Product, root: Path
+) -> None:
+    product.json("index", cwd=root)
+    event = {"event_type": "phase_start", "phase": "apply", "change_id": "x", "timestamp": "2026-01-01T00:00:00Z"}
+    told = {f"event-{number}" for number in range(40)}
+    with product.session(root) as client:
+        lines = [json.dumps({**event, "id": each}) for each in sorted(told)]
+        answer = client.request("aurora/deliverable", {"action": "ingest", "lines": lines}, timeout=HANG)
+        assert answer["accepted"] == 40
+    for process in product.processes():
+        process.kill()
+    eventually(lambda: not product.processes(), "all are gone")
+    (database,) = product.databases()
+    log = database.with_name(f"{database.name}-wal")
+    raw = bytearray(log.read_bytes())
+    raw[len(raw) // 3] ^= 8
+    log.write_bytes(raw)
+    looked = product.aurora("doctor", cwd=root)
+    assert looked.returncode == 1 and "a bit changed on the disk" in looked.stdout
+    with ThreadPoolExecutor(2) as both:
+        repairs = list(both.map(lambda _: product.aurora("doctor", "--repair", cwd=root), range(2)))
+    assert [each.returncode for each in repairs] == [0, 0], [each.stdout + each.stderr for each in repairs]
+    assert product.aurora("doctor", cwd=root).returncode == 0
+    assert len(list(database.parent.glob("*.damaged-*[0-9]Z"))) == 1
+    with closing(sqlite3.connect(database)) as connection:
+        assert {row[0] for row in connection.execute("SELECT id FROM deliverable_events")} == told
+
+
 def test_a_database_that_another_version_wrote_is_refused_not_changed(product: Product, root: Path) -> None:
     product.json("index", cwd=root)
     product.aurora("daemon", "stop", cwd=root)

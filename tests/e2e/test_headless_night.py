@@ -29,7 +29,7 @@ from tests.patience import HANG
 WHO = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in
        (("NAME", "a"), ("EMAIL", "a@example.org"))}  # fmt: skip
 FINISHES = "reaches the goal"
-NIGHT = 30
+NIGHT = 40
 """Iterations of one night."""
 
 NIGHTS = int(os.environ.get("AURORA_TEST_NIGHTS", "1"))
@@ -179,9 +179,17 @@ def test_a_night_says_nothing_untrue_and_touches_no_other_branch(night: Night, s
     assert (ended["status"], ended["iterations"], code) == ("goal", NIGHT, 0), (ended, night.told())
     assert night.met() and night.others() == before, night.told()
     assert night.told().count("GOAL_ACHIEVED: So it is.") == 1
+    assert night.told().count("GOAL_ACHIEVED") == 2, night.told()
+    assert "\x1b" not in night.told().rpartition("---")[0].rpartition("## Iteration")[2]
     child = night.marks / "child"
     assert not psutil.pid_exists(int(child.read_text()))
     assert night.asked("log", "--format=%s", "--grep=late") == ""
+
+
+def test_looking_at_the_work_tree_runs_nothing_that_an_agent_has_configured(night: Night) -> None:
+    ended, _, _ = night.run("configures programs", "does nothing", "claims and does nothing")
+    assert ended["iterations"] == 3 and "fsmonitor" in (night.root / ".git" / "config").read_text()
+    assert not (night.marks / "ran").exists()
 
 
 def test_who_gets_past_the_guard_ends_the_run_and_no_goal_is_met(night: Night) -> None:

@@ -4,6 +4,8 @@ import asyncio
 import os
 import random
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -21,6 +23,7 @@ from aurora_memory.store.tables import TABLES
 from tests.memory.building import chunk, file
 from tests.memory.runs import NOON, run
 from tests.memory.test_export import FILES, taught
+from tests.patience import HANG
 
 PAGE = 4096
 LEARNED = [table for table in TABLES if table.nature == "learned" and table.name != "chunks"]
@@ -383,3 +386,67 @@ async def test_an_emptied_memory_is_not_asked_whose_it_is(tmp_path: Path) -> Non
     log = tmp_path / "one.db-wal"
     log.write_bytes(b"all there is")
     assert memory_files(tmp_path) == [] and log.exists()
+
+
+async def test_a_repair_that_is_killed_before_the_last_step_is_ended_by_whoever_opens(tmp_path: Path) -> None:
+    raw = await built(tmp_path / "memory.db")
+    everything = learned(tmp_path / "memory.db")
+    path = fresh(tmp_path, "killed")
+    path.write_bytes(raw[:-PAGE])
+    done = await salvage_file(path, NOON)
+    saved_rows = learned(path)
+    path.rename(path.with_name("memory.db.saved"))  # what a kill between its two renames leaves
+    store = await Store.open(path)
+    await store.close()
+    assert learned(path) == saved_rows and all(saved_rows[name] <= everything[name] for name in saved_rows)
+    assert sorted(each.name for each in path.parent.iterdir()) == ["memory.db", done.aside.name]
+
+
+async def test_what_a_repair_left_ready_is_not_taken_for_a_memory_that_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    raw = await built(path)
+    path.with_name("memory.db.saved").write_bytes(raw[:PAGE])
+    store = await Store.open(path)
+    assert (await store.check()).faults == ()
+    await store.close()
+
+
+FULL = """
+import asyncio, resource, signal, sys
+from pathlib import Path
+from aurora_memory import StoreError
+from aurora_memory.store.maintenance import salvage_file
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    asyncio.run(salvage_file(Path(sys.argv[1]), 1.0e9))
+except (StoreError, OSError) as error:
+    sys.exit(f"told: {error}")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of files")
+async def test_a_disk_that_is_full_in_the_middle_of_a_repair_costs_nothing(tmp_path: Path) -> None:
+    raw = await built(tmp_path / "memory.db")
+    torn = raw[: len(raw) - PAGE]
+    told = 0
+    for number, limit in enumerate((0, 4096, 60_000, len(raw) // 3, len(raw) // 2)):
+        path = fresh(tmp_path, f"full-{number}")
+        path.write_bytes(torn)
+        done = await asyncio.to_thread(_run, FULL, str(path), str(limit))
+        told += "told: " in done
+        assert "Traceback" not in done
+        if "told: " in done:
+            assert path.read_bytes() == torn, "it is where it was, as it was"
+            await salvage_file(path, NOON)
+        store = await Store.open(path)
+        assert (await store.check()).faults == ()
+        await store.close()
+    assert told >= 3
+
+
+def _run(program: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program, *arguments], capture_output=True, text=True, timeout=HANG, check=False
+    )
+    return done.stdout + done.stderr

@@ -1,5 +1,6 @@
 """Memory files looked over, made anew, backed up and saved from damage: real files, really damaged."""
 
+import os
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -316,6 +317,19 @@ async def test_a_migration_is_preceded_by_a_backup(store: Store, monkeypatch: py
     assert {each.name for each in store.path.parent.glob("*.bak*")} == {
         f"memory.db.v{TODAY + more}.bak" for more in (1, 2)
     }
+
+
+async def test_what_a_killed_backup_left_goes_with_a_later_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    await store.close()
+    names = [f"memory.db.v{TODAY}.bak.{each}" for each in ("11-0", "11-0-journal", "12-0", "12-0-journal")]
+    for name in names:
+        store.path.with_name(name).write_bytes(b"half")
+        if "11-0" in name:
+            os.utime(store.path.with_name(name), (1, 1))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, add_a_table))
+    await (await Store.open(store.path)).close()
+    found = {each.name for each in store.path.parent.glob("*.bak*")}
+    assert found == {f"memory.db.v{TODAY}.bak", *names[2:]}, "another process may be at work on a young one"
 
 
 async def _nothing(_: aiosqlite.Connection) -> None: ...

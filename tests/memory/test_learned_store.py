@@ -314,6 +314,28 @@ async def test_reasoning_is_found_by_its_words(store: Store) -> None:
     assert await store.read(recall_reasoning, parse_question("kubernetes"), 5, NOON) == []
 
 
+async def test_of_solutions_that_fit_equally_well_the_latest_are_looked_at(store: Store) -> None:
+    rows = []
+    for number, said in enumerate(("Mill flour", "Paint walls", "Weld pipes"), 1):
+        steps = (PatternSubgoal(id="SG1", description=said, agent="coder"),)
+        learned = await store.learn(run(number, subgoals=steps, pattern="oauth2"))
+        rows.append(await store.read(learned_reader.reasoning_named, str(learned.reasoning_id)))
+    found = await store.read(learned_reader.match_reasoning, terms("implement authentication"), 2)
+    assert [row for row, _ in found] == rows[:0:-1]
+    assert len({score for _, score in found}) == 1, "what was asked fits both alike"
+
+
+async def test_lessons_and_difficult_questions_are_told_latest_first(store: Store) -> None:
+    login, _ = await two(store)
+    for number in (2, 3, 1):
+        await store.learn(run(number, score=0.1, query=f"Draw {'circle square line'.split()[number - 1]}s"))
+        await store.learn(run(10 + number, retrieved=retrieved(login), at=NOON + number))
+    lessons = (await store.read(learned_reader.lessons, [login]))[login]
+    assert [each.run for each in lessons] == ["aurora-13", "aurora-12", "aurora-11"]
+    told = await store.read(learned_reader.difficulties)
+    assert [each.query for each in told] == ["Draw lines", "Draw squares", "Draw circles"]
+
+
 async def test_boosts_are_part_of_a_patterns_activation(store: Store) -> None:
     await store.learn(run(1))
     (before,) = await store.read(recall_reasoning, parse_question("oauth2 authentication"), 5, NOON + DAY)

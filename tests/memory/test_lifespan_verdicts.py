@@ -187,6 +187,39 @@ def test_a_chunks_own_rules_win(facts: ChunkFacts, expected: tuple[object, ...])
     assert said(judge(replace(facts, rules=RULES), BUILT_IN, NOW)) == expected
 
 
+COPIED = {
+    "condition": "is_pattern == true AND success_score >= 0.8",
+    "lifespan": "indefinite",
+    "decay_mechanism": "logarithmic",
+    "description": "Proven patterns",
+}
+PATTERN = chunk(is_pattern=True, success_score=0.9)
+FOREVER = ("retain_indefinitely", "kept", "logarithmic", None, ())
+
+
+@pytest.mark.parametrize(
+    ("policies", "facts", "expected"),
+    [
+        # Somebody's own word on patterns, and on a domain, holds for chunks with the rules that they were made with.
+        (
+            project(policies={"patterns": {"condition": "is_pattern == true", "lifespan": "30_days"}}),
+            PATTERN,
+            ("patterns", "kept", "logarithmic", 20, ()),
+        ),
+        (FINTECH, replace(PATTERN, domain="fintech"), ("fintech_critical", "kept", "none", 720, ())),
+        (FINTECH, chunk(success_score=0.6), ("default", "kept", "exponential", 80, ())),
+        # What a project says of all others is not said of what a policy before it is about (App. C.2's own example).
+        (FINTECH, PATTERN, FOREVER),
+        # The built-in ones copied out, as App. C shows them, change nothing.
+        (project(policies={"patterns": COPIED}), PATTERN, FOREVER),
+    ],
+)
+def test_a_policy_that_somebody_configured_weighs_more_than_a_chunks_own_rules(
+    policies: Policies, facts: ChunkFacts, expected: tuple[object, ...]
+) -> None:
+    assert said(judge(replace(facts, rules=RULES), policies, NOW)) == expected
+
+
 @pytest.mark.parametrize(
     ("facts", "expected"),
     [

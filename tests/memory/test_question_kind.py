@@ -7,7 +7,7 @@ import pytest
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.places import QueryPlace
 from aurora_memory.recall.question import REPEATED, TEXT
-from aurora_memory.recall.question_kind import MEANING, QuestionKind
+from aurora_memory.recall.question_kind import ISSUE_WORDS, MEANING, QuestionKind
 
 KINDS: list[tuple[str, QuestionKind]] = [
     ("Session.login", "name"),
@@ -102,3 +102,10 @@ def test_the_last_frames_of_a_traceback_are_the_places_it_names() -> None:
 )
 def test_tests_are_asked_for_or_only_mentioned(query: str, wanted: bool) -> None:
     assert parse_question(query).about_tests == wanted
+
+
+@pytest.mark.parametrize(("words", "kind"), [(ISSUE_WORDS - 1, "topic"), (ISSUE_WORDS, "issue")])
+def test_forty_words_are_a_report_and_its_number_is_none_of_them(words: int, kind: QuestionKind) -> None:
+    text = " ".join(["session"] * words)
+    assert parse_question(text).kind == kind
+    assert parse_question(f"#12 {text}").kind == kind

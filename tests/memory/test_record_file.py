@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from aurora_memory import StoreCorrupt, StoreError, StoreForeign
 from aurora_memory.record.entry import FORGET, Draft, Entry, InvalidEntry
 from aurora_memory.record.record_file import Record
+from aurora_memory.record.renewal import renew
 from aurora_memory.store.export_format import InvalidExport
 
 REPOSITORY = "a" * 32
@@ -192,6 +193,7 @@ _WRITER = """
 import sys
 from pathlib import Path
 from aurora_memory.record.record_file import Record
+from aurora_memory.record.renewal import renew
 from tests.memory.test_record_file import REPOSITORY, _access
 record = Record.open(Path(sys.argv[1]), REPOSITORY, "ann", "m1")
 number = 0
@@ -236,3 +238,126 @@ def test_a_second_connection_of_a_process_costs_the_first_no_lock(tmp_path: Path
     first.append([_access(2.0)])
     assert len(first.after(0)) == 2
     first.close()
+
+
+def _filled(folder: Path) -> tuple[Path, set[Entry], set[str]]:
+    """A record of hundreds of entries of two persons, some of them forgotten: its file, closed, and what it holds."""
+    with closing(_open(folder, "bob", name="of-bob")) as his:
+        of_bob = his.append([_access(float(n), f"name_{n}") for n in range(1, 200)])
+    with closing(_open(folder)) as record:
+        record.union(of_bob)
+        record.append([_access(1000.0 + n, f"own_{n}") for n in range(300)])
+        record.append([_boost_of("p", f"r{n}", 2000.0 + n) for n in range(40)])
+        record.append([_forget(3000.0, "p")])
+        assert record.fault() is None
+        return record.path, _held(record), record.forgotten_keys(-1)
+
+
+def _put(folder: Path, raw: bytes) -> Path:
+    path = folder / "records" / "r.db"
+    path.parent.mkdir(parents=True, mode=0o700)
+    path.write_bytes(raw)
+    path.chmod(0o600)
+    return path
+
+
+def test_an_entry_that_is_not_what_was_written_is_told_and_left_out(tmp_path: Path) -> None:
+    path, held, _ = _filled(tmp_path)
+    raw = path.read_bytes()
+    places = [raw.index(b'"name_77"') + 2, raw.index(b'"own_5"') + 1, raw.index(b'"name_9"') - 30]
+    for number, at in enumerate(places):
+        changed = bytearray(raw)
+        changed[at] ^= 1
+        torn = _put(tmp_path / str(number), bytes(changed))
+        with closing(_open(tmp_path / str(number))) as record:
+            assert record.fault() == "1 entries are not what was written"
+        done = renew(torn, REPOSITORY, "ann", "m1")
+        with closing(_open(tmp_path / str(number))) as record:
+            assert record.fault() is None
+            assert _held(record) < held and len(_held(record)) == done.saved == len(held) - 1
+
+
+def test_pages_that_are_lost_cost_only_what_was_on_them(tmp_path: Path) -> None:
+    path, held, forgotten = _filled(tmp_path)
+    raw = path.read_bytes()
+    chance = random.Random(19)
+    leaves = [at for at in range(4096, len(raw), 4096) if raw[at] == 0x0D and b"access" in raw[at : at + 4096]]
+    for number in range(12):
+        torn = bytearray(raw)
+        for at in (0, *chance.sample(leaves, 3)) if number % 2 else chance.sample(leaves, 3):
+            torn[at : at + 4096] = bytes(4096)
+        whole = {each for each in held if each.body.encode() in torn}
+        broken = _put(tmp_path / str(number), bytes(torn))
+        renew(broken, REPOSITORY, "ann", "m1")
+        with closing(_open(tmp_path / str(number))) as record:
+            assert record.fault() is None
+            assert whole - _held(record) == set() and _held(record) <= held
+            assert record.forgotten_keys(-1) == forgotten, "what was forgotten does not come back"
+
+
+def test_numbers_are_not_given_again_where_the_last_entries_are_lost(tmp_path: Path) -> None:
+    path, held, _ = _filled(tmp_path)
+    last = max(each.sequence for each in held if each.author == "ann")
+    raw = bytearray(path.read_bytes())
+    at = raw.index(b'"own_299"') // 4096 * 4096
+    raw[at : at + 4096] = bytes(4096)
+    path.write_bytes(raw)
+    renew(path, REPOSITORY, "ann", "m1")
+    with closing(_open(tmp_path)) as record:
+        (made,) = record.append([_access(9000.0)])
+        assert made.sequence == last + 1
+
+
+def test_entries_of_one_number_are_paged_through_together(tmp_path: Path) -> None:
+    made: list[Entry] = []
+    for name in ("one", "other", "third"):  # a home that was put back from a backup, twice
+        with closing(_open(tmp_path, name=name)) as record:
+            made += record.append([_access(float(n), f"{name}_{n}") for n in range(1, 6)])
+    with closing(_open(tmp_path, name="all")) as record:
+        record.union(made)
+        for limit in (1, 2, 4, 100):
+            found: list[Entry] = []
+            while page := record.of("ann", "m1", found[-1].sequence if found else 0, limit):
+                found += page
+            assert len(found) == 15 and set(found) == set(made)
+
+
+def test_a_changed_bit_of_a_records_log_is_told_and_costs_nothing(tmp_path: Path) -> None:
+    with closing(_open(tmp_path)) as record:
+        for n in range(60):
+            record.append([_access(float(n + 1), f"name_{n}")])
+        held = _held(record)
+        file, log = (record.path.with_name(record.path.name + suffix).read_bytes() for suffix in ("", "-wal"))
+    chance = random.Random(7)
+    for number in range(12):
+        changed = bytearray(log)
+        changed[chance.randrange(len(log))] ^= 1 << chance.randrange(8)
+        torn = _put(tmp_path / str(number), file)
+        torn.with_name("r.db-wal").write_bytes(changed)
+        with pytest.raises(StoreCorrupt, match="a bit changed on the disk"):
+            _open(tmp_path / str(number))
+        renew(torn, REPOSITORY, "ann", "m1")
+        with closing(_open(tmp_path / str(number))) as record:
+            assert len(held - _held(record)) <= 1 and _held(record) <= held
+
+
+def test_a_renewal_that_fails_leaves_the_damaged_record_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, held, _ = _filled(tmp_path)
+    raw = bytearray(path.read_bytes())
+    raw[raw.index(b'"name_77"') + 2] ^= 1
+    path.write_bytes(raw)
+
+    def full(record: Record, entries: object) -> int:
+        raise StoreError(f"no space left to write {record.path}")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Record, "union", full)
+        with pytest.raises(StoreError, match="no space left"):
+            renew(path, REPOSITORY, "ann", "m1")
+    assert path.read_bytes() == raw and [each.name for each in path.parent.glob("r.db*")] == ["r.db"]
+    renew(path, REPOSITORY, "ann", "m1")
+    path.rename(path.with_name("r.db.saved"))  # what a kill between its two renames leaves
+    with closing(_open(tmp_path)) as record:
+        assert len(_held(record)) == len(held) - 1

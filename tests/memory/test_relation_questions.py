@@ -132,3 +132,33 @@ async def test_what_changes_together(store: Store) -> None:
     assert found is not None
     assert [(hit.chunk.name, hit.relation) for hit in found.hits] == [("load", "3 of 4 commits")]
     assert await told(store, "what changes with base.py") == (["load"], "1 changed with 'base.py'.")
+
+
+async def test_of_what_changed_with_a_file_equally_often_that_comes_first_of_which_it_is_the_larger_share(
+    tmp_path: Path,
+) -> None:
+    store = await Store.open(tmp_path / "memory.db")
+    names = {"often": "a.py", "seldom": "a.py", "first": "b.py", "second": "c.py", "both": "d.py", "most": "e.py"}
+    written = [chunk(path, name, line=10 * n + 1) for n, (name, path) in enumerate(names.items())]
+    await store.write(
+        [file(path, *(one for one in written if one.path == path)) for path in dict.fromkeys(names.values())]
+    )
+    ids = {name: (await store.read(chunk_reader.by_name, path, name))[0].id for name, path in names.items()}
+    together = [
+        *[("often", "first", "both"), ("often", "first", "both"), ("often",), ("often",), ("often",)],
+        *[("seldom", "second", "both", "most"), ("seldom", "second", "both", "most"), ("seldom", "most")],
+    ]
+    commits = [
+        ChangingCommit(f"{n:040x}", n, "fix", "", 2, False, tuple(ids[each] for each in each_of))
+        for n, each_of in enumerate(together, 1)
+    ]
+    await store.history.save(commits, {row: name for name, row in ids.items()})
+    found = await store.read(answer, "what usually changes with a.py", 10, 1000.0)
+    await store.close()
+    assert found is not None
+    assert [(hit.chunk.name, hit.relation) for hit in found.hits] == [
+        ("most", "3 of 3 commits"),
+        ("second", "2 of 3 commits"),
+        ("both", "2 of 3 commits"),
+        ("first", "2 of 5 commits"),
+    ]

@@ -53,6 +53,10 @@ def test_domains(name: str, path: str, doc: str, calls: list[str], domain: str) 
 def test_a_lone_call_makes_no_domain() -> None:
     assert domain_of([("database", 1.0)]) == "general"
     assert domain_of([("database", 3.0)]) == "persistence"
+    assert domain_of([("database", 2.0)]) == "persistence", (
+        "what counts as much as a word of the class around it will do"
+    )
+    assert domain_of([("database", 1.5)]) == "general", "a lone word of the path will not"
     assert domain_of([]) == "general"
 
 

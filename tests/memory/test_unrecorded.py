@@ -5,14 +5,17 @@ from __future__ import annotations
 import gzip
 import math
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import aiosqlite
 import pytest
 
 from aurora_memory import StoreError
-from aurora_memory.activation import Weighing
+from aurora_memory.activation import Weighing, decay_penalty
+from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.access_history import levels_of
 from aurora_memory.record.line_key import KINDS
 from aurora_memory.store import Store, chunk_reader, learned_reader, record_position, unrecorded
@@ -163,3 +166,31 @@ async def test_what_a_colleague_told_counts_by_its_weight_and_what_was_known_sta
         await store.close()
     assert math.exp(levels["others"]) == pytest.approx(0.25 * math.exp(levels["own"]))
     assert boosts == {"own": 0.4, "others": pytest.approx(0.1)}
+
+
+async def test_a_colleagues_use_counts_less_and_not_as_if_it_were_old_as_well(store: Store) -> None:
+    now = NOON + 10 * DAY
+    told = AccessLine(ChunkKey("src/cache.py", "evict", "function", ""), NOON, "success")
+    await store.take_in_record([(1, told)], HERE, NOON, {1: "bob"})
+    (hit,) = [each for each in await store.read(recall, parse_question("evict"), 5, now) if each.chunk.name == "evict"]
+    assert hit.activation.decay == pytest.approx(decay_penalty(10.0)), "it was used ten days ago, whoever did"
+
+
+async def test_what_is_forgotten_is_taken_out_in_pieces_that_hold_nobody_up(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (evict,) = await store.read(chunk_reader.by_name, "src/cache.py", "evict")
+    for start in range(5):
+        await store.record_accesses([evict.id] * 700, "success", NOON + start)
+    pieces: list[int] = []
+    given = aiosqlite.Connection.executemany
+
+    def counted(self: aiosqlite.Connection, sql: str, rows: Sequence[Any]) -> Any:
+        if "accesses" in sql:
+            pieces.append(len(rows))
+        return given(self, sql, rows)
+
+    monkeypatch.setattr(aiosqlite.Connection, "executemany", counted)
+    assert await store.forget_rows(lambda lines: [True] * len(lines), HERE) >= 3500
+    assert await store.read(chunk_reader.accesses, [evict.id]) == {}
+    assert max(pieces) <= 1000

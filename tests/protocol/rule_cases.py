@@ -388,6 +388,20 @@ CASES = [
     Case("parameters-default", text(default="c", enum=["a", "b"]), ('"c"',)),
     Case("parameters-default", text(default="long", maxLength=3), ('"long"',)),
     Case("parameters-default", parameter("n", type="number", minimum=2, default=1), ("1",)),
+    Case("parameters-default", parameter("n", type="number", maximum=2, default=3), ("3",)),
+    Case("parameters-default", parameter("n", type="number", exclusiveMinimum=2, default=2), ("2",)),
+    Case("parameters-default", parameter("n", type="number", exclusiveMaximum=2, default=2), ("2",)),
+    Case("parameters-default", text(default="ab", minLength=3), ('"ab"',)),
+    Case(
+        "parameters-default",
+        parameter("n", type="array", minItems=2, default=[1]),
+        ("[\n              1\n            ]",),
+    ),
+    Case(
+        "parameters-default",
+        parameter("n", type="array", maxItems=0, default=[1]),
+        ("[\n              1\n            ]",),
+    ),
     Case("site-url", {"site": {"url": "notes.example.com"}}, ('"notes.example.com"',), {}),
     Case("site-url", {"site": {"url": "/notes"}}, ('"/notes"',)),
     Case("site-url", {"site": {"url": "https://notes.example.com?x=1"}}, ("?x=1",), {}),
@@ -411,6 +425,7 @@ CASES = [
     Case("rate-limit", {"policy": {"rateLimit": {"limit": 0}}}, ("0",)),
     Case("rate-limit", {"policy": {"rateLimit": {"limit": 1.5}}}, ("1.5",), {"policy": {"rateLimit": {"limit": 1}}}),
     Case("rate-limit", {"policy": {"rateLimit": {"limit": 1000000, "window": "second"}}}, ("1000000",)),
+    Case("rate-limit", {"policy": {"rateLimit": {"limit": 6000001, "window": "minute"}}}, ("6000001",)),
     Case(
         "destructive-without-auth",
         {"policy": {"authHint": "none"}, "capabilities": {"update_note": {"action": {"method": "DELETE"}}}},
@@ -440,6 +455,7 @@ CASES = [
     Case("secret-in-url", url("/notes/{id}?api_key=abcd1234"), ("abcd1234",)),
     Case("secret-value", {"x-api-key": 1, "site": {"x-apiKey": "abcd-1234"}}, ('"abcd-1234"',)),
     Case("secret-value", update(parameter("password", type="string", default="hunter22")), ('"hunter22"',)),
+    Case("secret-value", update(parameter("password", type="string", default="h4x0")), ('"h4x0"',)),
     Case("secret-value", update(parameter("apiToken", type="string", examples=["a1b2c3d4"])), ('"a1b2c3d4"',)),
     Case("extension-name", {"site": {"owner": "Ann"}}, ('"owner"',), {"site": {"x-owner": "Ann"}}),
     Case("extension-name", {"site": {"capabilities": {}}}, ('"capabilities"',)),
@@ -548,6 +564,10 @@ FINE: dict[str, list[Any]] = {
     ],
     "parameters-default": [
         text(default="a", enum=["a"]),
+        text(default="long", minLength=4, maxLength=4),
+        parameter("n", type="number", minimum=2, maximum=2, default=2),
+        parameter("n", type="number", exclusiveMinimum=1, exclusiveMaximum=3, default=2),
+        parameter("n", type="array", minItems=2, maxItems=2, default=[1, 2]),
         {"parameters": {"properties": {"text": {"type": "number", "default": 1, "minimum": 1.0}}}},
         {"parameters": {"properties": {"text": {"type": "integer", "default": 1.0}}}},
     ],
@@ -562,7 +582,14 @@ FINE: dict[str, list[Any]] = {
         {"capabilities": {"list_notes": url("//notes.example.com/notes")}},
     ],
     "url-template-relative": [url("{/id}"), url("https://notes.example.com/notes/{id}")],
-    "rate-limit": [{"policy": {"rateLimit": {"limit": 1}}}, {"policy": {"rateLimit": {"limit": 10.0}}}],
+    "rate-limit": [
+        {"policy": {"rateLimit": {"limit": 1}}},
+        {"policy": {"rateLimit": {"limit": 10.0}}},
+        {"policy": {"rateLimit": {"limit": 100000, "window": "second"}}},
+        {"policy": {"rateLimit": {"limit": 6000000, "window": "minute"}}},
+        {"policy": {"rateLimit": {"limit": 360000000, "window": "hour"}}},
+        {"policy": {"rateLimit": {"limit": 8640000000, "window": "day"}}},
+    ],
     "destructive-without-auth": [
         {"policy": {"authHint": "none"}},
         {
@@ -580,6 +607,7 @@ FINE: dict[str, list[Any]] = {
     "secret-value": [
         update(parameter("password", type="string", minLength=8)),
         update(parameter("token", type="string", default="<token>")),
+        update(parameter("password", type="string", default="h4x")),
         update(parameter("key", type="string", default="name")),
         update(mapping(password="/password")),
     ],

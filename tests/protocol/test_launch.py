@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_protocol import DaemonUnreachable
+from aurora_protocol import DaemonUnreachable, launch
 from aurora_protocol.address import Address, Info, read_info, write_info
 from aurora_protocol.launch import (
     daemon_environment,
@@ -190,3 +190,49 @@ def test_the_daemon_looks_for_programs_in_no_relative_folder(tmp_path: Path) -> 
     """git runs in workspaces: `.` in PATH would have it be the workspace's own."""
     path = os.pathsep.join(["", ".", "bin", "/usr/bin", "./x", "/bin"])
     assert daemon_environment({"PATH": path}, tmp_path)["PATH"] == os.pathsep.join(["/usr/bin", "/bin"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="only one daemon listens there")
+@pytest.mark.parametrize(
+    ("running", "here", "becomes"),
+    [
+        pytest.param("1.2.3", "1.2.3", "kept", id="the same"),
+        pytest.param("1.2.2", "1.2.3", "stopped", id="an older one makes way"),
+        pytest.param("1.9.0", "1.10.0", "stopped", id="by number, not by letter"),
+        pytest.param("1.2", "1.2.1", "stopped", id="however long it is"),
+        pytest.param("1.2.4", "1.2.3", "refused", id="a newer one does not"),
+        pytest.param("1.2.3.dev1", "1.2.3", "stopped", id="another build of the same release makes way"),
+        pytest.param("1.2.3", "1.2.3.dev1", "stopped", id="in either direction"),
+        pytest.param("unknown", "1.2.3", "stopped", id="and so does one whose version says nothing"),
+    ],
+)
+def test_which_daemon_makes_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, running: str, here: str, becomes: str
+) -> None:
+    address = Address.of(tmp_path, version=here)
+    address.info.parent.mkdir(parents=True, exist_ok=True)
+    write_info(address, Info(4321, running, "its.sock", 1.0))
+    asked: list[tuple[str, int]] = []
+
+    def stopped(socket: str, pid: int) -> bool:
+        asked.append((socket, pid))
+        return True
+
+    monkeypatch.setattr(launch, "_listens", lambda *which: True)
+    monkeypatch.setattr(launch, "stop_listener", stopped)
+    monkeypatch.setattr(launch, "wait_until_gone", lambda pid, deadline: True)
+    if becomes == "refused":
+        with pytest.raises(DaemonUnreachable, match=f"AURORA {running} is running .* and this is {here}: upgrade"):
+            replace_older(address, 0.0)
+    else:
+        replace_older(address, 0.0)
+    assert asked == ([("its.sock", 4321)] if becomes == "stopped" else [])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="only one daemon listens there")
+def test_a_newer_daemon_that_is_gone_is_in_nobodys_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = Address.of(tmp_path, version="1.0.0")
+    address.info.parent.mkdir(parents=True, exist_ok=True)
+    write_info(address, Info(4321, "2.0.0", "its.sock", 1.0))
+    monkeypatch.setattr(launch, "_listens", lambda *which: False)
+    replace_older(address, 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from urllib.request import Request as UrlRequest
@@ -17,7 +18,7 @@ from aurora_manifest.client.arguments import lookup, misfits, read_arguments, un
 from aurora_manifest.client.cache import MAX_ENTRIES, MAX_FRESH, CachedManifest, ManifestCache, fresh_until
 from aurora_manifest.client.consent import destructive, secret
 from aurora_manifest.client.cookies import Jar
-from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url
+from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url, require_safe
 from aurora_manifest.client.request import CapabilityCall, build_call
 from aurora_manifest.client.state import MAX_HEADER, read_state
 from aurora_manifest.client.transport import SiteReply
@@ -59,6 +60,25 @@ def test_where_a_manifest_is_looked_for(typed: str, url: str) -> None:
 def test_a_port_that_is_none_is_told(url: str) -> None:
     with pytest.raises(SiteError, match="there is no port"):
         manifest_url(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "insecure", "allowed"),
+    [
+        ("https://example.com", False, True),
+        ("http://example.com", False, False),
+        ("http://example.com", True, True),
+        ("http://localhost:3000", False, True),
+        ("http://shop.localhost", False, True),
+        ("http://127.0.0.2", False, True),
+        ("http://[::1]", False, True),
+        ("http://10.0.0.1", False, False),
+        ("http://localhost.example.com", False, False),
+    ],
+)
+def test_plain_http_is_for_this_machine_unless_the_user_allows_more(url: str, insecure: bool, allowed: bool) -> None:
+    with nullcontext() if allowed else pytest.raises(CallBlocked, match="plain http"):
+        require_safe(parse_url(url), insecure=insecure)
 
 
 def test_origins_are_equal_only_when_all_three_parts_are() -> None:

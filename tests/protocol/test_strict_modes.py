@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from aurora_cli.daemon import stop_daemon
 from aurora_indexer.files.safe_read import NotOurs, read_prefix
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address, Info, read_info, write_info
@@ -198,3 +199,22 @@ def test_an_access_list_is_not_taken_for_ones_own_group(tmp_path: Path) -> None:
     except OSError as error:
         pytest.skip(f"no access lists here: {error.strerror}")
     assert "may be written by other users" in str(complaint(file, file.stat()))
+
+
+@as_root
+def test_of_a_home_that_is_not_ours_nobody_says_that_no_daemon_runs(tmp_path: Path) -> None:
+    address = Address.of(tmp_path / "home")
+    address.home.mkdir()
+    assert stop_daemon(address) is None
+    os.chown(address.home, STRANGER, STRANGER)
+    with pytest.raises(DaemonUnreachable, match=f"belongs to user {STRANGER}, not to you"):
+        stop_daemon(address)
+
+
+def test_of_a_home_that_others_may_enter_nobody_says_that_no_daemon_runs(tmp_path: Path) -> None:
+    address = Address.of(tmp_path / "home")
+    address.prepare()
+    assert stop_daemon(address) is None
+    address.lock.parent.chmod(0o755)
+    with pytest.raises(DaemonUnreachable, match="is open to other users"):
+        stop_daemon(address)

@@ -13,13 +13,17 @@ import pytest
 from msgspec.structs import replace
 
 from aurora_cli.global_options import GlobalOptions
-from aurora_cli.headless import HeadlessContext, pursue_goal, record_of
+from aurora_cli.headless import HeadlessContext, pursue_goal, record_of, spent_by
 from aurora_cli.headless import opening as opening_for_real
 from aurora_cli.headless_options import HeadlessOptions, headless_options, options_of
+from aurora_orchestration.guardrails.blocked import Unrecorded
+from aurora_orchestration.guardrails.budget import Budget
+from aurora_orchestration.guardrails.budget_history import History, Spent
 from aurora_orchestration.headless.goals import BadPrompt
 from aurora_orchestration.run_record import Mode, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.types import AgentResponse, AgentTry, Output, Subgoal, SubgoalResult
+from aurora_server.configuration.budget import open_budget
 from aurora_server.configuration.config_file import SettingsError
 from aurora_server.workspace.query_documents import result_of
 
@@ -157,3 +161,31 @@ def test_a_configuration_that_cannot_be_used_is_bad_input(settings: GlobalOption
     (tmp_path / "home/config.json").write_text('{"llm": 5}')
     with pytest.raises(SettingsError, match="'llm' must be an object"):
         pursue_goal(settings, HeadlessOptions(), opening_for_real)
+
+
+@pytest.mark.parametrize(
+    ("stage", "paid", "spent"),
+    [
+        pytest.param({"run": "r", "cost_usd": 0.5}, {"r": 0.2}, 0.5, id="what its last stage said"),
+        pytest.param({"run": "r", "cost_usd": 0.5}, {"r": 0.8}, 0.8, id="or the budget, by what was paid since"),
+        pytest.param({"run": "r", "cost_usd": 0.5}, {"other": 9.0}, 0.5, id="other runs are not counted"),
+        pytest.param({"cost_usd": 0.5}, {"r": 9.0}, 0.5, id="of no known run, what was said"),
+        pytest.param({}, {}, 0.0, id="nothing before a stage"),
+        pytest.param({"run": "r", "cost_usd": 0.5}, None, 0.5, id="what was said, where the ledger cannot be read"),
+    ],
+)
+def test_what_a_cancelled_run_has_cost(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    stage: dict[str, Any],
+    paid: dict[str, float] | None,
+    spent: float,
+) -> None:
+    def history(_: Budget) -> History:
+        if paid is None:
+            raise Unrecorded("the ledger is away")
+        entries = tuple(Spent(at="x", run=run, key="k", usd=usd) for run, usd in paid.items())
+        return History(month=None, total_usd=0.0, query_count=0, days=(), entries=entries, ended=())
+
+    monkeypatch.setattr(Budget, "history", history)
+    assert spent_by(open_budget({"AURORA_HOME": str(tmp_path)}, None), stage) == spent

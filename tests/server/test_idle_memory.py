@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import errno
 import importlib
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, cast
 
@@ -134,3 +138,36 @@ async def test_a_daemon_whose_numpy_is_half_loaded_ends_and_no_other(
     monkeypatch.setattr(importlib, "import_module", broken)
     await listener._load_ranking()
     assert bool(reasons) == ends
+
+
+HEAPS = """
+import ctypes, os, sys, threading
+from aurora_server.daemon.idle_memory import use_few_arenas
+if sys.argv[1] == "few":
+    use_few_arenas()
+libc = ctypes.CDLL(None)
+libc.malloc.restype = libc.fopen.restype = ctypes.c_void_p
+everybody = threading.Barrier(9)
+def work():
+    libc.malloc(5000)
+    everybody.wait()
+    everybody.wait()
+for _ in range(8):
+    threading.Thread(target=work).start()
+everybody.wait()
+told = libc.fopen(sys.argv[2].encode(), b"w")
+libc.malloc_info(0, ctypes.c_void_p(told))
+libc.fclose(ctypes.c_void_p(told))
+everybody.wait()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "malloc_info"), reason="glibc's heaps")
+def test_threads_of_the_daemon_share_two_heaps(tmp_path: Path) -> None:
+    heaps = {}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    for how in ("few", "many"):
+        command = [sys.executable, "-P", "-c", HEAPS, how, str(tmp_path / how)]
+        subprocess.run(command, env=environment, check=True, timeout=HANG)
+        heaps[how] = (tmp_path / how).read_text().count("<heap nr=")
+    assert heaps["few"] <= idle_memory.ARENAS < heaps["many"]

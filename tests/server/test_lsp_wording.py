@@ -148,6 +148,40 @@ def test_reasons_fit_what_is_known() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("known", "times", "reasons"),
+    [
+        pytest.param(
+            {"last_used": iso(days=1)},
+            {"accesses": [iso(days=1)]},
+            "used in 1 answer this week",
+            id="its uses, not also the last",
+        ),
+        pytest.param(
+            {}, {"accesses": [iso(days=7), iso(days=8)]}, "used in 1 answer this week", id="a week has seven days"
+        ),
+        pytest.param(
+            {"last_used": iso(days=8)},
+            {"accesses": [iso(days=8)]},
+            "last used 8 days ago",
+            id="the last use where it is older",
+        ),
+        pytest.param(
+            {"last_modified": iso(days=3), "modified_before": iso(days=90)},
+            {},
+            "last changed 3 days ago",
+            id="when it changed, not also before when",
+        ),
+        pytest.param({}, {"commits": [iso(days=3)]}, "not used, no change known", id="one commit is no history"),
+        pytest.param({}, {"commits": [iso(days=3), iso(days=5)]}, "2 commits", id="two are"),
+    ],
+)
+def test_each_reason_is_told_once_and_the_more_exact_one(
+    known: dict[str, Any], times: dict[str, list[str]], reasons: str
+) -> None:
+    assert why(explained(recalled("x", total=-3.0, **known), **times), NOW) == f"cool: {reasons}"
+
+
 def test_markdown_cannot_be_broken_out_of() -> None:
     assert escaped("operator[]*<b>\n_x_") == r"operator\[\]\*\<b\> \_x\_"
     assert fenced("a ```` b", "js") == "`````js\na ```` b\n`````"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from aurora_memory.learning import Learned
 from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import BEGAN, run
@@ -23,7 +24,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     logs, settings = folder / "logs" / "conversations", ConversationSettings()
     write_log(run(), logs, settings)
     write_log(run(id="aurora-2", started_at=BEGAN + 86_400, score=0.5, state="failed"), logs, settings)
-    write_log(run(id="aurora-3", started_at=time.time() - 1, ended_at=time.time()), logs, settings)
+    other = Learned(outcome="success", reasoning_id="reas:oauth2-logout", is_pattern=True)
+    write_log(run(id="aurora-3", started_at=time.time() - 1, ended_at=time.time(), learned=other), logs, settings)
     with Daemon(folder):
         yield folder
 
@@ -56,7 +58,7 @@ def test_a_month_and_all_time_have_trends(home: Path, root: Path) -> None:
     month = told(home, root, "report", "monthly", "--month", "2025-12")["runs"]
     assert (month["queries"], month["errors"], len(month["trend"])) == (2, 1, 5)
     ever = told(home, root, "report", "cumulative")["runs"]
-    assert ever["queries"] == 3 and ever["trend"][0]["patterns"] == 2 and ever["trend"][-1]["patterns"] == 3
+    assert ever["queries"] == 3 and ever["trend"][0]["patterns"] == 1 and ever["trend"][-1]["patterns"] == 2
     said = aurora(home, root, "report", "cumulative").stdout
     assert "## Questions" in said and "### How they went" in said
     assert (home / "reports" / "cumulative" / "shop-cumulative.md").read_text() == said

@@ -92,6 +92,15 @@ def test_every_kind_of_chunk_says_by_which_policy_it_lives(tmp_path: Path) -> No
         assert client.request("aurora/explain", {"id": kept})["governance"]["policy"] == "retain_indefinitely"
 
 
+def test_a_policy_that_somebody_configured_ends_patterns_too(tmp_path: Path) -> None:
+    policies = {"patterns": {"condition": "is_pattern == true", "lifespan": "30_days"}}
+    memory = {"lifespan_policies": {"policies": policies}}
+    with asked(tmp_path, Mind(TWO), memory=memory) as (daemon, _, root), daemon.client(root) as client:
+        kept = client.request("aurora/query", {"query": MEDIUM})["reasoning_id"]
+        governance = client.request("aurora/explain", {"id": kept})["governance"]
+    assert governance["policy"] == "patterns" and governance["expires_at"], governance
+
+
 @pytest.mark.parametrize(("days", "state"), [(10, "kept"), (100, "decaying"), (179, "decaying"), (181, "expired")])
 async def test_what_succeeded_in_part_ends_after_180_days_without_use(tmp_path: Path, days: int, state: str) -> None:
     store = await Store.open(tmp_path / "memory.db")

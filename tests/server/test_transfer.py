@@ -123,6 +123,71 @@ def test_domain_and_language_and_whose_it_is_decide_between_patterns(home: Path,
     assert [suffix_of(each) for each in ("a/b.PY", ".env", "x/Makefile", "a.tar.gz")] == [".py", "", "", ".gz"]
 
 
+def test_a_pattern_whose_lines_have_changed_where_it_was_learned_is_told_as_drifted(home: Path, shop: Path) -> None:
+    from aurora_orchestration.soar.cited_spans import span_of
+    from aurora_orchestration.soar.workspace_text import WorkspaceText
+
+    asked = "Pack parcels into boxes by weight"
+    bank = shop.parent / "bank"
+    file = bank / "parcels" / "pack.py"
+    file.parent.mkdir()
+    file.write_text("def pack(parcels):\n    return sorted(parcels, key=weight)\n")
+    place = place_of(bank, home)
+    span = span_of("parcels/pack.py", 1, 2, WorkspaceText(bank))
+    assert span is not None
+    steps = (PatternSubgoal(id="SG1", description="Sort the parcels", agent="coder"),)
+    document = lesson_of(run(1, 0.95, at=NOON, query=asked, subgoals=steps)).document
+    assert document is not None
+    content = msgspec.structs.replace(document.content, cites=(span,))
+    line = ReasoningLine(NOON, msgspec.structs.replace(document, content=content))
+    tell(place, "me", [Draft("reasoning", msgspec.json.encode(line).decode(), NOON)])
+    environ = {**os.environ, "AURORA_HOME": str(home)}
+    command = [*COMMAND, "mem", asked, "--type", "reas"]
+
+    def told(daemon: Daemon) -> tuple[list[str], bool, str]:
+        (found,) = ask(daemon, shop, asked, types=["reas"], include_content=True)
+        done = programs.run(command, cwd=shop, env=environ, capture_output=True, text=True, check=True)
+        return found["drifted"], "drifted: parcels/pack.py:1 changed since there" in found["content"], done.stdout
+
+    with Daemon(home) as daemon:
+        with daemon.client(shop) as client:
+            client.request("aurora/index")
+        drifted, said, shown = told(daemon)
+        assert (drifted, said, "drifted" in shown) == ([], False, False)
+        file.write_text("import math\n\n\ndef pack(parcels):\n    return sorted(parcels, key=weight)\n")
+        assert told(daemon)[0] == [], "it moved, and says the same"
+        file.write_text("def pack(parcels):\n    return sorted(parcels, key=volume)\n")
+        drifted, said, shown = told(daemon)
+        assert (drifted, said) == (["parcels/pack.py:1"], True)
+        assert "drifted: parcels/pack.py:1 changed since" in shown
+        bank.rename(shop.parent / "away")
+        assert told(daemon)[0] == [], "nothing is said of what cannot be looked at"
+
+
+def test_of_several_work_trees_the_one_where_git_was_at_work_last_is_looked_at(tmp_path: Path) -> None:
+    from aurora_server.workspace.transferred_patterns import work_tree_in_use
+    from tests.e2e.repositories import commit, git
+
+    origin = tmp_path / "origin"
+    origin.mkdir()
+    git(origin, "init", "-q", "-b", "main")
+    origin.joinpath("a.py").write_text("x = 1\n")
+    commit(origin, "begun")
+    git(origin, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    git(tmp_path, "clone", "-q", str(origin), "later")
+    commons = [origin / ".git", tmp_path / "later" / ".git", tmp_path / "gone" / ".git"]
+    index = {
+        "origin": origin / ".git" / "index",
+        "side": origin / ".git" / "worktrees" / "side" / "index",
+        "later": tmp_path / "later" / ".git" / "index",
+    }
+    for number, last in enumerate(("origin", "side", "later")):
+        os.utime(index[last], (NOON * 2 + number, NOON * 2 + number))
+        assert work_tree_in_use(commons) == tmp_path / last
+    assert work_tree_in_use(commons[2:]) is None
+    assert work_tree_in_use([tmp_path / "side"]) == tmp_path / "side", "a folder without git is its own"
+
+
 @pytest.mark.parametrize("scores", [(0.95, 0.85), (0.85, 0.95)])
 def test_of_two_learnings_of_one_pattern_the_better_is_carried_over(
     home: Path, shop: Path, scores: tuple[float, float]

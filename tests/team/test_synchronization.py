@@ -18,9 +18,11 @@ pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
 
 from aurora_memory.record.entry import FORGET, Draft
 from aurora_memory.record.record_file import Record
-from aurora_team import HubAway
+from aurora_memory.record.secret_exchange import exchange_secrets
+from aurora_team import HubAway, synchronization
 from aurora_team.hub import Hub
 from aurora_team.membership import Progress
+from aurora_team.outbox import Verdict
 from aurora_team.synchronization import Outcome, preview, synchronize
 from tests.team.postgres import PROGRAMS, Server
 from tests.team.records import KINDS, TEAM, access, boost, held, person, record_of
@@ -149,7 +151,7 @@ def test_a_restored_hub_that_has_gone_on_since_is_read_again(hub: Server, tmp_pa
         ann.append([access(float(at)) for at in range(4, 14)])
         assert _sync(hub, "ann", ann, of_ann).sent == 11
         with Hub.open(hub.url("bob")) as member:
-            head = member.heads(TEAM, repository)[ann.author, ann.machine]
+            head = member.news(TEAM, repository, {}, 1).heads[ann.author, ann.machine]
         assert head > max(number for _, _, number in of_bob.pulled), "it has caught up in numbers"
         assert _sync(hub, "bob", bob, of_bob).fetched == 10
         assert held(bob) == held(ann)
@@ -289,3 +291,52 @@ def _listener(answer: bytes) -> Iterator[int]:
         finally:
             listening.shutdown(socket.SHUT_RDWR)
             thread.join()
+
+
+def test_secrets_that_were_sent_before_they_were_known_are_erased_at_the_hub(
+    hub: Server, tmp_path: Path, repository: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0iL3oR6"
+    with (
+        closing(record_of(tmp_path, "ann", repository=repository)) as ann,
+        closing(record_of(tmp_path, "bob", repository=repository)) as bob,
+    ):
+        of_ann, of_bob = Progress(), Progress()
+        ann.append([access(1.0, secret), access(2.0)])
+        with monkeypatch.context() as before:
+            before.setattr(synchronization, "_judge", lambda *_: Verdict())  # rules that did not know it
+            assert _sync(hub, "ann", ann, of_ann).sent == 2
+        assert _sync(hub, "bob", bob, of_bob).fetched == 2
+        assert exchange_secrets(ann) == exchange_secrets(bob) == 1
+        done = _sync(hub, "ann", ann, of_ann)
+        assert (done.sent, done.erased) == (1, 1)
+        with hub.connect() as db:
+            bodies = db.execute("SELECT body FROM aurora.entries WHERE repository = %s", (repository,)).fetchall()
+        assert len(bodies) == 3 and not any(secret in str(body) for body in bodies)
+        _sync(hub, "bob", bob, of_bob)
+        assert held(ann) == held(bob)
+        assert _sync(hub, "ann", ann, of_ann) == Outcome(), "what is gone is looked for once"
+
+
+def test_a_lost_record_that_is_cut_off_gets_the_rest_of_it_too(
+    hub: Server, tmp_path: Path, repository: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(synchronization, "PAGE", 50)
+    with closing(record_of(tmp_path, "ann", repository=repository)) as ann:
+        ann.append([access(float(at)) for at in range(1, 300)])
+        _sync(hub, "ann", ann, Progress())
+        with closing(record_of(tmp_path / "new", "ann", repository=repository)) as lost:
+            progress = Progress()
+            pages = 0
+
+            def cut() -> None:
+                nonlocal pages
+                pages += 1
+                if pages == 2:
+                    raise HubAway("killed")
+
+            with Hub.open(hub.url("ann")) as member, pytest.raises(HubAway):
+                synchronize(member, TEAM, lost, progress, KINDS, keep=cut)
+            assert 0 < len(held(lost)) < 299
+            _sync(hub, "ann", lost, progress)
+            assert held(lost) == held(ann)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -149,7 +150,14 @@ def _check(product: Product, root: Path, fault: str, target: str, told: list[str
         return
     lost = set(told) - events(product)
     files = {path.name: path.stat().st_size for path in (product.home / "memory").iterdir()}
-    assert not lost, f"{len(lost)} of {len(told)} acknowledged events are lost: {sorted(lost)[:9]}; {files}"
+    if lost:
+        later = set(told) - events(product)  # whether they were only not there yet
+        kept = Path(tempfile.mkdtemp(prefix="torture-kept-")) / "home"
+        shutil.copytree(product.home, kept, ignore=lambda _, names: [name for name in names if name.endswith(".sock")])
+        raise AssertionError(
+            f"{len(lost)} of {len(told)} acknowledged events are lost: {sorted(lost)[:9]}, a moment later "
+            f"{sorted(later)[:9]}; {files}; the home is kept as {kept}"
+        )
 
 
 def table_text(tried: Counter[tuple[str, str]]) -> str:

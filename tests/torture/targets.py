@@ -25,7 +25,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "config get": (),
     "config init": (),
     "config path": (),
-    "config set": ("recall.limit", "7"),
+    "config set": ("deliverables.stuck_hours", "25"),
     "config show-defaults": (),
     "daemon run": (),
     "daemon start": (),

@@ -14,6 +14,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
+from aurora_indexer import IndexerError
 from aurora_indexer.files.gitdir import find_git_directory, is_shallow, read_head
 
 ANSWER_SECONDS = 5.0
@@ -21,6 +22,8 @@ MAX_ANSWER_BYTES = 64 << 20
 MAX_LOG_BYTES = 1 << 30
 _READ_BYTES = 64 << 10
 _NICENESS = 10
+_UNKNOWN = 255
+"""Status that asyncio makes up for a process that somebody else has waited for."""
 
 _SAFE = (
     "-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.pager=cat -c core.sshCommand=false -c diff.external="
@@ -38,6 +41,10 @@ _SETTINGS = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "LC_ALL": "C",
 }
+
+
+class GitSilent(IndexerError):
+    """Error of a git that was asked and did not say: it took too long, was killed, or could not be started."""
 
 
 def head(root: Path, *, environment: Mapping[str, str] = os.environ) -> str | None:
@@ -117,6 +124,24 @@ async def answer(
     `partly`: what a git said that fails then, as where an object is missing, is taken.
     """
     try:
+        return await told(root, arguments, send=send, seconds=seconds, partly=partly, environment=environment)
+    except GitSilent:
+        return None
+
+
+async def told(
+    root: Path,
+    arguments: Sequence[str],
+    *,
+    send: bytes = b"",
+    seconds: float = ANSWER_SECONDS,
+    partly: bool = False,
+    environment: Mapping[str, str] = os.environ,
+) -> bytes | None:
+    """All git says on stdout; None where it says that there is nothing (it fails), says more than `MAX_ANSWER_BYTES`
+    or isn't there. For those to whom nothing means something: raises GitSilent where it is not known.
+    """
+    try:
         async with asyncio.timeout(seconds), _running(root, list(arguments), environment, PIPE) as process:
             assert process.stdin is not None
             assert process.stdout is not None
@@ -127,12 +152,21 @@ async def answer(
                     said += piece
                     if len(said) > MAX_ANSWER_BYTES:
                         return None
-                return bytes(said) if await process.wait() == 0 or (partly and said) else None
+                status = await process.wait()
+                if status == 0 or (partly and said):
+                    return bytes(said)
+                if status < 0 or status == _UNKNOWN:
+                    raise GitSilent(f"git {arguments[0]} was killed; try again")
+                return None
             finally:
                 sending.cancel()
                 await asyncio.gather(sending, return_exceptions=True)
-    except (OSError, TimeoutError):
+    except TimeoutError as error:
+        raise GitSilent(f"git {arguments[0]} took longer than {seconds:g} s; try again") from error
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
+    except OSError as error:
+        raise GitSilent(f"git cannot be started: {error.strerror}; try again") from error
 
 
 async def root_commit(root: Path, *, environment: Mapping[str, str] = os.environ) -> str | None:

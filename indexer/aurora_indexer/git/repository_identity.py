@@ -20,6 +20,9 @@ _SCP = re.compile(r"(?:[^@/:\s]+@)?(?P<host>\[[^\]/]+\]|[^:/\s]{2,}):(?P<path>[^
 
 _MAX_URL = 4096
 
+PATIENCE = 20.0
+"""Seconds that git has for each word on who somebody is: a machine under load is no reason for another name."""
+
 
 class RepositoryIdentity(Struct, frozen=True):
     """What tells a repository from others.
@@ -47,7 +50,8 @@ async def repository_identity(
 ) -> RepositoryIdentity:
     """Identity of the repository that `root` is in. `known_commit` is the first commit it was known by.
 
-    A folder that only claims to be a work tree of a repository is one without git.
+    A folder that only claims to be a work tree of a repository is one without git. Raises GitSilent where git does not
+    say: what is learned under another name would be nobody's.
     """
     root = await asyncio.to_thread(root.resolve)
     email = (await _configured(root, "user.email", environment)).lower()
@@ -59,7 +63,10 @@ async def repository_identity(
     urls = await _urls(root, environment)
     remotes = {name: await asyncio.to_thread(normalized_remote, url, common) for name, url in urls.items()}
     main = "origin" if "origin" in remotes else min(remotes, default="")
-    asked = ["cat-file", "-t", known_commit]
+    is_known = False
+    if known_commit:
+        asked = ["cat-file", "-t", known_commit]
+        is_known = await commands.told(root, asked, seconds=PATIENCE, environment=environment) is not None
     return RepositoryIdentity(
         common=common,
         work_tree=repository.work_tree,
@@ -69,7 +76,7 @@ async def repository_identity(
         remotes=frozenset(remotes.values()),
         email=email,
         name=name,
-        known_commit=bool(known_commit) and await commands.answer(root, asked, environment=environment) is not None,
+        known_commit=is_known,
     )
 
 
@@ -113,9 +120,8 @@ async def _first_commit(root: Path, repository: GitDirectory, remote: str, envir
     if await asyncio.to_thread(is_shallow, repository):
         return ""
     for start in (f"refs/remotes/{remote}/HEAD", "HEAD") if remote else ("HEAD",):
-        said = await commands.answer(
-            root, ["rev-list", "--first-parent", "--max-parents=0", start, "--"], environment=environment
-        )
+        asked = ["rev-list", "--first-parent", "--max-parents=0", start, "--"]
+        said = await commands.told(root, asked, seconds=PATIENCE, environment=environment)
         if said:
             return said.decode("ascii", "replace").split("\n", 1)[0]
     return ""
@@ -123,7 +129,7 @@ async def _first_commit(root: Path, repository: GitDirectory, remote: str, envir
 
 async def _urls(root: Path, environment: Mapping[str, str]) -> dict[str, str]:
     asked = ["config", "--local", "-z", "--get-regexp", r"^remote\..*\.url$"]
-    said = await commands.answer(root, asked, environment=environment)
+    said = await commands.told(root, asked, seconds=PATIENCE, environment=environment)
     urls: dict[str, str] = {}
     for each in (said or b"").decode("utf-8", "replace").split("\0"):
         key, _, url = each.partition("\n")
@@ -133,5 +139,5 @@ async def _urls(root: Path, environment: Mapping[str, str]) -> dict[str, str]:
 
 
 async def _configured(root: Path, key: str, environment: Mapping[str, str]) -> str:
-    said = await commands.answer(root, ["config", "--get", key], environment=environment)
+    said = await commands.told(root, ["config", "--get", key], seconds=PATIENCE, environment=environment)
     return (said or b"").decode("utf-8", "replace").strip()[:200]

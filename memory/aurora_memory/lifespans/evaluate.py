@@ -52,10 +52,10 @@ class Verdict(Struct, frozen=True):
 def judge(facts: ChunkFacts, policies: Policies, now: float) -> Verdict:
     """Decide over one chunk; `now` is Unix seconds.
 
-    Its own rules come first, then the policies in order, then the default one. The first that fits sets the lifespan;
-    every one that fits may flag it. A rule `retain_while_active` holds only while the chunk is used: after that the
-    rules behind it are asked, and with none of them fitting the chunk decays. To decay is no lifespan: what decays ends
-    with the next policy that fits and names days (App. C.2: 180 of what succeeded).
+    The first policy that fits decides, then the default one; before a built-in one, and before the default one, the
+    chunk's own rules are asked. Every one that fits may flag it. A rule `retain_while_active` holds only while the
+    chunk is used: after that the rules behind it are asked, and with none of them fitting the chunk decays. To decay is
+    no lifespan: what decays ends with the next policy that fits and names days (App. C.2: 180 of what succeeded).
     """
     if not policies.enabled:
         return _OFF
@@ -75,13 +75,11 @@ def _first_that_fits(facts: ChunkFacts, policies: Policies, now: float) -> Verdi
     for matches, action in policies.flags:
         if matches(facts, now) and action not in escalations:
             escalations = (*escalations, action)
-    if rule is not None and rule.lifespan is not None:
+    fitting = next((policy for matches, policy in policies.checks if matches(facts, now)), None)
+    # Its own rules were written when it was learned, from what is built in: what somebody configured is a later word.
+    if rule is not None and rule.lifespan is not None and (fitting is None or not fitting.is_configured):
         return _verdict(facts, "Its own rule", rule.then, rule.lifespan, rule.decay_mechanism, escalations, now)
-    for matches, policy in policies.checks:
-        if matches(facts, now):
-            return _verdict(facts, "Policy", policy.name, policy.lifespan, policy.decay_mechanism, escalations, now)
-    policy = policies.default
-    kind = "The default policy"
+    kind, policy = ("Policy", fitting) if fitting is not None else ("The default policy", policies.default)
     return _verdict(facts, kind, policy.name, policy.lifespan, policy.decay_mechanism, escalations, now)
 
 

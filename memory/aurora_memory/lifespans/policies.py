@@ -27,7 +27,7 @@ _FIELDS = ["condition", "lifespan", "decay_mechanism", "escalation_action", "des
 _KEYS = ["enabled", "default_policy", "policies"]
 
 
-class NamedPolicy(Struct, frozen=True):
+class NamedPolicy(Struct, frozen=True, dict=True):
     """Chunks that meet `condition` live for `lifespan`, fading by `decay_mechanism`, and may be flagged."""
 
     name: str
@@ -36,6 +36,14 @@ class NamedPolicy(Struct, frozen=True):
     decay_mechanism: Mechanism = "logarithmic"
     escalation_action: str | None = None
     description: str = ""
+
+    @cached_property
+    def is_configured(self) -> bool:
+        """Whether it says anything else than what is built in: the built-in ones, copied out, are nobody's choice."""
+        built_in = BUILT_IN.named(self.name)
+        return built_in is None or any(
+            getattr(self, field) != getattr(built_in, field) for field in ("condition", "lifespan", "decay_mechanism")
+        )
 
 
 class Policies(Struct, frozen=True, dict=True):

@@ -17,8 +17,26 @@ def histories_of(
     accesses: Mapping[int, Sequence[float]],
     commits: Mapping[int, Commits],
     mtimes: Mapping[str, float],
+    others: Mapping[int, Sequence[float]] = {},
 ) -> list[tuple[float, ...]]:
-    """Each chunk's access times, oldest first: its own, else its git commits and latest edit, else its file's time."""
+    """Each chunk's access times, oldest first: its own, else its git commits and latest edit, else its file's time.
+    `others` are colleagues' as they count: they come on top, so that nothing is less present for what they did.
+    """
+    histories = _histories(chunks, accesses, commits, mtimes)
+    if not others:
+        return histories
+    return [
+        tuple(sorted((*history, *others[chunk.id]))) if chunk.id in others else history
+        for chunk, history in zip(chunks, histories, strict=True)
+    ]
+
+
+def _histories(
+    chunks: Sequence[ChunkHead],
+    accesses: Mapping[int, Sequence[float]],
+    commits: Mapping[int, Commits],
+    mtimes: Mapping[str, float],
+) -> list[tuple[float, ...]]:
     histories: list[tuple[float, ...]] = []
     for chunk in chunks:
         own = accesses.get(chunk.id)

@@ -83,8 +83,13 @@ def gather(
     commits = commit_reader.commit_times(reader, ids)
     unknown = sorted({head.path for head in heads if head.id not in commits})  # git knows nothing of them
     mtimes = file_reader.mtimes(reader, unknown) if unknown else {}
-    weighed = chunk_reader.weighed_accesses(reader, ids, now) if accesses else accesses
-    histories = histories_of(heads, weighed, commits, mtimes)
+    own, others = chunk_reader.parted_accesses(reader, ids, now) if accesses else ({}, {})
+    histories = histories_of(heads, own, commits, mtimes, others)
+    # When it was used last is a fact, whoever did: a colleague's use counts less, and not as if it were old as well.
+    last = [
+        max((*times[-1:], *accesses.get(each, ())[-1:]), default=now)
+        for each, times in zip(ids, histories, strict=True)
+    ]
     matches = [findings.matches.get(each, _UNMATCHED) for each in ids]
     brought = [findings.episodes[each].amount if each in findings.episodes else 0.0 for each in ids]
     by_file: dict[str, float] = {}
@@ -102,7 +107,7 @@ def gather(
         histories,
         levels_of(histories, now, reader.weighing.decay_rate),
         [context_boost(match.name_cover, most) for match in matches],
-        [decay_penalty((now - times[-1]) / 86_400) if times else 0.0 for times in histories],
+        [decay_penalty((now - each) / 86_400) for each in last],
         [learned.get(each, 0.0) for each in ids],
         [standing.get(each, 0.0) for each in ids],
         [each in findings.declared for each in ids],

@@ -94,6 +94,7 @@ def weigh_reasoning(
     weighing = reader.weighing
     chunks = chunk_reader.by_id(reader, ids)
     accesses = chunk_reader.weighed_accesses(reader, ids, now)
+    used = chunk_reader.accesses(reader, ids)
     boosts = learned_reader.boosts(reader, ids)
     documents = learned_reader.reasoning(reader, ids)
     indexed = learned_reader.reasoning_terms(reader, ids)
@@ -109,7 +110,7 @@ def weigh_reasoning(
             base_level=level,
             spreading=0.0,
             context_boost=context_boost(covered, weighing.context_boost_max),
-            decay=decay_term((now - history[-1]) / 86_400, verdict.decay_mechanism) if history else 0.0,
+            decay=decay_term((now - used[chunk_id][-1]) / 86_400, verdict.decay_mechanism) if history else 0.0,
             learned=boosts.get(chunk_id, 0.0),
         )
         speaking = Signals.of(

@@ -197,11 +197,18 @@ def _together(reader: Reader, ids: Sequence[int]) -> dict[int, str]:
     shared: dict[int, tuple[int, int]] = {}
     for each in own:
         for other, commits in commit_reader.edited_with(reader, each, 4 * MAX_MEANT):
-            shared[other] = max((commits, changes.get(each, commits)), shared.get(other, (0, 0)))
+            told = commits, changes.get(each, commits)
+            shared[other] = min(told, shared.get(other, told), key=_apart)
     for each in ids:
         shared.pop(each, None)
-    ordered = sorted(shared.items(), key=lambda item: (-item[1][0], item[1][1], item[0]))
+    ordered = sorted(shared.items(), key=lambda item: (*_apart(item[1]), item[0]))
     return {other: f"{commits} of {of} commits" for other, (commits, of) in ordered}
+
+
+def _apart(told: tuple[int, int]) -> tuple[int, int]:
+    """How little two changed together: in few commits, and in few of many."""
+    commits, of = told
+    return -commits, of
 
 
 def _said(question: RelationQuestion, sure: int, likely: int) -> str:

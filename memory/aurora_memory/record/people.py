@@ -18,11 +18,14 @@ from aurora_protocol import typed
 PERSON = "person"
 """Kind of an entry by which its author says who he is, or that he does not say so any more."""
 
+LONGEST_NAME = 200
+"""Characters of a name; what is longer is cut."""
+
 
 class Person(Struct, frozen=True, forbid_unknown_fields=True):
     """Statement of an entry's author: his name, and whether colleagues may see what he knows under it."""
 
-    name: Annotated[str, Meta(max_length=200)]
+    name: Annotated[str, Meta(max_length=LONGEST_NAME)]
     shares: bool
 
 
@@ -49,9 +52,8 @@ def state(record: Record, name: str, now: float, *, shares: bool) -> bool:
 
     Who never shared it says nothing.
     """
-    known = people(record).get(record.author)
-    if known == (name if shares and name else None):
+    said = Person(name[:LONGEST_NAME] if shares else "", shares=bool(shares and name))
+    if people(record).get(record.author) == (said.name or None):
         return False
-    said = Person(name[:200], shares=True) if shares and name else Person("", shares=False)
     record.append([Draft(PERSON, msgspec.json.encode(said).decode(), now)])
     return True

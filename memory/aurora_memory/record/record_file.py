@@ -18,11 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from aurora_memory import StoreCorrupt, StoreError, StoreForeign, StoreTooNew
-from aurora_memory.record.entry import FORGET, Draft, Entry, InvalidEntry, checked, entry_id, forget_of
-from aurora_memory.record.line_key import KINDS, line_key, line_of, loose_key, patterns_of
+from aurora_memory.record import record_check
+from aurora_memory.record.entry import FORGET, Draft, Entry, checked, entry_id, forget_of
+from aurora_memory.record.entry_keys import entry_keys
 from aurora_memory.store.connection import BUSY_SECONDS, explained
+from aurora_memory.store.log_bits import refuse_changed_log
+from aurora_memory.store.salvage import finish_exchange
 from aurora_protocol.strict_modes import OWN_FILE, complaint
 
 APPLICATION_ID = 0x41555252
@@ -56,9 +60,19 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 
 _PRAGMAS = ("synchronous = FULL", "cache_size = -4000", "mmap_size = 0", "journal_size_limit = 16777216")
 _COLUMNS = "id, author, machine, sequence, at, kind, body"
+_COUNTED = """INSERT INTO heads VALUES (?, ?, ?)
+              ON CONFLICT DO UPDATE SET sequence = max(sequence, excluded.sequence)"""
 _AT_ONCE = 10_000
 
 FileMarks = tuple[tuple[int, int] | None, ...]
+
+
+class Forgotten(Struct, frozen=True):
+    """What is left of a forgotten entry: its id, and the keys of the row that it spoke of (`loose` "" for no code)."""
+
+    id: str
+    key: str
+    loose: str
 
 
 class Record:
@@ -79,7 +93,9 @@ class Record:
     @classmethod
     def open(cls, path: Path, repository: str, author: str, machine: str) -> Record:
         """Open or create the record of `repository`. Raises a StoreError that says what to do."""
+        finish_exchange(path)
         make_private(path)
+        refuse_changed_log(path)
         try:
             db = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
         except sqlite3.Error as error:
@@ -148,6 +164,34 @@ class Record:
             new += self.union(msgspec.structs.replace(each, repository=self.repository) for _, each in some)
         return new
 
+    def exchange(self, pairs: Iterable[tuple[Entry, Entry]]) -> int:
+        """Put entries in the place of others, which do not come back; how many of these were here. All or none."""
+        with self._writing() as db:
+            found = 0
+            for before, now in pairs:
+                row = db.execute("SELECT number FROM entries WHERE id = ?", (before.id,)).fetchone()
+                if row is not None:
+                    found += 1
+                    _remove(db, row[0], before)
+                    _add(db, [now])
+        if found:
+            self._rows("PRAGMA wal_checkpoint(TRUNCATE)")  # the log has what was taken out, too
+        return found
+
+    def fact(self, key: str) -> str | None:
+        """A small fact about this file."""
+        found = self._rows("SELECT value FROM facts WHERE key = ?", (key,))
+        return str(found[0][0]) if found else None
+
+    def remember(self, key: str, value: str) -> None:
+        """Keep a small fact about this file."""
+        with self._writing() as db:
+            db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
+
+    def last_number(self) -> int:
+        """Number of the entry that this file took in last, 0 where it has none."""
+        return int(self._rows("SELECT coalesce(max(number), 0) FROM entries")[0][0])
+
     def after(self, number: int, limit: int = _AT_ONCE) -> list[tuple[int, Entry]]:
         """Entries after the `number`th that this file took in, with their numbers, in that order."""
         rows = self._rows(
@@ -166,11 +210,15 @@ class Record:
         return found
 
     def of(self, author: str, machine: str, sequence: int, limit: int = _AT_ONCE) -> list[Entry]:
-        """Entries of one person at one machine after a `sequence`, in that order."""
+        """Entries of one person at one machine after a `sequence`, in that order; more than `limit` where the last of
+        them share a number, as after a home was put back from a backup.
+        """
+        where = "author = ? AND machine = ? AND sequence > ?"
         rows = self._rows(
-            f"""SELECT {_COLUMNS} FROM entries WHERE author = ? AND machine = ? AND sequence > ?
-                ORDER BY sequence, id LIMIT ?""",
-            (author, machine, sequence, limit),
+            f"""SELECT {_COLUMNS} FROM entries WHERE {where} AND sequence <= coalesce(
+                  (SELECT sequence FROM entries WHERE {where} ORDER BY sequence LIMIT 1 OFFSET ?), {(1 << 63) - 1})
+                ORDER BY sequence, id""",
+            (author, machine, sequence, author, machine, sequence, limit - 1),
         )
         return [Entry(row[0], self.repository, *row[1:]) for row in rows]
 
@@ -206,12 +254,21 @@ class Record:
         return int(self._rows("SELECT count(*) FROM forgotten")[0][0])
 
     def fault(self) -> str | None:
-        """What is wrong with the file, as SQLite finds it; None where it is sound."""
-        try:
-            found = [str(row[0]) for row in self._rows("PRAGMA quick_check(1)")]
-        except StoreCorrupt as error:
-            return str(error).partition("; ")[0]
-        return None if found == ["ok"] else " ".join(found[0].split())[:200]
+        """What is wrong with the file; None where it is sound. Seconds where there is much in it."""
+        return record_check.fault(self.path)
+
+    def keep_forgotten(self, told: Iterable[Forgotten]) -> None:
+        """Take what another file of this record has forgotten for forgotten here."""
+        with self._writing() as db:
+            for each in told:
+                values = (each.id, each.key, 0, each.loose)
+                db.execute("INSERT OR IGNORE INTO forgotten (id, key, number, loose) VALUES (?, ?, ?, ?)", values)
+
+    def begin_after(self, sequence: int) -> None:
+        """Number what is appended here after `sequence`, where another file of this record had come so far."""
+        if sequence > 0:
+            with self._writing() as db:
+                db.execute(_COUNTED, (self.author, self.machine, sequence))
 
     def version(self) -> int:
         """Number that changes when another connection has written to the file (SQLite's data_version)."""
@@ -259,7 +316,7 @@ def _add(db: sqlite3.Connection, entries: Sequence[Entry]) -> int:
             said = forget_of(each.body)
             standing.append((each.at, each.author, said.pattern))
         else:
-            patterns, key, loose = _read_body(each)
+            patterns, key, loose = entry_keys(each)
             if db.execute("SELECT 1 FROM forgotten WHERE id = ?", (each.id,)).fetchone():
                 continue
             if any(_reaches(forget, each.at, each.author, patterns) for forget in standing):
@@ -298,25 +355,11 @@ def _unknown(db: sqlite3.Connection, drafts: Iterable[Draft]) -> list[Draft]:
 
 
 def _key(id_: str, kind: str, body: str) -> str:
-    return _read_body(Entry(id_, "", "", "", 1, 0.0, kind, body))[1]
+    return entry_keys(Entry(id_, "", "", "", 1, 0.0, kind, body))[1]
 
 
 def _count(db: sqlite3.Connection, entry: Entry) -> None:
-    db.execute(
-        """INSERT INTO heads VALUES (?, ?, ?)
-           ON CONFLICT DO UPDATE SET sequence = max(sequence, excluded.sequence)""",
-        (entry.author, entry.machine, entry.sequence),
-    )
-
-
-def _read_body(entry: Entry) -> tuple[set[str], str, str]:
-    """Patterns that an entry speaks of, and both keys of its row. A newer AURORA's kind is kept as it came."""
-    if entry.kind not in KINDS:
-        return set(), entry.id, ""
-    line = line_of(entry.body)
-    if line.__struct_config__.tag != entry.kind:
-        raise InvalidEntry(f"entry {entry.id} is of the kind {entry.kind!r}, and its body is not")
-    return patterns_of(line), line_key(line), loose_key(line)
+    db.execute(_COUNTED, (entry.author, entry.machine, entry.sequence))
 
 
 def _reaches(forget: tuple[float, str, str], at: float, author: str, patterns: set[str]) -> bool:
@@ -335,11 +378,17 @@ def _forget(db: sqlite3.Connection, number: int, entry: Entry) -> None:
     where = f"{where} AND kind <> '{FORGET}' AND at <= ?"
     rows = db.execute(f"SELECT number, {_COLUMNS} FROM entries WHERE {where}", (value, entry.at)).fetchall()
     for row in rows:
-        _, key, loose = _read_body(Entry(row[1], "", *row[2:]))
-        db.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)", (row[1], key, number, loose))
-        db.execute("DELETE FROM patterns WHERE number = ?", (row[0],))
-        db.execute("DELETE FROM keys WHERE key = ? AND number = ?", (key, row[0]))
-        db.execute("DELETE FROM entries WHERE number = ?", (row[0],))
+        _remove(db, row[0], Entry(row[1], "", *row[2:]), by=number)
+
+
+def _remove(db: sqlite3.Connection, number: int, entry: Entry, *, by: int | None = None) -> None:
+    """Take an entry out for good; `by` is the number of the one that says so, without one its own."""
+    _, key, loose = entry_keys(entry)
+    told = (entry.id, key, number if by is None else by, loose)
+    db.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)", told)
+    db.execute("DELETE FROM patterns WHERE number = ?", (number,))
+    db.execute("DELETE FROM keys WHERE key = ? AND number = ?", (key, number))
+    db.execute("DELETE FROM entries WHERE number = ?", (number,))
 
 
 def file_marks(path: Path) -> FileMarks:

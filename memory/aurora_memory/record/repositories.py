@@ -116,6 +116,17 @@ class Repositories:
         ]
         return sorted(found, key=lambda each: (each.taken_over, each.repository))
 
+    def common_folders(self, repository: str) -> list[Path]:
+        """The common git directories in which a repository was met, of folders without git the folders; some may be
+        gone. Raises a StoreError.
+        """
+        try:
+            with closing(self._open()) as db:
+                rows = db.execute("SELECT common FROM places WHERE id = ? ORDER BY common", (repository,)).fetchall()
+        except sqlite3.Error as error:
+            raise explained(error, self.path) from error
+        return [Path(row[0]) for row in rows]
+
     def _open(self) -> sqlite3.Connection:
         make_private(self.path)
         try:

@@ -25,24 +25,29 @@ _PLAIN, _SAME_DOMAIN, _SAME_LANGUAGE = 0.6, 0.25, 0.15
 
 
 class TransferablePattern(Struct, frozen=True):
-    """Pattern of another repository. `repository` is what that goes by here; `learned_by` is whose it is: "" for one's
-    own, None for somebody who does not share his name. `files` are the paths that it was made with or rests on.
+    """Pattern of another repository. `repository` is what that goes by here, `repository_id` which it is; `learned_by`
+    is whose it is: "" for one's own, None for somebody who does not share his name. `files` are the paths that it was
+    made with or rests on.
     """
 
     document: ReasoningDocument
     learned_at: float
     repository: str
+    repository_id: str
     learned_by: str | None
     terms: frozenset[str]
     files: frozenset[str]
 
 
 class Match(Struct, frozen=True):
-    """Pattern that fits a question; `score` in [0, 1]; `terms` are the question's that it has."""
+    """Pattern that fits a question; `score` in [0, 1]; `terms` are the question's that it has. `drifted` are places
+    there that do not say any more what the pattern rests on, as far as that was looked at.
+    """
 
     pattern: TransferablePattern
     score: float
     terms: tuple[str, ...]
+    drifted: tuple[str, ...] = ()
 
 
 def patterns_of(record: Record, repository: str) -> list[TransferablePattern]:
@@ -70,6 +75,7 @@ def patterns_of(record: Record, repository: str) -> list[TransferablePattern]:
             line.document,
             line.at,
             repository,
+            record.repository,
             "" if own else names.get(entry.author),
             frozenset(stems_of(" ".join(said))),
             frozenset(files.get(key, ())) | {each.file for each in content.cites},

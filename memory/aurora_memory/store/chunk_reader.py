@@ -114,23 +114,37 @@ def parts_of(reader: Reader, ids: Sequence[int]) -> dict[int, list[PartView]]:
 
 
 def weighed_accesses(reader: Reader, ids: Sequence[int], now: float) -> dict[int, list[float]]:
-    """Access times as they count at `now` (Unix seconds): a colleague's as one that is older.
+    """Access times as they count at `now` (Unix seconds), one's own and colleagues' together (`parted_accesses`)."""
+    own, others = parted_accesses(reader, ids, now)
+    found = {each: sorted((*own.get(each, ()), *others.get(each, ()))) for each in own.keys() | others.keys()}
+    return {each: found[each] for each in ids if each in found}
+
+
+def parted_accesses(
+    reader: Reader, ids: Sequence[int], now: float
+) -> tuple[dict[int, list[float]], dict[int, list[float]]]:
+    """One's own access times (Unix seconds, oldest first), and colleagues' as they count at `now`: as ones that are
+    older.
 
     ACT-R's `w · t^−d` is `(t · w^(−1/d))^−d`: of weight 0.5, with the usual decay, one four times as long ago.
     """
     weighing = reader.weighing
     if not others_rows.has_others(reader) or weighing.decay_rate == 0:
-        return accesses(reader, ids)
+        return accesses(reader, ids), {}
     older = weighing.others_weight ** (-1 / weighing.decay_rate)
     rows = reader.rows(
         """SELECT chunk_id, at, access_id IS NOT NULL FROM accesses LEFT JOIN others_accesses ON access_id = id
-           WHERE chunk_id IN (SELECT value FROM json_each(?))""",
+           WHERE chunk_id IN (SELECT value FROM json_each(?)) ORDER BY at""",
         (as_list(ids),),
     )
-    found: dict[int, list[float]] = {}
+    own: dict[int, list[float]] = {}
+    others: dict[int, list[float]] = {}
     for chunk_id, at, is_others in rows:
-        found.setdefault(chunk_id, []).append(now - max(0.0, now - at) * older if is_others else at)
-    return {chunk_id: sorted(times) for chunk_id, times in found.items()}
+        if is_others:
+            others.setdefault(chunk_id, []).append(now - max(0.0, now - at) * older)
+        else:
+            own.setdefault(chunk_id, []).append(at)
+    return own, others
 
 
 def accesses(reader: Reader, ids: Sequence[int]) -> dict[int, list[float]]:

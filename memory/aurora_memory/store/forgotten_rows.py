@@ -36,7 +36,10 @@ async def forget(db: aiosqlite.Connection, judge: Judge) -> int:
             async with db.execute(source.select.replace("SELECT ", f"SELECT {own}, ", 1)) as cursor:
                 while some := list(await cursor.fetchmany(_AT_ONCE)):
                     rows += await asyncio.to_thread(_forgotten, some, len(table.columns), source.make, judge)
-            await _delete(db, table, rows)
+            for start in range(0, len(rows), _AT_ONCE):
+                await _delete(db, table, rows[start : start + _AT_ONCE])
+            if rows and name == "documents":  # it keeps deleted words
+                await db.execute("INSERT INTO reasoning_words (reasoning_words) VALUES ('rebuild')")
             gone += len(rows)
     finally:
         await db.execute("PRAGMA secure_delete = OFF")
@@ -58,8 +61,6 @@ def _forgotten(
 
 
 async def _delete(db: aiosqlite.Connection, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
-    if not rows:
-        return
     keys = [(row[0],) for row in rows]
     if table.name == "chunks":  # that it was archived is forgotten, not the chunk
         await db.executemany("UPDATE chunks SET archived_at = NULL WHERE id = ?", keys)
@@ -79,5 +80,4 @@ async def _delete(db: aiosqlite.Connection, table: Table, rows: Sequence[tuple[A
                 change = f"UPDATE {other.name} SET {each.column} = NULL" if each.orphans == "keep" else None
                 await db.executemany(f"{change or f'DELETE FROM {other.name}'} WHERE {each.column} = ?", keys)
         await db.executemany("DELETE FROM reasoning_words WHERE rowid = ?", keys)
-        await db.execute("INSERT INTO reasoning_words (reasoning_words) VALUES ('rebuild')")  # it keeps deleted words
         await db.executemany("DELETE FROM chunks WHERE id = ?", keys)

@@ -11,7 +11,9 @@ import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
 
+from aurora_memory import StoreCorrupt
 from aurora_memory.store.connection import APPLICATION_ID
+from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.migrations import MIGRATIONS
 from aurora_memory.store.row_sums import row_sum
 from aurora_memory.store.tables import TABLES
@@ -38,6 +40,7 @@ def copy_index(source: Path, target: Path, root: Path) -> bool:
     """
     beside = target.with_name(f".{target.name}.{os.getpid()}.copy")
     try:
+        refuse_changed_log(source)
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         with closing(sqlite3.connect(f"{source.as_uri()}?mode=rw", uri=True, timeout=PATIENCE)) as old:
@@ -48,7 +51,7 @@ def copy_index(source: Path, target: Path, root: Path) -> bool:
                 old.backup(new, pages=PAGES)
                 _settle(new, root)
         os.link(beside, target)
-    except (OSError, sqlite3.Error):
+    except (OSError, sqlite3.Error, StoreCorrupt):
         return False
     finally:
         for suffix in ("", "-wal", "-shm", "-journal"):

@@ -11,6 +11,7 @@ from aurora_memory import StoreError
 from aurora_memory.activation import USUAL, Weighing
 from aurora_memory.store import file_reader
 from aurora_memory.store.connection import APPLICATION_ID, explained
+from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.migrations import MIGRATIONS
 from aurora_memory.store.reader import Reader
 from aurora_protocol.strict_modes import complaint
@@ -68,6 +69,7 @@ def _look(path: Path) -> None:
         raise StoreError(told)
     if status.st_size == 0:  # to connect to an empty one would delete its log
         raise StoreError("it is empty")
+    refuse_changed_log(path)
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=_PATIENCE)) as db:
             db.execute("PRAGMA query_only = 1")

@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-import os
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
@@ -140,7 +139,7 @@ class Maintained:
             await self.read.leave()
             await self._writer.close()
             try:
-                return await asyncio.to_thread(_replace, self.path, copy, now)
+                return await asyncio.to_thread(salvage.exchange, self.path, copy, now)
             finally:
                 await self._reopen()
 
@@ -188,7 +187,7 @@ class Maintained:
             await self.read.leave()
             await self._writer.close()
             try:
-                aside = await asyncio.to_thread(_exchange, self.path, fresh, now)
+                aside = await asyncio.to_thread(salvage.exchange, self.path, fresh, now)
             finally:
                 await self._reopen()
         return _salvaged(aside, copied)
@@ -352,10 +351,12 @@ class Maintained:
 async def salvage_file(path: Path, now: float) -> Salvaged:
     """Do the same to a file that is so damaged that it cannot be opened. Nobody may have it open."""
     fresh, copied = await _saved_copy(path, now)
-    return _salvaged(await asyncio.to_thread(_exchange, path, fresh, now), copied)
+    return _salvaged(await asyncio.to_thread(salvage.exchange, path, fresh, now), copied)
 
 
-def _salvaged(aside: Path, copied: salvage.Copied) -> Salvaged:
+def _salvaged(aside: Path | None, copied: salvage.Copied) -> Salvaged:
+    if aside is None:
+        raise StoreError("the damaged file was removed meanwhile; what could be read of it is in the new one")
     return Salvaged(aside, copied.saved, copied.unreadable, copied.mended, copied.left_out)
 
 
@@ -394,19 +395,6 @@ def _is_empty(path: Path) -> bool:
         return path.stat().st_size == 0
     except OSError:
         return False
-
-
-def _replace(path: Path, copy: Path, now: float) -> Path | None:
-    aside = salvage.set_aside(path, now) if os.path.lexists(path) else None
-    _forget_file(path)  # a log without its file would be taken for the new one's
-    copy.rename(path)
-    return aside
-
-
-def _exchange(path: Path, fresh: Path, now: float) -> Path:
-    aside = salvage.set_aside(path, now)
-    fresh.rename(path)
-    return aside
 
 
 def _forget_file(path: Path) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from aurora_memory import StoreCorrupt
 from aurora_memory.store.connection import APPLICATION_ID
+from aurora_memory.store.log_bits import refuse_changed_log
 
 MAX_FILES = 2000
 _PATIENCE = 0.2
@@ -45,6 +47,7 @@ def memory_file(path: Path) -> MemoryFile | None:
     try:
         if not path.is_file() or path.stat().st_size == 0:  # to connect to an empty one would delete its log
             return None
+        refuse_changed_log(path)
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=_PATIENCE)) as db:
             db.execute("PRAGMA query_only = 1")
             if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
@@ -52,7 +55,7 @@ def memory_file(path: Path) -> MemoryFile | None:
             facts = dict(db.execute("SELECT key, value FROM facts WHERE key IN ('root', 'git_root', 'git_common')"))
             sql = "SELECT (SELECT count(*) FROM accesses) + (SELECT count(*) FROM documents)"
             learned = int(db.execute(sql).fetchone()[0]) + _events(db)
-    except (sqlite3.Error, OSError):
+    except (sqlite3.Error, OSError, StoreCorrupt):
         return None
     if "root" not in facts:
         return None

@@ -12,7 +12,9 @@ import itertools
 import os
 import shutil
 import sqlite3
+import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import aiosqlite
@@ -23,6 +25,8 @@ from aurora_memory.store.connection import APPLICATION_ID, pragma_int
 from aurora_memory.tokens import stem_word
 
 KEPT_BACKUPS = 2
+_ABANDONED = 3600.0
+"""Seconds after which a copy that was not finished is one of a process that was killed."""
 _SPARE_BYTES = 16 << 20
 """Bytes that a copy leaves free on the disk, for the migration itself."""
 
@@ -290,6 +294,7 @@ async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
             f"{path} must be copied before it is upgraded, which takes {size >> 20} MiB and only {free >> 20} MiB are "
             "free; free some disk space"
         )
+    await asyncio.to_thread(_forget_unfinished, target)
     try:
         unfinished.touch(mode=0o600)
         async with aiosqlite.connect(unfinished) as copy:
@@ -303,6 +308,14 @@ async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
     for each in older[:-KEPT_BACKUPS]:
         each.unlink(missing_ok=True)
     return target
+
+
+def _forget_unfinished(target: Path) -> None:
+    """Remove what copies left that were killed an hour ago or more, with SQLite's journals; a young one may go on."""
+    for part in target.parent.glob(f"{glob.escape(target.name)}.*-*"):
+        with suppress(OSError):
+            if time.time() - part.stat().st_mtime > _ABANDONED:
+                part.unlink()
 
 
 def _version_of_backup(path: Path) -> int:

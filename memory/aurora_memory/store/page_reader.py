@@ -21,6 +21,7 @@ from msgspec import Struct
 TABLE_INTERIOR, TABLE_LEAF, INDEX_INTERIOR, INDEX_LEAF = 0x05, 0x0D, 0x02, 0x0A
 _KINDS = (TABLE_INTERIOR, TABLE_LEAF, INDEX_INTERIOR, INDEX_LEAF)
 _MAGIC = b"SQLite format 3\0"
+_LOG_MAGIC = b"\x37\x7f\x06\x82"
 _USUAL_PAGE = 4096
 _MOST_PAYLOAD = 256 << 20
 _INTS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
@@ -241,19 +242,23 @@ class Pages:
         return b"".join(parts)
 
     def _read_log(self, path: Path) -> None:
-        """Frames of the log up to the last commit, by their salts alone: a changed bit must not cost what follows."""
+        """Frames of the log up to the last commit, by their salts alone: a changed bit must not cost what follows.
+
+        The first frame's salt counts where the header's is a bit from it, and the file's page size before the log's.
+        """
         with suppress(OSError):
             self._wal = _opened(path)
         if self._wal is None:
             return
-        header = os.pread(self._wal, 32, 0)
-        size = int.from_bytes(header[8:12], "big")
-        if len(header) < 32 or header[:3] != b"\x37\x7f\x06" or (self.size or size) != size or size < 512:
+        header = os.pread(self._wal, 56, 0)
+        size = self.size or int.from_bytes(header[8:12], "big")
+        if len(header) < 56 or _bits_between(header[:4], _LOG_MAGIC) > 2 or size < 512 or size & (size - 1):
             return
         self.size = size
+        salt = header[40:48] if _bits_between(header[40:48], header[16:24]) == 1 else header[16:24]
         pending: dict[int, int] = {}
         at = 32
-        while len(head := os.pread(self._wal, 24, at)) == 24 and head[8:16] == header[16:24]:
+        while len(head := os.pread(self._wal, 24, at)) == 24 and _bits_between(head[8:16], salt) <= 1:
             number, commit = struct.unpack(">II", head[:8])
             pending[number] = at + 24
             at += 24 + size
@@ -321,6 +326,10 @@ def _pointers(page: bytes, start: int, header: int) -> list[int]:
     if count <= 0:
         return []
     return list(struct.unpack_from(f">{count}H", page, start + header))
+
+
+def _bits_between(one: bytes, other: bytes) -> int:
+    return (int.from_bytes(one, "big") ^ int.from_bytes(other, "big")).bit_count()
 
 
 def varint(raw: bytes, at: int) -> tuple[int, int]:

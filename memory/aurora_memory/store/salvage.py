@@ -31,6 +31,13 @@ _SUM_RECORD = b"\x02\x00"
 MOST_MENDED = 64
 """Rows in which changed bits are looked for: where there are more, it was no bit that changed."""
 _COMPANIONS = ("-wal", "-shm", "-journal")
+_OF_NOTHING = (
+    "DELETE FROM outbox WHERE change_id NOT IN (SELECT change_id FROM deliverable_events)",
+    "DELETE FROM others_accesses WHERE access_id NOT IN (SELECT id FROM accesses)",
+    "DELETE FROM others_runs WHERE run_id NOT IN (SELECT run_id FROM boosts)",
+    "DELETE FROM others_patterns WHERE chunk_id NOT IN (SELECT chunk_id FROM documents)",
+)
+"""Statements for rows so short that rows of an index look the same: without what they speak of they are none."""
 _TYPES: dict[str, type] = {"INTEGER": int, "REAL": float, "TEXT": Text, "BLOB": bytes}
 
 
@@ -65,6 +72,8 @@ def copy_learned(damaged: Path, fresh: Path, now: float) -> Copied:
         for shape in reading.shapes:
             shape.insert(new, reading.rows[shape.table.name])
         _name_chunks(new, reading)
+        for statement in _OF_NOTHING:
+            new.execute(statement)
         # Of the chunks those stay that something was learned of, gone until they are indexed again.
         new.execute(f"DELETE FROM chunks WHERE NOT ({spoken_of()})")
         new.execute(
@@ -101,6 +110,39 @@ def set_aside(path: Path, now: float) -> Path:
     except OSError as error:
         raise StoreError(f"cannot move {path} aside: {error.strerror}; check its folder's permissions") from error
     return target
+
+
+def exchange(path: Path, fresh: Path, now: float) -> Path | None:
+    """Put a whole file in the place of a damaged one, which is set aside; returns where to, None where nothing was.
+
+    A process that is killed between the two leaves nothing at `path`: `finish_exchange` then ends it. `fresh` is not
+    open.
+    """
+    ready = _ready(path)
+    try:
+        fresh.replace(ready)
+        aside = set_aside(path, now) if os.path.lexists(path) else None
+        for suffix in _COMPANIONS:  # a log without its file would be taken for the new one's
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        ready.rename(path)
+    except OSError as error:
+        raise StoreError(f"cannot put {path} in its place: {error.strerror}; check its folder's permissions") from error
+    return aside
+
+
+def finish_exchange(path: Path) -> None:
+    """Put the file in its place that a killed `exchange` was about to put there, if one was."""
+    ready = _ready(path)
+    if os.path.lexists(path) or not ready.is_file():
+        return
+    try:
+        ready.rename(path)
+    except OSError as error:
+        raise StoreError(f"cannot put {ready} in its place: {error.strerror}; rename it to {path}") from error
+
+
+def _ready(path: Path) -> Path:
+    return path.with_name(f"{path.name}.saved")
 
 
 class _Shape:

@@ -38,11 +38,13 @@ from aurora_memory.store.commit_writer import HistoryWriter
 from aurora_memory.store.connection import connect, explained
 from aurora_memory.store.deliverable_log import Outbox
 from aurora_memory.store.file_identity import FileIdentity, usable_size
+from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.maintenance import Maintained
 from aurora_memory.store.migrations import migrate
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
+from aurora_memory.store.salvage import finish_exchange
 from aurora_protocol.secret_mask import masked, masked_json, masked_struct
 
 _NEW = itertools.count()
@@ -89,6 +91,7 @@ class Store(Maintained):
         except OSError as error:
             raise StoreError(f"cannot create the folder {path.parent}: {error.strerror}; set AURORA_HOME") from error
         await _made(path)
+        await asyncio.to_thread(refuse_changed_log, path)
         writer = await connect(path)
         reader = ReaderThread(path, weighing)
         try:
@@ -319,6 +322,7 @@ class Store(Maintained):
 
 async def _made(path: Path) -> None:
     """Make a new memory file elsewhere and put it in its place whole: one that is empty there has lost what it held."""
+    await asyncio.to_thread(finish_exchange, path)
     size = await asyncio.to_thread(usable_size, path)
     if size == 0:
         raise StoreCorrupt(f"{path} is empty, and a memory never is; 'aurora doctor --repair' sets it aside")

@@ -8,6 +8,7 @@ row of `TABLES`, a new learned one also a type of line in `export_format`. Colum
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -79,9 +80,15 @@ class Carried(Struct, frozen=True):
         return str(self.line.__struct_config__.tag)
 
     @property
-    def fields(self) -> list[msgspec.structs.FieldInfo]:
+    def fields(self) -> tuple[msgspec.structs.FieldInfo, ...]:
         """Fields of the line that a row of the table tells."""
-        return [each for each in msgspec.structs.fields(self.line) if each.name not in self.beside]
+        return _fields(self.line, self.beside)
+
+
+@cache
+def _fields(line: type[ExportLine], beside: tuple[str, ...]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """What msgspec works out anew each time, once: an import asks for every line."""
+    return tuple(each for each in msgspec.structs.fields(line) if each.name not in beside)
 
 
 class Table(Struct, frozen=True, kw_only=True):

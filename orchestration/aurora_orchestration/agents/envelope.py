@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.types import AgentMetadata, AgentResponse, Interaction, Output
+from aurora_protocol.human_text import without_controls
 
 MAX_REPLY = 4 << 20
 """Bytes of an answer that are read at all."""
@@ -184,7 +185,7 @@ def _bounded(value: Any, depth: int, cut: list[str]) -> Any:
         cut.append("")
         return "…"
     if isinstance(value, dict):
-        return {str(key)[:1_000]: _bounded(each, depth - 1, cut) for key, each in value.items()}
+        return {without_controls(str(key)[:1_000]): _bounded(each, depth - 1, cut) for key, each in value.items()}
     if isinstance(value, list):
         return [_bounded(each, depth - 1, cut) for each in value]
     if isinstance(value, float) and not math.isfinite(value):
@@ -204,7 +205,7 @@ def _claimed(said: Any, told: CallFacts, notes: list[str]) -> tuple[Interaction,
                 turn=len(told.interactions) + len(found) + 1,
                 agent_question=_clean(question[:2_000]),
                 user_response=_clean(str(each.get("user_response", ""))[:20_000]),
-                timestamp=str(each.get("timestamp", ""))[:40],
+                timestamp=without_controls(str(each.get("timestamp", ""))[:40]),
             )
         )
     if found:
@@ -220,7 +221,7 @@ def _metadata(said: Any, told: CallFacts) -> AgentMetadata:
     return AgentMetadata(
         tools_used=tuple(dict.fromkeys((*told.tools_used, *tools)))[:MAX_TOOLS],
         duration_ms=told.duration_ms,
-        model_used=told.model_used or (model[:200] if isinstance(model, str) else None),
+        model_used=told.model_used or (without_controls(model[:200]) if isinstance(model, str) else None),
         exit_code=told.exit_code,
     )
 
@@ -255,4 +256,4 @@ def _short(value: Any) -> str:
 
 
 def _clean(text: str) -> str:
-    return redact(text, pii=False).text
+    return redact(without_controls(text), pii=False).text

@@ -271,7 +271,9 @@ def _lines(record: RunRecord) -> list[str]:
 
 def _storage(record: RunRecord) -> str:
     if record.learned is not None and record.learned.reasoning_id is not None:
-        return "Yes (score ≥ 0.8, a pattern)" if record.learned.is_pattern else "Yes (score ≥ 0.5)"
+        if record.learned.proved:
+            return "Yes (score ≥ 0.8, a pattern)"
+        return "Yes (score ≥ 0.5, counted to a pattern like it)" if record.learned.is_pattern else "Yes (score ≥ 0.5)"
     if record.score is not None and record.score < KEPT_SCORE:
         return "No (score < 0.5)"
     return "No"

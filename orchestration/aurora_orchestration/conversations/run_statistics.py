@@ -39,6 +39,7 @@ class RunRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     retries: int = 0
     stored: bool = False
     is_pattern: bool = False
+    reasoning_id: str | None = None
     patterns_used: int = 0
     workspace: str | None = None
 
@@ -47,7 +48,7 @@ def row_of(told: Conversation) -> RunRow:
     """A log's figures."""
     facts = told.facts
     retries = facts.get("retries")
-    workspace = facts.get("workspace")
+    workspace, reasoning_id = facts.get("workspace"), facts.get("chunk_id")
     return RunRow(
         file=told.file,
         at=_moment(told.started_at or f"{told.day}T00:00:00Z"),
@@ -61,6 +62,7 @@ def row_of(told: Conversation) -> RunRow:
         retries=sum(_count(each) for each in retries.values()) if isinstance(retries, dict) else 0,
         stored=facts.get("stored") is True,
         is_pattern=facts.get("is_pattern") is True,
+        reasoning_id=reasoning_id if isinstance(reasoning_id, str) else None,
         patterns_used=_count(facts.get("patterns_used")),
         workspace=workspace if isinstance(workspace, str) else None,
     )
@@ -121,8 +123,8 @@ def figures(runs: Sequence[RunRow]) -> dict[str, Any]:
         "retries": sum(each.retries for each in runs),
         "duration_ms": {"mean": _mean(lasted, 1), "median": round(median(lasted), 1) if lasted else None},
         "patterns": {
-            "stored": sum(each.stored for each in runs),
-            "marked": sum(each.is_pattern for each in runs),
+            "stored": len({_kept_as(each) for each in runs if each.stored}),
+            "marked": len({_kept_as(each) for each in runs if each.is_pattern}),
         },
         "learning": {
             "with_patterns": _mean(helped),
@@ -132,16 +134,21 @@ def figures(runs: Sequence[RunRow]) -> dict[str, Any]:
     }
 
 
+def _kept_as(run: RunRow) -> tuple[str | None, str]:
+    """What a run was kept as: like runs are one pattern. A log that does not name it (an older one's) is one itself."""
+    return run.workspace, run.reasoning_id or run.file
+
+
 def report(folder: Path, start: float, end: float, parts: Sequence[tuple[float, float]] = ()) -> dict[str, Any]:
     """The figures of a stretch of time, over all workspaces and by workspace, with a trend over `parts`.
 
     `patterns` in the trend are those there were at each part's end, counted from the first.
     """
     runs = rows(folder, start, end)
-    trend, grown = [], 0
+    trend = []
     for first, last in parts:
         told = figures([each for each in runs if first <= each.at < last])
-        grown += told["patterns"]["stored"]
+        grown = figures([each for each in runs if each.at < last])["patterns"]["stored"]
         trend.append(
             {
                 "from": _iso(first),

@@ -23,6 +23,7 @@ from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.soar.finalize import to_its_end
 from aurora_orchestration.types import SubgoalResult
+from aurora_protocol.human_text import without_controls
 
 PROTECTED = frozenset({"main", "master"})
 _HEADS = "refs/heads/"
@@ -240,7 +241,8 @@ class _Loop:
             if not (stop.ending == "budget" and progress.status == status and progress.iterations == self._number):
                 at = (await self._look()).digest if stop.ending == "goal" else ""
                 begun = self._experiment.digest if stop.ending == "changed" else ""
-                await asyncio.to_thread(pad.end, status, found.reason, self._number, self._cost, at, begun)
+                why = found.reason if stop.ending == "goal" else found.reason.replace(goal, _CLAIM)
+                await asyncio.to_thread(pad.end, status, why, self._number, self._cost, at, begun)
             return found
 
     async def _met_before(self, digest: str) -> str:
@@ -296,7 +298,7 @@ class _Loop:
             merge=settings.allow_merge,
             checkout=settings.allow_checkout,
         )
-        told = (("Action", _action(record)), ("Observation", _observation(record, signal)), ("Changes", happened.line))
+        told = (("Action", _action(record)), ("Observation", _observation(record)), ("Changes", happened.line))
         if happened.left:
             await self._note((*told, ("Decision", happened.left)))
             self._tell(record, "")
@@ -386,6 +388,12 @@ class _Loop:
         return (("Decision", f"{signal}: {reason}"),), reason, ""
 
     async def _note(self, lines: tuple[tuple[str, str], ...]) -> None:
+        """Note these lines; the goal's signal, which scripts look for, stands in none but our own decision."""
+        signal = self._settings.goal_achievement_signal
+        lines = tuple(
+            (label, text if label == "Decision" and text.startswith(f"{signal}: ") else text.replace(signal, _CLAIM))
+            for label, text in lines
+        )
         await asyncio.to_thread(self._pad.end_iteration, lines, self._number, self._limit, self._cost, self._budget)
 
     def _outcome(self, ending: Ending, reason: str) -> ExperimentOutcome:
@@ -405,7 +413,8 @@ def query_of(experiment: Experiment, notes: str, signal: str) -> str:
         f"'{signal}: <reason>' if every criterion of the goal has been observed to hold, else 'Next step: <what>'."
     )
     room = MAX_QUERY - len(wanted) - len(experiment.title) - 100
-    noted = notes.partition("\n---\n")[2].strip()
+    # Agents write there too: what no question may have in it would end the run at the next one.
+    noted = without_controls(notes.partition("\n---\n")[2]).strip()
     noted = noted[-min(_MAX_NOTES, max(0, room - len(experiment.goal))) :] if len(experiment.goal) < room else ""
     goal = experiment.goal[:room]
     return f"{experiment.title}\n\nGoal:\n{goal}\n\nNotes of earlier iterations:\n{noted or '(none)'}\n\n{wanted}"
@@ -431,10 +440,10 @@ def _done(result: SubgoalResult) -> str:
     return f"{what} (failed{': ' + why if why else ''})"
 
 
-def _observation(record: RunRecord, signal: str) -> str:
-    """What came of it: why it failed where it did, else what the answer says; a claim in it is none of ours."""
+def _observation(record: RunRecord) -> str:
+    """What came of it: why it failed where it did, else what the answer says."""
     scored = f" (score {record.score:.2f})" if record.score is not None else ""
-    said = record.answer.replace(signal, "goal claimed to be met")
+    said = record.answer
     if record.error and record.state not in ("complete", "partial"):
         return f"The run {_ENDED.get(record.state, record.state)}: {record.error}{scored}"
     if record.error:
@@ -442,6 +451,8 @@ def _observation(record: RunRecord, signal: str) -> str:
     return (said or f"The run ended as {record.state}") + scored
 
 
+_CLAIM = "goal claimed to be met"
+"""What agents' words, names of files and of branches say in the place of the signal."""
 _ENDED = {"failed": "failed", "blocked": "was blocked", "cancelled": "was cancelled", "no_provider": "found no model"}
 
 

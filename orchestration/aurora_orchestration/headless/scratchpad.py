@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
 from aurora_orchestration import OrchestrationError
+from aurora_protocol.human_text import without_controls
 
 MAX_SCRATCHPAD = 4 << 20
 """Bytes of a scratchpad that is gone on with."""
@@ -183,7 +184,7 @@ def _signal(signal: str) -> re.Pattern[str]:
 
 def one_line(text: str, most: int = MAX_LINE) -> str:
     """`text` on one line that no heading, status or signal can begin."""
-    flat = " ".join(text.split())
+    flat = " ".join(without_controls(text).split())
     return flat if len(flat) <= most else f"{flat[: most - 1]}…"
 
 

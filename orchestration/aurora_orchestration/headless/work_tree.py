@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +22,9 @@ MAX_COMMITS = 50
 MAX_FILES = 200
 MAX_DIFF = 12_000
 """Characters of a diff that a judge is shown."""
+
+MAX_HASHED = 16 << 20
+"""Bytes of a file that are read to see whether it changed."""
 
 _NO_COMMIT = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """The empty tree: what a branch without a commit is compared with."""
@@ -228,11 +232,20 @@ def _files(root: Path, status: str, left_out: set[str]) -> dict[str, str]:
         if not name or str(path.resolve()) in left_out:
             continue
         try:
-            digest = hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest() if path.is_file() else "-"
+            digest = _digest(path) if path.is_file() else "-"
         except OSError:  # gone meanwhile, or not for us to read: its state says that it changed
             digest = "-"
         found[name] = f"{state} {digest}"
     return found
+
+
+def _digest(path: Path) -> str:
+    """Digest of a file's bytes; of a large one, which may be nothing but holes, of its size and time."""
+    with path.open("rb") as file:
+        facts = os.fstat(file.fileno())
+        if facts.st_size > MAX_HASHED:
+            return f"{facts.st_size}-{facts.st_mtime_ns}"
+        return hashlib.blake2b(file.read(MAX_HASHED), digest_size=8).hexdigest()
 
 
 def _head_of(path: Path) -> str:

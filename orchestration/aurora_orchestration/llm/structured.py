@@ -22,6 +22,7 @@ from aurora_orchestration.llm.completion import (
 )
 from aurora_orchestration.llm.shapes import shape_of
 from aurora_protocol import typed
+from aurora_protocol.human_text import without_controls
 
 T = TypeVar("T")
 
@@ -35,6 +36,8 @@ _IN_THREAD = 50_000
 """Characters from which an answer is decoded off the event loop."""
 
 _BEGINS = re.compile(r'\{\s*["}]')
+_CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00(?:0[0-8bcef]|1[0-9a-f]|7f|[89][0-9a-f])|[bf])", re.IGNORECASE)
+"""A control character other than a tab or a line's end, as JSON escapes it."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEW_WORDS = 2
 """Words that an answer in words has at the least."""
@@ -71,14 +74,14 @@ async def ask_for(
     except Unusable as error:
         first = str(error)
     if prose is not None and is_prose(reply.text):
-        return prose(reply.text.strip())
+        return prose(without_controls(reply.text).strip())
     wordy = not has_json(reply.text)
     reply = await _with_room(llm, _repair(ask, reply, first))
     try:
         return await _decoded(reply.text, kind, check)
     except Unusable as error:
         if prose is not None and is_prose(reply.text):
-            return prose(reply.text.strip())
+            return prose(without_controls(reply.text).strip())
         if wordy and not has_json(reply.text):
             raise Speechless(
                 f"{ask.purpose}: {reply.model} answered twice without JSON, which it was asked for: choose a model that"
@@ -174,7 +177,7 @@ def _decode_one(text: str, kind: type[T]) -> T:
             depth -= 1
     if deepest > MAX_DEPTH:
         raise Unusable(f"the answer is nested {deepest} deep; at most {MAX_DEPTH} is read")
-    return typed.decode(text, kind)
+    return typed.decode(without_controls(_CONTROL.sub(r"\1\\ufffd", text)), kind)
 
 
 def _objects(text: str) -> Iterator[str]:

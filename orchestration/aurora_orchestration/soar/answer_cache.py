@@ -172,7 +172,7 @@ def cacheable(run: RunRecord, files: dict[str, str] | None) -> CachedAnswer | No
         or not run.answer
     ):
         return None
-    if not (run.learned.is_pattern and run.learned.reasoning_id) or run.complexity is None:
+    if not run.learned.proved or run.learned.reasoning_id is None or run.complexity is None:
         return None
     if run.synthesis.untraced or not all(map(_only_read, run.results)):
         return None

@@ -65,6 +65,8 @@ _DEFINED = re.compile(
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _CODE_NAME = re.compile(r"[@$#]?(?:[A-Za-z_$][\w$]*(?:\.|::|#|->))*[A-Za-z_$][\w$]*[!?]?(?:\(.*\))?")
+_IMPORT = re.compile(r"(?:from\s+(?P<module>[A-Za-z_][\w.]*)\s+)?import\s+(?P<names>[\w.,\s()]+)")
+"""An import as Python writes it."""
 _SENTENCE = re.compile(
     r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<! vs\.)(?<! cf\.)(?<! al\.)(?<! [A-Z]\.)\s+(?=\S)|\n+"
 )
@@ -110,6 +112,7 @@ _AHEAD = ("@", "#", "[", "template", "//", "/*", "*", "--")
 
 _JOINED = re.compile(
     r"^\W*(?:(?:is|are|lives|lies|found|stands|defined|declared|implemented|located|starts|begins|in|at|on|"
+    r"spans|covers|occupies|stretches|runs|reaches|over|"
     r"the|file|see|from|within|inside|here|comes|which|method|function|class)\b\W*)*$",
     re.IGNORECASE,
 )
@@ -219,10 +222,17 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
         count += len(names)
         missing = set()
         if not proposal:
-            for file in _bare_files(sentence, places):
+            files = list(_bare_files(sentence, places))
+            for bare in files:
                 count += 1
-                if file not in outside and file.lower() not in known.lower() and not workspace.files_named(file):
+                file, there_are = bare.file, workspace.files_named(bare.file)
+                if file not in outside and file.lower() not in known.lower() and not there_are:
                     told("place", file, f"there is no file {file}")
+                beside = (
+                    _beside(sentence, bare, names, [*places, *files]) if there_are and file not in outside else None
+                )
+                if beside is not None and not _in_one(beside, there_are, workspace):
+                    told("name at place", f"{beside.text} {file}", f"`{beside.text}` does not stand in {file}")
             for name in names:
                 lost = _lost(name, workspace, known)
                 if lost is not None:
@@ -272,14 +282,21 @@ def _places(text: str) -> Iterator[_Place]:
                 yield _Place(file.removeprefix("./"), first, last, match.start(), match.end())
 
 
-def _bare_files(sentence: str, places: Sequence[_Place]) -> Iterator[str]:
-    """Paths without lines that can only be files."""
+def _in_one(name: _Name, files: Sequence[str], workspace: WorkspaceText) -> bool:
+    """Whether a name stands in one of the files that a path can mean; what cannot be read may have it."""
+    return any(
+        (lines := workspace.lines(file)) is None or _stands(name, "\n".join(lines)) for file in files[:MAX_MEANT]
+    )
+
+
+def _bare_files(sentence: str, places: Sequence[_Place]) -> Iterator[_Place]:
+    """Paths without lines that can only be files, as places of no line."""
     for match in _BARE_PATH.finditer(sentence):
         file = match["file"]
         if any(place.begin <= match.start() < place.end for place in places):
             continue
         if "://" not in sentence[max(0, match.start() - 8) : match.start()] and known_by_name(file.rpartition("/")[2]):
-            yield file.removeprefix("./")
+            yield _Place(file.removeprefix("./"), 0, 0, match.start(), match.end())
 
 
 def _names(sentence: str, places: Sequence[_Place]) -> Iterator[_Name]:
@@ -310,6 +327,10 @@ def _quoted(text: str, begin: int, end: int) -> _Name | None:
         inner = _IDENTIFIER.findall(_without_strings(text[len(head) :]))
         return _Name(text, begin, end, (*parts, *(each for each in inner if len(each) > 2)))
     words = text.split()
+    if imported := _IMPORT.fullmatch(text):
+        listed = re.sub(r"\bas\s+\w+", " ", imported["names"])
+        parts = (*(imported["module"] or "").split("."), *_IDENTIFIER.findall(listed))
+        return _Name(text, begin, end, tuple(part for part in parts if part))
     if not words or words[0] in _COMMANDS or text[0] in "-/\"'<{[~" or "/" in text:
         return None
     if re.search(r"[=(){};]|->|=>", text):

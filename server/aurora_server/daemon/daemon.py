@@ -21,7 +21,7 @@ from aurora_server.configuration.live_settings import SettingsSource
 from aurora_server.configuration.settings import SettingsError
 from aurora_server.daemon import daemon_log
 from aurora_server.daemon.endpoint import Endpoint
-from aurora_server.daemon.idle_memory import IdleMemory
+from aurora_server.daemon.idle_memory import IdleMemory, use_few_arenas
 from aurora_server.daemon.lifetime import close_core, core_of, end_for_certain, stop_on_signals
 from aurora_server.daemon.listener import Listener
 from aurora_server.daemon.standalone import run_stdio
@@ -50,6 +50,7 @@ def run(address: Address, *, detached: bool) -> int:
     os.umask(0o077)
     faulthandler.enable()
     _raise_file_limit()
+    use_few_arenas()
     try:
         endpoint = Endpoint.claim(address, time.time())
         if endpoint is None:

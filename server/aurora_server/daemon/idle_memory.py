@@ -2,6 +2,7 @@
 
 SQLite keeps pages it has read, up to 24 MB for each open memory; glibc keeps what was freed in its arenas. Of neither
 anything is needed where nobody asks: the system's own cache has the pages, and pages come back as they are touched.
+A daemon that never rests has nothing but fewer arenas to help it: what is freed in one is of no use in another.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import ctypes
 import gc
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -26,6 +28,11 @@ QUIET_SHARE = 0.05
 """Share of a processor up to which nothing much is done: watching files and looking around take some."""
 WORKED_SECONDS = 0.5
 """Processor time since memory was given back last, below which there is nothing new to give."""
+
+ARENAS = 2
+"""Heaps for all threads: one for whoever runs Python, one for SQLite, which lets others run meanwhile."""
+_M_ARENA_MAX = -8
+"""Name of that number in glibc's malloc.h."""
 
 GIVEN_WITHIN = 2.0
 """Seconds that memories may take to do so: one that is being mended is left alone."""
@@ -68,6 +75,17 @@ class IdleMemory:
         self._spent_at_gift = self._spent_then = self._spent()
         logger.debug("memory given back")
         return True
+
+
+def use_few_arenas() -> None:
+    """Have all threads that are started from now on share ARENAS heaps, where the C library is glibc.
+
+    It gives each thread one of its own, up to eight for each processor. Of a dozen threads, of which one at a time runs
+    Python, they kept 25 MB of freed pieces after 13,000 requests of ten minutes, and two keep 12.
+    """
+    if sys.platform == "linux" and "MALLOC_ARENA_MAX" not in os.environ:
+        with suppress(AttributeError, OSError):  # musl has none
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, ARENAS)
 
 
 def trim() -> None:

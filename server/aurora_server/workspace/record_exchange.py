@@ -84,10 +84,12 @@ class RecordExchange:
         if self._joining is not None:
             await asyncio.gather(self._join(self._joining), return_exceptions=True)
         try:
-            if self._shared is None and self.problem is None and await self._store.read(unrecorded.waiting, 0, 1):
+            if self._shared is None and self.problem is None:
                 # Learned before the files were known: a job of CI ends then, and nobody would ever hear of it.
-                self._shared, self.place = await self._records.join(self._root, self._wake.set)
-                await self._position(self._shared.record)
+                rows = await self._store.read(unrecorded.waiting, 0, 1)
+                if rows:
+                    self._shared, self.place = await self._records.join(self._root, self._wake.set)
+                    await self._position(self._shared.record)
             if self._shared is not None:
                 await self._record_learned(self._shared)
         except (StoreError, OSError) as error:

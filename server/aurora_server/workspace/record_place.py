@@ -11,7 +11,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from aurora_indexer.git.commands import GitSilent
 from aurora_indexer.git.repository_identity import repository_identity
+from aurora_memory import StoreError
 from aurora_memory.record.person import machine_id, person_id
 from aurora_memory.record.record_file import Record
 from aurora_memory.record.repositories import Repositories, Seen
@@ -37,7 +39,16 @@ class RecordPlace(Struct, frozen=True):
 
 
 async def record_place(root: Path, home: Path, environment: Mapping[str, str] = os.environ) -> RecordPlace:
-    """Place of the workspace at `root`, with `home` for AURORA_HOME. Asks git; raises a StoreError."""
+    """Place of the workspace at `root`, with `home` for AURORA_HOME. Asks git; raises a StoreError, also where git does
+    not say whose it is.
+    """
+    try:
+        return await _place(root, home, environment)
+    except GitSilent as error:
+        raise StoreError(f"not known whose {root} is: {error}") from error
+
+
+async def _place(root: Path, home: Path, environment: Mapping[str, str]) -> RecordPlace:
     folder = home / FOLDER
     known = Repositories(folder)
     identity = await repository_identity(root, environment=environment)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from aurora_memory.record.record_file import Record, file_marks
 from aurora_memory.record.renewal import Renewed, renew
+from aurora_memory.record.secret_exchange import exchange_secrets
 from aurora_server.workspace.record_place import RecordPlace, open_record, record_place
 
 logger = logging.getLogger(__name__)
@@ -69,7 +70,7 @@ class SharedRecords:
         async with self._turn:
             shared = self._open.get(place.path)
             if shared is None:
-                shared = self._open[place.path] = SharedRecord(await asyncio.to_thread(open_record, place), root)
+                shared = self._open[place.path] = SharedRecord(await asyncio.to_thread(_opened, place), root)
             shared.listeners.append(hear)
         return shared, place
 
@@ -85,7 +86,7 @@ class SharedRecords:
                 await asyncio.to_thread(shared.record.close)
             renewed = await asyncio.to_thread(renew, place.path, place.repository, place.author, place.machine)
             if shared is not None:
-                shared.record = await asyncio.to_thread(open_record, place)
+                shared.record = await asyncio.to_thread(_opened, place)
                 shared.tell()
         return renewed
 
@@ -101,3 +102,16 @@ class SharedRecords:
     def opened(self) -> list[SharedRecord]:
         """Every record that is open now."""
         return list(self._open.values())
+
+
+def _opened(place: RecordPlace) -> Record:
+    """The record of a place, without secrets of today's rules. Blocks; raises a StoreError."""
+    record = open_record(place)
+    try:
+        exchanged = exchange_secrets(record)
+    except BaseException:
+        record.close()
+        raise
+    if exchanged:
+        logger.info("secrets taken out", extra={"path": str(place.path), "entries": exchanged})
+    return record

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
+from aurora_indexer.files.gitdir import find_git_directory, is_work_tree, work_tree_marks
 from aurora_memory import StoreError
 from aurora_memory.activation import base_level
 from aurora_memory.chunk_text import cost
+from aurora_memory.documents import CitedSpan
 from aurora_memory.record.record_file import FileMarks, Record, file_marks
 from aurora_memory.record.repositories import Repositories
 from aurora_memory.record.transfer import Match, TransferablePattern, matching, patterns_of, suffix_of
@@ -19,6 +23,7 @@ from aurora_memory.store import file_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_protocol.methods import ActivationTerms, Recalled
+from aurora_protocol.provenance_text import drifted_at
 from aurora_server.workspace.record_place import FOLDER, RecordPlace, record_place
 from aurora_server.workspace.wire import iso
 
@@ -45,11 +50,32 @@ class TransferredPatterns:
             if not await asyncio.to_thread((self._home / FOLDER).is_dir):
                 return []
             if self._place is None:
-                self._place = await record_place(self._root, self._home)
+                try:
+                    self._place = await record_place(self._root, self._home)
+                except StoreError as error:  # one of the records is one's own, and which it is is not known now
+                    logger.warning("other records not read", extra={"root": str(self._root), "error": str(error)})
+                    return []
             suffixes, weight = await self._read(_here)
             await asyncio.to_thread(self._refresh, self._place)
             patterns = [each for _, some in self._known.values() for each in some]
-            return await asyncio.to_thread(matching, patterns, query, suffixes, weight, MOST)
+            found = await asyncio.to_thread(matching, patterns, query, suffixes, weight, MOST)
+            return await asyncio.to_thread(self._with_drift, found)
+
+    def _with_drift(self, found: Sequence[Match]) -> list[Match]:
+        """The same with what of the lines that they cite has changed since, where their repository is still here."""
+        told: list[Match] = []
+        repositories = Repositories(self._home / FOLDER)
+        for each in found:
+            cites = each.pattern.document.content.cites
+            if cites:
+                try:
+                    tree = work_tree_in_use(repositories.common_folders(each.pattern.repository_id))
+                except StoreError as error:
+                    logger.warning("drift not looked for", extra={"error": str(error)})
+                    tree = None
+                each = replace(each, drifted=_drifted(cites, tree) if tree is not None else ())
+            told.append(each)
+        return told
 
     def _refresh(self, own: RecordPlace) -> None:
         """Read the records that are new or have changed. One that cannot be read is left out, and logged."""
@@ -70,11 +96,43 @@ class TransferredPatterns:
         self._known = found
 
 
+def work_tree_in_use(commons: Iterable[Path]) -> Path | None:
+    """Of all work trees of these git directories that where git was at work last: another clone may lie at what was
+    months ago. A folder without git is its own. None where all are gone. Blocks.
+    """
+    trees: dict[Path, Path] = {}
+    for common in commons:
+        if common.name == ".git":
+            trees[common.parent] = common / "index"
+        elif not (common / "HEAD").exists():
+            trees[common] = common
+        for mark in work_tree_marks(common):
+            found = find_git_directory(mark.parent)
+            if found is not None and is_work_tree(found):
+                trees[found.work_tree] = found.directory / "index"
+    return max((tree for tree in trees if tree.is_dir()), key=lambda tree: _touched(trees[tree]), default=None)
+
+
+def _touched(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _drifted(cites: Sequence[CitedSpan], tree: Path) -> tuple[str, ...]:
+    # Only where a pattern cites something: of questions to models, recall needs no more.
+    from aurora_orchestration.soar.cited_spans import drifted_of
+    from aurora_orchestration.soar.workspace_text import WorkspaceText
+
+    return tuple(drifted_of(cites, WorkspaceText(tree)))
+
+
 def recalled(match: Match, now: float, *, content: bool) -> Recalled:
     """A match for the wire: a pattern that stands in no file here, and says where it is from and whose it is."""
     pattern = match.pattern
     document = pattern.document
-    text = steps(pattern)
+    text = steps(match)
     level = base_level([pattern.learned_at], now)
     return Recalled(
         id=document.id,
@@ -98,15 +156,19 @@ def recalled(match: Match, now: float, *, content: bool) -> Recalled:
         workspace="",
         transferred_from=pattern.repository,
         learned_by=pattern.learned_by,
+        drifted=list(match.drifted),
         content=text if content else UNSET,
     )
 
 
-def steps(pattern: TransferablePattern) -> str:
-    """What was done there, step by step, with where that was."""
+def steps(match: Match) -> str:
+    """What was done there, step by step, with where that was, and what there has changed since."""
+    pattern = match.pattern
     content = pattern.document.content
     who = "You" if pattern.learned_by == "" else pattern.learned_by or "A colleague"
     lines = [f"{who} solved this in another repository, {pattern.repository}, on {iso(pattern.learned_at)[:10]}:"]
+    if match.drifted:
+        lines.append(f"({drifted_at(match.drifted)} there)")
     return "\n".join([*lines, content.original_query, *(f"- {step.description}" for step in content.subgoals)])
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer.git import history
+from aurora_indexer.git import commit_chain, history
 from aurora_indexer.git.commit_chain import branches
+from aurora_indexer.git.function_history import WalkedCommit
 from aurora_indexer.git.history import Bounds, learn_history
 from aurora_indexer.workers.messages import Parsed, WorkItem
 from aurora_indexer.workers.process_file import answer, parse_source
@@ -135,6 +136,31 @@ async def test_a_merge_is_found_by_what_its_branch_says(repository: Path, store:
     told = await commits_of(store, "m.py", "alpha")
     assert told is not None
     assert (told.times, told.last_subject) == ([2000, 1000], "Teach alpha about unicorns")
+
+
+@pytest.mark.parametrize(
+    ("subject", "body", "subjects", "title"),
+    [
+        pytest.param("Merge branch 'side'", "", ["second", "first"], "second", id="the latest commit of its branch"),
+        pytest.param("Merge pull request #7", "\nTeach alpha", ["first"], "Teach alpha", id="what its author says"),
+        pytest.param(
+            "Merge branch 'a'", "Acked-by: Ann <a@b.c>", ["first"], "first", id="who looked at it says nothing"
+        ),
+        pytest.param(
+            "Merge branch 'side'", "", [" ", ""], "Merge branch 'side'", id="itself where nothing else is said"
+        ),
+        pytest.param(
+            "Bring in the side", "Teach alpha", ["first"], "Bring in the side", id="one that says what it does"
+        ),
+    ],
+)
+def test_what_a_merge_is_called(subject: str, body: str, subjects: list[str], title: str) -> None:
+    merge = WalkedCommit("m", 1, ("a", "b"), subject, body, 1, False, ())
+    said, message = commit_chain.told(merge, subjects)
+    assert said == title
+    assert [each for each in subjects if each.strip() and each not in message] == []
+    alone = WalkedCommit("m", 1, ("a",), subject, body, 1, False, ())
+    assert commit_chain.told(alone, [])[0] == subject, "only of a merge somebody else speaks"
 
 
 def test_side_commits_go_to_the_oldest_merge() -> None:

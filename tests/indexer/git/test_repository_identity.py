@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+import aurora_indexer.git.repository_identity as asked
+from aurora_indexer.git.commands import GitSilent
 from aurora_indexer.git.repository_identity import normalized_remote, repository_identity
 from aurora_memory import StoreError
 from aurora_memory.record.person import machine_id, person_id
@@ -157,7 +160,7 @@ def test_a_shallow_clone_goes_by_its_remote_until_its_history_is_whole(tmp_path:
     assert machine.id(clone(one, tmp_path / "later", URL, "--depth", "1")) == whole.id
 
 
-def test_another_shallow_clone_in_the_same_place_is_another_repository(tmp_path: Path, machine: Machine) -> None:
+def test_another_shallow_clone_in_the_same_place_is_anotherrepository(tmp_path: Path, machine: Machine) -> None:
     one, other = repository(tmp_path / "one"), repository(tmp_path / "other", said="other")
     place = clone(one, tmp_path / "build", URL, "--depth", "1")
     before = machine.id(place)
@@ -167,7 +170,7 @@ def test_another_shallow_clone_in_the_same_place_is_another_repository(tmp_path:
     assert machine.id(place) != before
 
 
-def test_a_git_directory_made_anew_is_another_repository(tmp_path: Path, machine: Machine) -> None:
+def test_a_git_directory_made_anew_is_anotherrepository(tmp_path: Path, machine: Machine) -> None:
     one = repository(tmp_path / "one")
     before = machine.id(one)
     one.rename(tmp_path / "old")
@@ -237,3 +240,20 @@ def test_a_person_is_known_by_mail_and_a_machine_by_its_own_number(tmp_path: Pat
     (tmp_path / "home" / "machine").write_text("me\n")
     with pytest.raises(StoreError, match="machine id"):
         machine_id(tmp_path / "home")
+
+
+@pytest.mark.parametrize("silence", ["exec sleep 60", "kill -9 $$"])
+@pytest.mark.parametrize("word", ["user.email", "rev-list", "remote"])
+async def test_who_it_is_is_not_guessed_where_git_does_not_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silence: str, word: str
+) -> None:
+    root = repository(tmp_path / "shop")
+    real = shutil.which("git")
+    (tmp_path / "bin").mkdir()
+    fake = tmp_path / "bin" / "git"
+    fake.write_text(f'#!/bin/sh\ncase "$*" in *{word}*) {silence};; *) exec {real} "$@";; esac\n')
+    fake.chmod(0o755)
+    monkeypatch.setattr(asked, "PATIENCE", 1.0)
+    environment = {**os.environ, "PATH": f"{fake.parent}:{os.environ['PATH']}"}
+    with pytest.raises(GitSilent, match="try again"):
+        await repository_identity(root, environment=environment)

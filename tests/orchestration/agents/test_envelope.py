@@ -113,6 +113,15 @@ def test_a_question_is_a_line_with_nothing_but_a_question() -> None:
     assert question_in('is it a "question"?') is None
 
 
+def test_an_answer_has_no_commands_for_a_terminal() -> None:
+    said = "\x1b[31mtwo\x1b[0m tests\tfailed\x1b]0;title\x07\n\x08\x00and \x9bmore"
+    for answer in (said, json.dumps({"summary": said, "data": {said: said}, "confidence": 0.5})):
+        response = response_of(answer, TOLD)
+        assert response.output is not None
+        assert response.output.summary == "two tests\tfailed\n\ufffd\ufffdand \ufffdmore"
+        assert "\x1b" not in str(response.output.data)
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),

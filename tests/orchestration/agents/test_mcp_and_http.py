@@ -10,10 +10,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import mcp_types
 import psutil
 import pytest
 
-from aurora_orchestration.agents.executors.mcp import plain_arguments
+from aurora_orchestration.agents.executors.mcp import best_tool, plain_arguments
 from aurora_orchestration.agents.mcp_tools import ask_servers
 from aurora_orchestration.types import Agent
 from tests.orchestration.agents.programs import TASK, mcp_server
@@ -109,6 +110,24 @@ def test_arguments_are_filled_only_where_it_is_plain_what_is_meant() -> None:
     assert filled("issue", issue={"type": "integer"}) is None
     assert filled("state", state={"type": "string", "enum": ["open"]}) is None
     assert filled() == {}
+
+
+@pytest.mark.parametrize(
+    ("tools", "best"),
+    [
+        pytest.param({"sing": ""}, "sing", id="the only one, whatever it is"),
+        pytest.param({"sing": "", "find_templates": ""}, "find_templates", id="the one whose name is about it"),
+        pytest.param({"sing": "Find url templates", "dance": ""}, "sing", id="or whose description is"),
+        pytest.param({"sing": "Find it", "dance": ""}, None, id="one word of a description is too little"),
+        pytest.param({"find": "", "dance": ""}, "find", id="one of a name is enough: it counts twice"),
+        pytest.param({"find_url": "", "url_find": ""}, None, id="of two as likely, a model chooses"),
+        pytest.param({"find": "", "other": "Find templates"}, None, id="also where they are so by other words"),
+    ],
+)
+def test_a_tool_is_taken_unasked_only_where_it_is_clear_which(tools: dict[str, str], best: str | None) -> None:
+    offered = [mcp_types.Tool(name=name, description=said, input_schema={}) for name, said in tools.items()]
+    found = best_tool(offered, TASK)
+    assert (found.name if found else None) == best
 
 
 Handler = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from aurora_memory.learning import Learned
 from aurora_orchestration.conversations.log_retention import tidy
 from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.conversations.run_statistics import first_at, report, rows
@@ -37,7 +38,8 @@ def folder(tmp_path: Path) -> Path:
     helped = msgspec.structs.replace(context, chunks=(*context.chunks, pattern))
     asked(tmp_path, 1, 0)
     asked(tmp_path, 2, 1, score=0.43, learned=None, state="failed", workspace="/home/someone/other")
-    asked(tmp_path, 3, 40, context=helped, score=0.97)
+    other = Learned(outcome="success", reasoning_id="reas:oauth2-logout", is_pattern=True)
+    asked(tmp_path, 3, 40, context=helped, score=0.97, learned=other)
     return tmp_path
 
 
@@ -56,6 +58,15 @@ def test_figures_of_a_stretch(folder: Path) -> None:
     assert told["workspaces"][0] == {"workspace": "/home/someone/shop", "queries": 2, "cost_usd": 0.02}
     assert report(folder, BEGAN + 1, BEGAN + 2)["queries"] == 0
     assert report(folder / "none", *ALL)["accuracy"] is None
+
+
+def test_like_runs_are_one_pattern_in_reports_too(tmp_path: Path) -> None:
+    for number in range(3):
+        asked(tmp_path, number, number)
+    assert report(tmp_path, *ALL)["patterns"] == {"stored": 1, "marked": 1}
+    tidy(tmp_path, SETTINGS, BEGAN + 229 * DAY)
+    assert not list(tmp_path.rglob("*.md*"))
+    assert report(tmp_path, *ALL)["patterns"] == {"stored": 1, "marked": 1}
 
 
 def test_what_is_deleted_or_compressed_is_still_counted_once(folder: Path) -> None:

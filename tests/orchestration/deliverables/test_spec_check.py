@@ -98,6 +98,25 @@ def test_tests_tell_more_than_tasks_and_a_failure_more_than_a_pass(tmp_path: Pat
     assert by_tasks["Letter index"].met is None, "tasks are open, and none names it"
 
 
+def test_the_task_that_names_a_requirement_is_told_before_all_of_them(tmp_path: Path) -> None:
+    spec = spec_of(tmp_path, "- [x] 1.1 Full-text search\n- [x] 1.2 Full-text search, again\n- [x] 1.3 Else\n")
+    told = found(spec)
+    assert (told["Full-text search"].evidence or "").endswith("tasks.md:1 is checked"), "of several the first"
+    assert (told["Catalogue page"].evidence or "").endswith(
+        "all 3 tasks of openspec/changes/add-search/tasks.md are checked"
+    )
+
+
+def test_one_open_task_that_names_a_requirement_leaves_it_unmet_whatever_else_is_checked(tmp_path: Path) -> None:
+    spec = spec_of(tmp_path, "- [x] 1.1 Full-text search\n- [ ] 1.2 Full-text search, again\n")
+    told = found(spec)["Full-text search"]
+    assert (told.met, told.by) == (False, "task")
+    assert (told.evidence or "").endswith("tasks.md:2 is open")
+    assert found(spec, TestTitle("test_full_text_search", passed=True))["Full-text search"].met is True, (
+        "tests tell more"
+    )
+
+
 def test_every_scenario_passed_is_a_requirement_met_and_one_alone_is_not(tmp_path: Path) -> None:
     spec = spec_of(tmp_path, "- [ ] 1.1 Everything\n")
     one, two = TestTitle("one word", passed=True), TestTitle("two words", passed=True)

@@ -664,6 +664,17 @@ def test_a_question_fits_the_guardrails_however_long_goal_and_notes_are() -> Non
     assert len(query_of(experiment, "h\n---\n" + "n" * 100_000, "GOAL_ACHIEVED")) <= MAX_QUERY
 
 
+def test_of_long_notes_the_last_are_asked_with_and_of_a_long_goal_its_beginning() -> None:
+    notes = "head\n---\nfirst " + "n" * 10_000 + " last"
+    asked = query_of(experiment_of("Be fast.", "prompt.md"), notes, "GOAL_ACHIEVED")
+    assert " last\n\n" in asked and "first" not in asked and "head" not in asked
+    assert asked.count("n" * 3_990) == 1, "four thousand characters of them"
+    long = query_of(experiment_of("begin " + "g" * 60_000 + " end", "prompt.md"), notes, "GOAL_ACHIEVED")
+    assert "Goal:\nbegin" in long and " end" not in long
+    assert "(none)" in long, "the goal comes before the notes"
+    assert "(none)" in query_of(experiment_of("Be fast.", "prompt.md"), "head\n---\n \n", "GOAL_ACHIEVED")
+
+
 def test_a_question_begins_with_the_goal_in_one_line() -> None:
     experiment = experiment_of("# Goal\n\nAll templates **expand** twice as fast.\n\n- measured", "prompt.md")
     assert query_of(experiment, "", "GOAL_ACHIEVED").startswith("All templates expand twice as fast.\n\nGoal:\n# Goal")

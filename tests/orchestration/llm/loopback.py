@@ -228,7 +228,8 @@ class _Handler(BaseHTTPRequestHandler):
             if request.streamed and not answer.unstreamed:
                 return self._stream(request, answer)
             whole = message(request, answer) if request.kind == "anthropic" else completion(request, answer)
-            return self._send(200, json.dumps(whole).encode(), {"content-type": "application/json"}, answer.cut)
+            body = b"".join(answer.rewritten(iter([json.dumps(whole).encode()])))
+            return self._send(200, body, {"content-type": "application/json", **answer.headers}, answer.cut)
 
     def _fail(self, request: Request, answer: Scripted) -> None:
         kinds = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}
@@ -260,9 +261,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
         self.end_headers()
         sent = 0
-        for piece in messages(request, answer) if request.kind == "anthropic" else completions(request, answer):
+        pieces = messages(request, answer) if request.kind == "anthropic" else completions(request, answer)
+        for piece in answer.rewritten(pieces):
             if answer.cut is not None and sent + len(piece) > answer.cut:
                 self.close_connection = True
                 return

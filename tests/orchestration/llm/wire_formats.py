@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,7 +19,8 @@ class Scripted:
     other than 200 is the provider's own error. `delay` passes before the answer begins, `pause` between the pieces of
     a stream. `cut` sends that many bytes of the body and hangs up; `drop` hangs up at once; `garbage` is the body;
     `breaks` is the type of an error event in the middle of a stream; `unstreamed` answers whole where a stream is asked
-    for. With a `status`, `garbage` is that one's body.
+    for. With a `status`, `garbage` is that one's body. `rewritten` makes other pieces of those of a stream, or of the
+    one body; `headers` are sent besides.
     """
 
     text: str = ""
@@ -36,6 +37,8 @@ class Scripted:
     breaks: str = ""
     garbage: bytes | None = None
     unstreamed: bool = False
+    rewritten: Callable[[Iterator[bytes]], Iterable[bytes]] = iter
+    headers: dict[str, str] = field(default_factory=dict)
 
     @property
     def said(self) -> str:

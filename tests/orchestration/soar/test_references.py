@@ -60,6 +60,10 @@ def workspace(tmp_path: Path) -> WorkspaceText:
         "It answers on http://localhost:8080 since 12:30.",
         "Run `pip install something_else` and `pytest -k load`.",
         "```\nreload_all(src/app.py:99999)\n```",
+        "`Store.keep` lives in src/app.py, `render_page` in other.py.",
+        "`render_page` is not in src/app.py; compare src/other.py with `load` in app.py.",
+        "`load` spans lines 6 to 9 of src/app.py.",
+        "Use `from src.app import load, Store as Kept` or `import json`.",
     ],
 )
 def test_what_is_so_is_not_complained_of(answer: str, workspace: WorkspaceText) -> None:
@@ -71,6 +75,11 @@ def test_what_is_so_is_not_complained_of(answer: str, workspace: WorkspaceText) 
     [
         ("It is in app.py:99999.", "there is no line 99999 in app.py, which has 14"),
         ("It is in src/app.py:9-12000, they say.", "there is no line 9-12000 in src/app.py"),
+        ("`Store.render_page` in src/app.py does that.", "`Store.render_page` does not stand in src/app.py"),
+        ("`load` (other.py) reads it.", "`load` does not stand in other.py"),
+        ("`load` covers lines 12 to 14 of src/app.py.", "`load` does not stand at src/app.py:12-14"),
+        ("Import it: `from src.app_helpers import load`.", "`app_helpers` stands nowhere"),
+        ("Import it: `from src.app import (load, load_twice)`.", "`load_twice` stands nowhere"),
         ("It is in src/gone.py:3.", "there is no file src/gone.py"),
         ("The rest lives in src/helpers/gone.py.", "there is no file src/helpers/gone.py"),
         ("Lines 40 to 50 of app.py do that.", "there is no line 40-50 in app.py"),

@@ -197,6 +197,21 @@ def test_good_hits_of_a_type_have_half_a_fifth_or_a_seventh_of_the_budget_and_th
     assert bundle.tokens == 1_000, "what fits exactly is taken"
 
 
+def test_sections_of_logs_fill_a_quarter_of_the_budget_to_its_last_token_the_best_first() -> None:
+    best, second, more = (
+        msgspec.structs.replace(LOG, file=f"{name}.md", tokens=tokens, score=score)
+        for name, tokens, score in (("best", 150, 0.9), ("second", 100, 0.5), ("more", 1, 0.4))
+    )
+    assert mixed([[]], (more, second, best), 1_000, 10).logs == (best, second)
+    assert mixed([[]], (more, second, best), 996, 10).logs == (best, more), "249 tokens: the next that fits"
+    alike = [
+        msgspec.structs.replace(LOG, file=file, line_start=line)
+        for file, line in (("b.md", 1), ("a.md", 9), ("a.md", 2))
+    ]
+    told = mixed([[]], alike, 1_000, 10).logs
+    assert [(each.file, each.line_start) for each in told] == [("a.md", 2), ("a.md", 9), ("b.md", 1)]
+
+
 def test_hits_that_are_not_good_have_no_share() -> None:
     weak = [chunk(n, 0.4, "reas") for n in range(10, 15)]
     assert all(one.type == "code" for one in mixed([[chunk(n, 0.9) for n in range(10)], weak], (), 1_000, 100).chunks)

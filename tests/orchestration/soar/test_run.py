@@ -147,6 +147,23 @@ async def test_the_same_question_is_answered_from_memory_at_no_cost(provider: Lo
         assert third.from_memory is None and len(provider.requests) > asked
 
 
+async def test_what_succeeded_in_part_is_not_given_again_though_it_is_like_a_pattern(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
+    mind = Mind(TWO)
+    provider.otherwise = mind
+    async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
+        first = await it.ask(MEDIUM)
+        mind.scores["synthesis"] = [0.75]
+        alike = MEDIUM.replace("Explain how", "Explain please how")
+        second = await it.ask(alike)
+        assert second.score is not None and second.score < 0.8 and second.learned is not None
+        assert first.learned is not None and second.learned.reasoning_id == first.learned.reasoning_id, "one pattern"
+        assert "(score ≥ 0.8" not in it.log_of(second) and "counted to a pattern like it" in it.log_of(second)
+        third = await it.ask(alike)
+        assert third.from_memory is None and third.cost_usd > 0
+
+
 async def test_an_unattended_run_is_worked_on_each_time_with_agents_and_never_answered_from_memory(
     provider: LoopbackProvider, tmp_path: Path
 ) -> None:

@@ -161,7 +161,8 @@ class OpenAiProvider:
         async with stream:
             async for chunk in stream:
                 model, used = chunk.model or model, chunk.usage or used
-                for choice in chunk.choices or ():
+                # One answer was asked for; of a server that gives several, the first is it.
+                for choice in (each for each in chunk.choices or () if not each.index):
                     said.append(choice.delta.content or "")
                     refused.append(getattr(choice.delta, "refusal", None) or "")
                     finish = choice.finish_reason or finish
