@@ -27,6 +27,12 @@ HEAVY = (
     "aurora_server.workspace.composition",
     "aurora_server.workspace.record_exchange",
     "aurora_server.workspace.soar_steps",
+    "aurora_server.workspace.workspace",
+    "aurora_server.workspace.team_exchange",
+    "aurora_server.configuration.layers",
+    "aurora_server.configuration.other_members",
+    "aurora_indexer.parse.chunk_parser",
+    "pygls.progress",
     "aurora_deliverables.detection.detector",
     "aurora_memory.recall",
     "aurora_indexer.watch.inotify",
@@ -39,7 +45,7 @@ HEAVY = (
 )
 """What most daemons and commands import sooner or later."""
 OF_SOME = {
-    "mcp": ("aurora_server.mcp.server", "mcp.server.stdio"),
+    "mcp": ("aurora_server.mcp.server", "mcp.server.stdio", "anyio._backends._asyncio"),
     "--http": ("aurora_server.mcp.http_server", "uvicorn"),
     "manifest": (
         "aurora_cli.manifest_do",
@@ -47,11 +53,40 @@ OF_SOME = {
         "aurora_cli.manifest_validate",
         "aurora_cli.sarif",
         "aurora_manifest.client",
+        "aurora_manifest.client.argument_validator",
+        "aurora_manifest.client.expressions",
+        "aurora_manifest.client.formats",
+        "anyio._backends._asyncio",
+        "httpx2",
+        "httpcore2",
+        "truststore",
+        "jsonschema",
+        "uritemplate",
     ),
+    "team": ("aurora_team.outbox", "aurora_team.schema", "psycopg"),
     "serve": ("aurora_server.demo_site.site", "aurora_server.demo_site.people"),
     "dashboard": ("aurora_server.dashboard.server", "aurora_server.dashboard.picture_builder"),
+    "LOOPBACK_API_KEY": (
+        "aurora_server.workspace.query_documents",
+        "aurora_orchestration.soar.orchestrator",
+        "aurora_orchestration.soar.interrupted_runs",
+        "aurora_orchestration.agents.executors.dispatch",
+        "aurora_orchestration.llm.providers.anthropic",
+        "aurora_orchestration.llm.providers.openai",
+        "anthropic.resources.messages",
+        "openai.resources.chat.completions.completions",
+        "openai.pagination",
+        "tenacity",
+        "yaml",
+        "anyio._backends._asyncio",
+        "httpcore2",
+        "truststore",
+    ),
 }
-"""What commands with this word import, before the first of them is forked."""
+"""What programs with this word, or this variable, import, before the first of them is forked.
+
+The kits of the models' makers (a second of the processor's time) are for those that have the key of a model.
+"""
 
 
 def load() -> None:
@@ -100,9 +135,11 @@ def _fork(running: dict[int, socket.socket], files: list[int]) -> dict[str, Any]
     """Fork for a request. In the forked process, the request; in the server, nothing, and `running` has it."""
     own = socket.socket(fileno=files[0])
     given: dict[str, Any] = json.loads(_line(own))
-    for word in set(given["argv"]) & OF_SOME.keys():
-        for name in OF_SOME.pop(word):
+    if words := {*given["argv"], *given["environment"]} & OF_SOME.keys():
+        for name in (name for word in words for name in OF_SOME.pop(word)):
             importlib.import_module(name)
+        gc.collect()
+        gc.freeze()
     pid = os.fork()
     if pid == 0:
         own.close()

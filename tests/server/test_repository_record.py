@@ -301,6 +301,23 @@ class Refusing:
         return RecordExchange(Path("shop"), refusing, refusing, nothing, nothing, Colleagues(Path("shop")))
 
 
+async def test_what_is_learned_before_the_files_are_known_is_recorded_when_the_daemon_is_stopped(
+    shop: Path, tmp_path: Path, records: SharedRecords
+) -> None:
+    async def nothing(*_: object) -> None: ...
+
+    store = await Store.open(tmp_path / "memory.db")
+    exchange = RecordExchange(shop, store, records, asyncio.Event().wait, nothing, Colleagues(shop))
+    await store.learn(run(1))
+    await exchange.close()
+    assert await store.read(unrecorded.waiting, 0, 9) == []
+    await store.close()
+    heard = asyncio.Event().set
+    shared, _ = await records.join(shop, heard)
+    assert len(shared.record.of_kind("reasoning")) == 1
+    await records.leave(shared, heard)
+
+
 async def test_an_exchange_that_failed_is_tried_again_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_exchange, "AGAIN_SECONDS", 0.0)
     records = Refusing()

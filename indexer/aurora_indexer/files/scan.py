@@ -245,8 +245,11 @@ def _below_a_link(root: Path, folder: str) -> bool:
     above = str(root)
     for name in folder.split("/") if folder else ():
         above = f"{above}/{name}"
-        if Path(above).is_symlink():
-            return True
+        try:
+            if stat.S_ISLNK(os.lstat(above).st_mode):
+                return True
+        except OSError:
+            return False  # below what is gone is nothing: of a deep tree that was removed, each folder asks this
     return False
 
 

@@ -83,14 +83,20 @@ class RecordExchange:
         await asyncio.gather(self._task, return_exceptions=True)
         if self._joining is not None:
             await asyncio.gather(self._join(self._joining), return_exceptions=True)
-        if self._shared is None:
-            return
         try:
-            await self._record_learned(self._shared)
-        except StoreError as error:
+            if self._shared is None and self.problem is None:
+                # Learned before the files were known: a job of CI ends then, and nobody would ever hear of it.
+                rows = await self._store.read(unrecorded.waiting, 0, 1)
+                if rows:
+                    self._shared, self.place = await self._records.join(self._root, self._wake.set)
+                    await self._position(self._shared.record)
+            if self._shared is not None:
+                await self._record_learned(self._shared)
+        except (StoreError, OSError) as error:
             logger.warning("not recorded", extra={"root": str(self._root), "error": str(error)})
         finally:
-            await self._records.leave(self._shared, self._wake.set)
+            if self._shared is not None:
+                await self._records.leave(self._shared, self._wake.set)
 
     async def checked(self) -> str | None:
         """What is wrong with the record's file; None where it is sound, or not open."""

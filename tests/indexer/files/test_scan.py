@@ -14,6 +14,7 @@ from aurora_indexer.files import skips
 from aurora_indexer.files.ignore import IgnoreRules
 from aurora_indexer.files.safe_read import file_mark
 from aurora_indexer.files.scan import FoundFile, Limits, find_file, is_indexable, scan, walk
+from aurora_indexer.files.skips import Skip
 
 LIMITS = Limits()
 
@@ -132,6 +133,24 @@ def test_single_files_get_the_verdict_of_the_walk(tmp_path: Path) -> None:
     gone = is_indexable(rules, "d/gone.py", LIMITS)
     assert gone is not None
     assert gone.reason == "gone"
+
+
+def test_of_a_deep_tree_that_is_gone_each_file_costs_a_few_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[object] = []
+
+    def lstat(path: str) -> os.stat_result:
+        looked.append(path)
+        return status(path)
+
+    status = os.lstat
+    rules = IgnoreRules(tmp_path)
+    paths = ["d/" * depth + "a.py" for depth in range(1, 300)]
+    monkeypatch.setattr(os, "lstat", lstat)
+    verdicts = [find_file(rules, path, LIMITS) for path in paths]
+    assert {each.reason for each in verdicts if isinstance(each, Skip)} == {"gone"} and len(verdicts) == len(paths)
+    assert len(paths) <= len(looked) <= 10 * len(paths), "else a gone tree of thousands keeps it at work"
 
 
 def test_given_rules_follow_the_ignore_files(tmp_path: Path) -> None:
