@@ -181,6 +181,13 @@ async def _reached(
     front = list(known)
     for step in range(_ROUNDS):
         wanted: dict[str, str] = {}
+        # First what is noted there: what a function returns may be what its file imports.
+        noted = list(
+            await db.execute_fetchall(f"{_NOTED} AND path IN (SELECT value FROM json_each(?))", (as_list(front),))
+        )
+        notes += noted
+        for *_, name, qualifier in noted:
+            names.update((name, *_names_of(qualifier)))
         for path in front:
             of = families[path]
             if of == "go":
@@ -198,12 +205,6 @@ async def _reached(
                     modules.append(f"{entry.module}{'' if entry.module.endswith('.') else '.'}{entry.name}")
                 for module in modules:
                     wanted.update(dict.fromkeys(candidates(module, path, of, aliases), of))
-        noted = list(
-            await db.execute_fetchall(f"{_NOTED} AND path IN (SELECT value FROM json_each(?))", (as_list(front),))
-        )
-        notes += noted
-        for *_, name, qualifier in noted:
-            names.update((name, *_names_of(qualifier)))
         missing = sorted(path for path in wanted if path not in known and not path.endswith("/"))
         rows = [
             *await db.execute_fetchall(
