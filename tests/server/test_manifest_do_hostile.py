@@ -85,11 +85,15 @@ def test_a_site_that_is_gone_in_the_middle_is_a_step_that_failed(home: Path) -> 
 
 
 def test_what_strangers_wrote_commands_no_terminal(home: Path) -> None:
-    action = {"method": "GET", "urlTemplate": "/odd", "parameterMapping": {f"{ODD}p": f"/{ODD}p"}}
-    with serving(simple_manifest(**{ODD: action}), {"said": ODD}) as site, planning(home) as provider:
-        provider.script(plan(step(ODD, value(f"{ODD}p", ODD), why=ODD)))
+    action = {"method": "GET", "urlTemplate": "/odd", "parameterMapping": {"p": "/p", f"{ODD}p": f"/{ODD}p"}}
+    with serving(simple_manifest(**{ODD: action, "odd": action}), {"said": ODD}) as site, planning(home) as provider:
+        provider.script(plan(step("odd", value("p", ODD), why=ODD)))
         done = do(home, provider, site.url, "be odd", "--dry-run")
         assert done.returncode == 0 and "\x1b" not in done.stdout + done.stderr
+        provider.script(plan(step(ODD, why=ODD)), plan(step(ODD)))  # a capability of that name is nobody's
+        named = do(home, provider, site.url, "be odd", "--dry-run")
+        assert named.returncode == 1 and "\x1b" not in named.stdout + named.stderr
+        assert len(named.stderr.splitlines()) == 1
         provider.script(plan(step(ODD + ODD)), plan(step(ODD + ODD)))
         refused = do(home, provider, site.url, "be odd")
         assert refused.returncode == 1 and "\x1b" not in refused.stdout + refused.stderr
