@@ -122,6 +122,14 @@ async def test_who_has_an_interfaces_methods_implements_it(tmp_path: Path) -> No
     await store.close()
 
 
+async def test_who_has_the_methods_itself_comes_before_who_is_lent_them(tmp_path: Path) -> None:
+    store = await opened(tmp_path, FILES)
+    found = await store.read(answer, "what implements Store", 50, 2e9)
+    assert found is not None and found.said == "6 implement 'Store'."
+    assert [hit.chunk.name for hit in found.hits] == ["Closing", "Odd", "Memory", "Function", "Disk", "File"]
+    await store.close()
+
+
 async def test_what_is_counted_is_what_is_told(tmp_path: Path) -> None:
     store = await opened(tmp_path, FILES)
     (found,) = await store.read(chunk_reader.by_name, "shop/shop.go", "Store")

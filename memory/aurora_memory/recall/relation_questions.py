@@ -134,7 +134,10 @@ def answer(reader: Reader, text: str, limit: int, now: float) -> RelatedHits | N
         hits.append(
             replace(hit, score=round(score, 6), strength=100.0 * score, is_likely=not surely, relation=relation)
         )
-    return RelatedHits(hits, _said(question, sure, len(related) - sure))
+    one, many = _SAID[question.asked]
+    if question.asked == "heirs" and all(each.kind == "interface" for each in chunk_reader.by_id(reader, ids).values()):
+        one, many = "implements", "implement"
+    return RelatedHits(hits, _said(question, sure, len(related) - sure, one, many))
 
 
 def _unknown(reader: Reader, question: RelationQuestion, text: str) -> RelatedHits | None:
@@ -211,8 +214,7 @@ def _apart(told: tuple[int, int]) -> tuple[int, int]:
     return -commits, of
 
 
-def _said(question: RelationQuestion, sure: int, likely: int) -> str:
-    one, many = _SAID[question.asked]
+def _said(question: RelationQuestion, sure: int, likely: int, one: str, many: str) -> str:
     name = question.name
     if not sure and not likely:
         if question.asked == "together":

@@ -25,8 +25,11 @@ _Type = tuple[str, str]
 
 
 class Implementer(Struct, frozen=True, order=True):
-    """Type that implements an interface; not surely where that embeds one from elsewhere."""
+    """Type that implements an interface; not surely where that embeds one from elsewhere. `is_lent`: some of its
+    methods are those of what it embeds.
+    """
 
+    is_lent: bool
     path: str
     line: int
     id: int
@@ -34,7 +37,9 @@ class Implementer(Struct, frozen=True, order=True):
 
 
 def implementers(reader: Reader, ids: Sequence[int]) -> dict[int, list[Implementer]]:
-    """The types that implement each of those chunks that is a Go interface with methods, in the order of places."""
+    """The types that implement each of those chunks that is a Go interface with methods: those that have them
+    all themselves first, in the order of places.
+    """
     rows = reader.rows(
         """SELECT id, path FROM chunks WHERE id IN (SELECT value FROM json_each(?))
            AND language = 'go' AND kind = 'interface' AND gone_at IS NULL""",
@@ -102,12 +107,16 @@ def _with_methods(reader: Reader, wanted: Mapping[str, str], folder: str, *, is_
         place = posixpath.dirname(path)
         is_it = wanted.get(name) == types and (name[0].isupper() or place == folder)
         (has if is_it else hides).setdefault((place, owner), set()).add(name)
+    own = {each for each, names in has.items() if len(names) == len(wanted)}
     front = set(has)
     for _ in range(_DEPTH):
         front = _lend(reader, front, has, hides) if front else front
     whole = [each for each, names in has.items() if len(names) == len(wanted)]
     found = _types(reader, whole, ("struct", "type"))
-    return sorted(Implementer(path, line, chunk_id, is_sure) for chunk_id, path, line, _ in found)
+    return sorted(
+        Implementer((posixpath.dirname(path), name) not in own, path, line, chunk_id, is_sure)
+        for chunk_id, path, line, name in found
+    )
 
 
 def _lend(

@@ -92,13 +92,13 @@ def related(
             GROUP BY {other} ORDER BY sure DESC, path, line_start LIMIT ?4""",
         (as_list(ids), kind, SURE, limit),
     )
-    found = {chunk_id: (not sure, path, line) for chunk_id, sure, path, line in rows}
+    found = {chunk_id: (not sure, False, path, line) for chunk_id, sure, path, line in rows}
     if kind == "inherits" and not forward:
         for each in chain.from_iterable(implementers(reader, ids).values()):
-            place = (not each.is_sure, each.path, each.line)
-            found[each.id] = min(place, found.get(each.id, place))
+            is_likely = not each.is_sure and found.get(each.id, (True,))[0]
+            found[each.id] = (is_likely, each.is_lent, each.path, each.line)
     ordered = sorted(found.items(), key=lambda item: (item[1], item[0]))
-    return [(chunk_id, not is_likely) for chunk_id, (is_likely, _, _) in ordered[:limit]]
+    return [(chunk_id, not is_likely) for chunk_id, (is_likely, *_) in ordered[:limit]]
 
 
 def references(reader: Reader, chunk_id: int) -> list[tuple[str, str, str]]:
