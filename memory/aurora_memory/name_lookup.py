@@ -180,6 +180,9 @@ class NameLookup:
         for name in (wanted, stem):
             if named := [each for each in tops if each.leaf == name]:
                 return Meaning(named)
+        alike = _spelled(stem)  # `content-type.js` is ContentType
+        if named := [each for each in tops if _spelled(each.leaf) == alike]:
+            return Meaning(named) if len({each.leaf for each in named}) == 1 else NOTHING
         return Meaning(tops) if len(tops) == 1 else NOTHING
 
     def _held(self, path: str, name: str, family: str) -> Meaning:
@@ -334,6 +337,10 @@ class NameLookup:
             for base in self.dotted(owner.path, [*filter(None, qualifier.split(".")), name], family).definitions
             if base.kind in CLASS_LIKE
         ]
+
+
+def _spelled(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).lower()
 
 
 def in_reach(found: ReferenceTarget, around: str, family: str) -> bool:

@@ -140,6 +140,27 @@ async def test_what_a_node_module_gives_away_comes_before_members_of_what_it_is(
     assert (await usage(tmp_path, files, "cart.js", "Cart")).subclasses == 1
 
 
+@pytest.mark.parametrize("twice", [False, True], ids=["at once", "file by file"])
+async def test_a_module_whose_file_is_called_as_what_it_defines_is_that(tmp_path: Path, twice: bool) -> None:
+    files = {
+        "lib/web-server.js": "module.exports = class WebServer { run() {} }\nfunction respond() {}\n",
+        "a.js": "const Web = require('./lib/web-server')\nfunction a() { return new Web().run() }\n",
+    }
+    assert (await usage(tmp_path, files, "lib/web-server.js", "WebServer", twice=twice)).callers == 1
+    assert (await usage(tmp_path, files, "lib/web-server.js", "WebServer.run", twice=twice)).callers == 1
+    assert (await usage(tmp_path, files, "lib/web-server.js", "respond", twice=twice)).callers == 0
+
+
+@pytest.mark.parametrize("twice", [False, True], ids=["at once", "file by file"])
+async def test_one_of_several_that_a_file_defines_is_not_what_it_is(tmp_path: Path, twice: bool) -> None:
+    files = {
+        "lib.js": "function one() {}\nfunction two() {}\nmodule.exports = make()\n",
+        "a.js": "const what = require('./lib')\nfunction a() { one(); return what() }\n",
+    }
+    assert (await usage(tmp_path, files, "lib.js", "one", twice=twice)).callers == 0
+    assert (await usage(tmp_path, files, "lib.js", "two", twice=twice)).callers == 0
+
+
 async def test_a_module_that_is_itself_through_a_circle_is_nothing(tmp_path: Path) -> None:
     files = {
         "a.js": "const b = require('./b')\nmodule.exports = b\nfunction one() { return b() }\nfunction two() {}\n",

@@ -107,10 +107,12 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
         for _, kind, _, qualifier in mentioned:
             if kind != "links":
                 wanted.update(_names_of(qualifier))
-        links = await _reached(db, imports, {source.path: source.language for source in sources}, wanted)
+        whole: set[str] = set()
+        links = await _reached(db, imports, {source.path: source.language for source in sources}, wanted, whole)
         here = await db.execute_fetchall(f"{_DEFINITION} AND path IN ({path_marks}){_IN_ORDER}", paths)
         ours = {row[0]: ReferenceTarget(*row) for row in here}
         linked = sorted({qualifier for _, kind, _, qualifier in mentioned if kind == "links"})
+        linked = sorted({*linked, *whole})
         others = [*await _definitions(db, sorted(wanted)), *await _definitions(db, linked, "path")]
         known = Catalogue({**ours, **{other.id: other for other in others}}.values(), links)
     edges = await asyncio.to_thread(_edges, sources, mentioned, imports, known)
@@ -168,9 +170,14 @@ async def keep_aliases(db: aiosqlite.Connection, aliases: Sequence[ModuleAlias])
 
 
 async def _reached(
-    db: aiosqlite.Connection, imports: Mapping[str, Sequence[Import]], languages: Mapping[str, str], names: set[str]
+    db: aiosqlite.Connection,
+    imports: Mapping[str, Sequence[Import]],
+    languages: Mapping[str, str],
+    names: set[str],
+    whole: set[str],
 ) -> LinkedFiles:
-    """What the imports of some files lead to, round by round; the names used on the way are added to `names`.
+    """What the imports of some files lead to, round by round; the names used on the way are added to `names`, files of
+    which all definitions have to be known, as what they are themselves depends on those, to `whole`.
 
     `languages` are of those files, by path. Of files on the way only what re-exports one of the names is followed.
     """
@@ -200,6 +207,7 @@ async def _reached(
                     names.add(entry.name)
                 if of == "ecmascript" and entry.name in ("", "default"):
                     names.add(WHOLE)
+                    whole.update(candidates(entry.module, path, of, aliases))
                 modules = [entry.module]
                 if of == "python" and entry.name:
                     modules.append(f"{entry.module}{'' if entry.module.endswith('.') else '.'}{entry.name}")
@@ -221,6 +229,7 @@ async def _reached(
             front.append(path)
         if not front or len(known) > _MAX_REACHED:
             break
+    whole &= known.keys()
     return _links(known.items(), notes, aliases)
 
 
