@@ -93,9 +93,10 @@ class ClaudeHooks:
             if change_id is not None:
                 return change_id
         own = session.change_id
+        found = await self._detecting.at_work(own)
+        # It may have ended while the branch was asked for: the turn that archives it is its own.
         if own is not None and own not in self._detecting.open_ids and hook.hook_event_name != "UserPromptSubmit":
             return own
-        found = await self._detecting.at_work(own)
         return found.change_id if found is not None else None
 
     def _prompted(self, hook: Hook, session: _Session, now: float) -> list[Event]:
