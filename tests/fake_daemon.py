@@ -58,8 +58,8 @@ class FakeDaemon:
         address.prepare()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(os.fspath(address.socket))
-        self._listener.listen(16)
         write_info(address, Info(os.getpid(), address.version, os.fspath(address.socket), time.time()))
+        self._listener.listen(16)
         self._start(self._accept)
 
     def __enter__(self) -> FakeDaemon:

@@ -45,8 +45,8 @@ signal.signal(signal.SIGTERM, stop)
 listener = socket.socket(socket.AF_UNIX)
 address.socket.unlink(missing_ok=True)
 listener.bind(str(address.socket))
+write_info(address, Info(os.getpid(), version, str(address.socket), time.time()))  # before anyone is answered
 listener.listen(16)
-write_info(address, Info(os.getpid(), version, str(address.socket), time.time()))
 kept = []
 while True:
     kept.append(listener.accept())
