@@ -108,10 +108,13 @@ class Hub:
             )
 
     def remove_member(self, team: str, role: str) -> bool:
-        """Take a member out of a team, as the hub's owner; whether he was in it. What he sent stays."""
+        """Take a member out of a team, as the hub's owner; whether he was in it. What he sent stays, and whose it is
+        another role may say then: that person's new one.
+        """
         with self._step() as db:
             cursor = db.execute(
-                "UPDATE aurora.members SET left_at = now() WHERE team_id = %s AND role = %s AND left_at IS NULL",
+                """UPDATE aurora.members SET left_at = now(), author = NULL
+                   WHERE team_id = %s AND role = %s AND left_at IS NULL""",
                 (team, role),
             )
             return bool(cursor.rowcount)
@@ -134,7 +137,10 @@ class Hub:
     def claim(self, team: str, author: str) -> None:
         """Say that this role's entries are `author`'s. Raises HubRefused where another's are, or it has another."""
         with self._step() as db:
-            db.execute("SELECT aurora.claim(%s, %s)", (team, author))
+            try:
+                db.execute("SELECT aurora.claim(%s, %s)", (team, author))
+            except psycopg.errors.UniqueViolation as error:
+                raise HubRefused(f"another role of the team {team} has the entries of this person") from error
 
     def leave(self, team: str) -> None:
         """Leave a team: nothing is read or written there any more. What was sent stays; forget it first."""
@@ -151,14 +157,13 @@ class Hub:
         author, machine = stream
         with self._step() as db, db.transaction():
             # Numbers of a stream are given out and seen in one order: a reader's cursor passes over none.
-            key = "\x1f".join((team, repository, author, machine))
-            db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (key,))
+            db.execute("SELECT aurora.take_turn(%s)", (team,))
             numbers = db.execute(
                 """INSERT INTO aurora.entries (team_id, repository, author, machine, id, sequence, at, kind, body)
                    SELECT %s, %s, %s, %s, id, sequence, at, kind, body
                    FROM unnest(%s::text[], %s::bigint[], %s::float8[], %s::text[], %s::text[])
                      AS given (id, sequence, at, kind, body)
-                   ON CONFLICT (team_id, repository, id) DO NOTHING RETURNING arrival""",
+                   ON CONFLICT (team_id, repository, author, id) DO NOTHING RETURNING arrival""",
                 (team, repository, author, machine, *map(list, columns)),
             ).fetchall()
             told = typed.convert(numbers, list[tuple[int]])
