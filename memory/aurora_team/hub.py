@@ -22,7 +22,7 @@ from aurora_team import HubAway, HubRefused, TeamError
 from aurora_team.address import connection_text
 from aurora_team.deadline import Deadline
 from aurora_team.guise import Stream
-from aurora_team.schema import migrate, refuse_newer, refuse_older
+from aurora_team.schema import migrate, refuse_name, refuse_newer, refuse_older
 
 DEADLINE = 20.0
 """Seconds after which a hub counts as hanging, for one step of a synchronization."""
@@ -87,6 +87,7 @@ class Hub:
 
     def create_team(self, team: str) -> None:
         """Set the hub up, or bring it to this AURORA's shape, and make a team with this role in it."""
+        refuse_name(team)
         with self._step() as db:
             migrate(db)
             with db.transaction():
@@ -100,6 +101,8 @@ class Hub:
         with self._step() as db, db.transaction():
             if not _one(db.execute("SELECT count(*) FROM pg_roles WHERE rolname = %s", (role,))):
                 raise TeamError(f"the server has no role {role!r}; make it with: createuser {role} --pwprompt")
+            if not _one(db.execute("SELECT count(*) FROM aurora.teams WHERE team_id = %s", (team,))):
+                raise TeamError(f"the hub has no team {team!r}; make it with: aurora team create URL {team}")
             db.execute(sql.SQL("GRANT aurora_members TO {}").format(sql.Identifier(role)))
             db.execute(
                 """INSERT INTO aurora.members (team_id, role) VALUES (%s, %s)
@@ -212,7 +215,10 @@ class Hub:
             with self._step() as db:
                 return int(_one(db.execute("SELECT max(number) FROM aurora.migrations")) or 0)
         except HubRefused as error:
-            raise HubRefused(f"this role is in no team of the hub, or it is no hub ({error})") from error
+            raise HubRefused(
+                "this role is in no team of the hub, or it is no hub; "
+                f"its owner lets a role in with: aurora team members URL TEAM --add ROLE ({error})"
+            ) from error
 
     @contextmanager
     def _step(self) -> Iterator[Connection[tuple[Any, ...]]]:

@@ -7,9 +7,10 @@ and no DELETE; what they may change they change through functions with a fixed s
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, LiteralString
 
-from aurora_team import HubRefused, HubTooNew
+from aurora_team import HubRefused, HubTooNew, TeamError
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -179,6 +180,12 @@ def migrate(db: Connection[tuple[object, ...]]) -> int:
                 db.execute(statement)
             db.execute("INSERT INTO aurora.migrations (number) VALUES (%s)", (shape + 1,))
         made += 1
+
+
+def refuse_name(team: str) -> None:
+    """Raise TeamError where a team cannot be called so."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", team):
+        raise TeamError(f"a team is not called {team[:60]!r}: up to 40 small letters, digits and hyphens, as red-crew")
 
 
 def refuse_newer(shape: int) -> None:

@@ -102,6 +102,23 @@ def test_a_team_from_its_making_to_its_leaving(server: Server, tmp_path: Path, r
     assert (home / "team.json").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize("name", ["My Team", "", "-x", "crew\n", "c" * 41])
+def test_what_no_team_can_be_called_is_told_before_anything_is_made(server: Server, run: Run, name: str) -> None:
+    done = run("ann", "team", "create", server.url(), "--", name)
+    assert done.returncode != 0
+    assert "a team is not called" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_team_that_is_not_there_gets_no_member(server: Server, run: Run) -> None:
+    with server.connect() as db:
+        db.execute("CREATE ROLE zoe LOGIN")
+    assert run("ann", "team", "create", server.url(), "there").returncode == 0
+    done = run("ann", "team", "members", server.url(), "thier", "--add", "zoe")
+    assert done.stderr == "aurora: the hub has no team 'thier'; make it with: aurora team create URL thier\n"
+    done = run("zoe", "team", "join", server.url("zoe"))
+    assert "aurora team members" in done.stderr, done.stderr
+
+
 def test_preview_prints_what_the_server_is_given_byte_for_byte(server: Server, tmp_path: Path, run: Run) -> None:
     _team(server, run, "exact", "dora")
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
