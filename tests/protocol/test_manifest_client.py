@@ -230,6 +230,15 @@ def test_misfits_name_their_places_and_no_values() -> None:
     assert misfits(None, {"a": 1}) == []
 
 
+def test_misfits_write_what_is_allowed_as_the_manifest_does() -> None:
+    schema = {"properties": {"a": {"const": None}, "b": {"enum": ["x", True, None]}, "c": {"const": "y"}}}
+    assert [each.message for each in misfits(schema, {"a": 1, "b": 1, "c": 1})] == [
+        "must be null",
+        "must be one of x, true, null",
+        "must be y",
+    ]
+
+
 @pytest.mark.parametrize("pointer", ["a", "/a~b", "#/a"])
 def test_a_pointer_that_is_none_is_the_manifests_fault(pointer: str) -> None:
     with pytest.raises(SiteError, match="maps a to no argument"):
@@ -533,7 +542,7 @@ def test_how_long_a_site_asks_to_wait(sent: str, told: str) -> None:
 
 @pytest.mark.parametrize("value", ["#x", "?x", "#", "?"])
 def test_a_reserved_value_cannot_empty_a_path(value: str) -> None:
-    with pytest.raises(SiteError, match="the path needs a value for a"):
+    with pytest.raises(SiteError, match="the path needs a value for a, and the one given leaves it empty"):
         request({"a": value}, method="DELETE", urlTemplate="/files/{+a}")
 
 
