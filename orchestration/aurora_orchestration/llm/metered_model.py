@@ -27,7 +27,7 @@ from aurora_orchestration.llm.journal import Journal, JournalEntry
 from aurora_orchestration.llm.prices import Prices
 from aurora_orchestration.llm.providers.provider import Completion, Provider, Wanted
 from aurora_orchestration.llm.structured import has_json
-from aurora_orchestration.settings import Caps, ModelSettings
+from aurora_orchestration.model_settings import Caps, ModelSettings
 from aurora_orchestration.types import ModelCall, Rate, Role, Usage
 
 P = ParamSpec("P")
