@@ -13,7 +13,7 @@ import pytest
 from aurora_orchestration.conversations.log_reader import conversation
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import Clock, bench
-from tests.orchestration.soar.minds import DECOMPOSITION, Mind, verdict
+from tests.orchestration.soar.minds import DECOMPOSITION, SYNTHESIS, Mind, verdict
 from tests.patience import HANG
 
 QUERY = "Explain how expand fills a template and compare it with request"
@@ -85,6 +85,19 @@ async def test_a_plan_that_scores_too_low_says_what_its_judge_found(provider: Lo
         run = await asyncio.wait_for(it.ask(QUERY), HANG)
         assert run.state == "failed"
         assert run.error.startswith("no sound plan was found (score 0.40): completeness: the limits are left out")
+
+
+async def test_a_judge_that_scores_out_of_ten_is_asked_again_and_not_cut_to_one(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
+    mind = Mind(TWO)
+    scored = iter([4.0, 0.4])
+    mind.instead["judge"] = lambda _: {"verification": verdict(SYNTHESIS, next(scored, 0.4))}
+    provider.otherwise = mind
+    async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
+        run = await asyncio.wait_for(it.ask(QUERY), HANG)
+        assert (run.state, run.score) == ("failed", 0.4), run.error
+        assert mind.asked.count("judge") == 2
 
 
 async def test_without_agents_every_step_is_the_executors_whatever_a_plan_calls_it(
