@@ -13,7 +13,7 @@ from aurora_memory.store import Store
 from aurora_memory.store.connection import connect
 from aurora_memory.store.lifespans import Escalation, archive, archived, escalate, escalations, lifespan_facts, restore
 from aurora_memory.store.reader import Reader
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 
 @pytest.fixture
