@@ -147,6 +147,18 @@ async def test_an_id_means_one_chunk(store: Store) -> None:
     assert await found(store, "code:src/auth.py:logout:99-120") == ["src/auth.py:logout"], "it has moved"
 
 
+async def test_of_two_of_one_name_an_id_means_the_one_that_stands_at_its_lines(store: Store) -> None:
+    path = "src/forms.py"
+    first, second = chunk(path, "save", "one", line=10), replace(chunk(path, "save", "two", line=30), ordinal=1)
+    await store.write([file(path, first, second)])
+    there = await store.read(chunk_reader.of_file, path)
+    for line in (10, 30):
+        places = parse_question(f"code:{path}:save:{line}-{line + 4}").places
+        standing = standing_at(places, there)
+        assert max(there, key=lambda each: standing[each.id]).line_start == line
+        assert len(set(standing.values())) == 2
+
+
 async def test_a_place_that_is_gone_still_asks_for_its_name(store: Store) -> None:
     assert (await found(store, "src/gone.py:login"))[0] == "src/web.py:login"
     assert (await found(store, "code:src/gone.py:logout"))[0] == "src/auth.py:logout"

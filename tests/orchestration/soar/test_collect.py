@@ -171,6 +171,15 @@ async def test_after_two_retries_a_fair_answer_is_gone_on_with(tmp_path: Path, p
     assert last.json["upstream"][0]["degraded"] is True
 
 
+async def test_of_answers_that_score_the_same_the_last_counts(tmp_path: Path, provider: LoopbackProvider) -> None:
+    later = {**FOUND, "summary": "Looked again: expand() in src/http/template.py:41 does it, for Action.request."}
+    provider.on(WORK, FOUND, FOUND, later)
+    provider.on(JUDGE, scored(0.6), scored(0.6), scored(0.6))
+    (result,) = await Run(tmp_path, provider)(planned(subgoal("SG1")))
+    assert [each.verification and each.verification.overall_score for each in result.tries] == [0.6, 0.6, 0.6]
+    assert result.response.output is not None and result.response.output.summary == later["summary"]
+
+
 async def test_what_is_rejected_goes_to_llm_executor_and_what_fails_stops_what_needs_it(
     tmp_path: Path, provider: LoopbackProvider
 ) -> None:
