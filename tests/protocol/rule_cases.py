@@ -313,6 +313,12 @@ CASES = [
     Case("parameter-location-conflict", located(text="path"), ('"path"',), update(located(text="query"))),
     Case(
         "parameter-location-conflict",
+        {"action": {"encoding": "json", "parameterLocation": {"text": "path"}}},
+        ('"path"',),
+        update({"action": {"encoding": "json", "parameterLocation": {"text": "body"}}}),
+    ),
+    Case(
+        "parameter-location-conflict",
         {"action": {"encoding": "query", "parameterLocation": {"text": "body"}}},
         ('"body"',),
         update({"action": {"encoding": "query", "parameterLocation": {"text": "query"}}}),

@@ -59,6 +59,11 @@ BROKEN = (5, TestsRan(failed=1))
 
 ORDER = [
     Row(
+        "of two who are named the one who was told of first proposed it",
+        [(0, Started(author="Ann")), (1, Started(author="Bob"))],
+        {"author": "Ann"},
+    ),
+    Row(
         "of two counts of tasks at one instant the higher is the later",
         [(0, TasksCounted(8, 5)), (0, TasksCounted(8, 4))],
         {"tasks_completed": 5},
