@@ -136,6 +136,26 @@ async def test_what_is_around_a_line_follows_far_behind_the_smallest_chunk(store
         }
 
 
+async def test_of_what_is_around_a_line_the_larger_stands_the_farther_behind(store: Store) -> None:
+    path = "src/shop.py"
+    shop = replace(chunk(path, "shop", "src shop py", kind="class"), line_end=40)
+    sell = replace(chunk(path, "shop.sell", "take the money", line=10, kind="method"), line_end=30)
+    await store.write([file(path, shop, sell, chunk(path, "shop.sell.count", "one two three", line=20))])
+    there = await store.read(chunk_reader.of_file, path)
+    standing = standing_at(parse_question(f"{path}:22").places, there)
+    ordered = sorted(there, key=lambda each: -standing[each.id])
+    assert [each.name for each in ordered] == ["shop.sell.count", "shop.sell", "shop"]
+    assert len(set(standing.values())) == 3
+
+
+async def test_the_end_of_a_name_is_less_exact_than_the_whole(store: Store) -> None:
+    path = "src/door.py"
+    await store.write([file(path, chunk(path, "open", "one"), chunk(path, "Door.open", "two", line=20, kind="method"))])
+    there = await store.read(chunk_reader.of_file, path)
+    standing = standing_at(parse_question(f"{path}:open").places, there)
+    assert {each.name: standing[each.id] for each in there} == {"open": 1.0, "Door.open": 0.8}
+
+
 async def test_names_are_still_names(store: Store) -> None:
     assert (await found(store, "AuthService.login"))[0] == "src/auth.py:AuthService.login"
     assert (await found(store, "AuthService"))[0] == "src/auth.py:AuthService"

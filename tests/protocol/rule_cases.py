@@ -598,6 +598,7 @@ FINE: dict[str, list[Any]] = {
     ],
     "destructive-without-auth": [
         {"policy": {"authHint": "none"}},
+        {"policy": {"authHint": "none"}, "capabilities": {"delete_log": {"action": {"method": "GET"}}}},
         {
             "policy": {"authHint": "none"},
             "capabilities": {"update_note": None, "undeleted": {"action": {"method": "GET"}}},

@@ -216,6 +216,11 @@ REWORK = [
         {"recovery_attempts": 1, "recovery_seconds": 180.0, "recovery_tool_calls": 0},
     ),
     Row(
+        "a run of tests that says it failed has failed its verification, without a count too",
+        [(0, begin("apply")), (5, begin("verify")), (5, TestsRan(succeeded=False)), (6, begin("apply"))],
+        {"recovery_attempts": 1},
+    ),
+    Row(
         "to apply again without having verified is none",
         [(0, begin("apply")), (5, begin("design")), (6, begin("apply"))],
         {"recovery_attempts": 0, "apply_iterations": 1},
