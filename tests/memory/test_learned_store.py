@@ -322,6 +322,14 @@ async def test_reasoning_is_found_by_its_words(store: Store) -> None:
     assert await store.read(recall_reasoning, parse_question("kubernetes"), 5, NOON) == []
 
 
+async def test_what_went_only_partly_well_ranks_behind_a_pattern_that_fits_as_well(store: Store) -> None:
+    await store.learn(run(1, query="Optimize the renderer", subgoals=STEPS[:1]))
+    await store.learn(run(2, score=0.6, query="Optimize the archive", subgoals=OTHER_STEPS))
+    hits = await store.read(recall_reasoning, parse_question("optimize"), 10, NOON + DAY)
+    assert [hit.chunk.signature for hit in hits] == ["Optimize the renderer", "Optimize the archive"]
+    assert hits[0].strength - hits[1].strength > 0.4
+
+
 async def test_of_solutions_that_fit_equally_well_the_latest_are_looked_at(store: Store) -> None:
     rows = []
     for number, said in enumerate(("Mill flour", "Paint walls", "Weld pipes"), 1):
