@@ -309,7 +309,7 @@ def within(seconds: float, otherwise: str) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, max(0.001, around - (time.monotonic() - started)))
 
 
-class Deadline:
+class CommandDeadline:
     """Deadline of a command that asks a site: so many seconds for all of it; waiting for a person does not count."""
 
     def __init__(self, seconds: float) -> None:

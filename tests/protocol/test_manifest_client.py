@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from aurora_manifest.client.arguments import lookup, misfits, read_arguments, unused
 from aurora_manifest.client.cache import MAX_ENTRIES, MAX_FRESH, CachedManifest, ManifestCache, fresh_until
-from aurora_manifest.client.consent import destructive, secret
+from aurora_manifest.client.consent import MASK, destructive, secret
 from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url, require_safe
+from aurora_manifest.client.redaction import Hiding
 from aurora_manifest.client.request import CapabilityCall, build_call
 from aurora_manifest.client.state import MAX_HEADER, read_state
 from aurora_manifest.client.transport import SiteReply
@@ -626,3 +627,9 @@ def test_a_copy_of_one_address_is_none_of_another(tmp_path: Path) -> None:
     (other,) = [each for each in tmp_path.glob("*.entry") if each != file]
     file.replace(other)
     assert cache.get("https://b.example") is None
+
+
+@pytest.mark.parametrize("keyword", ["if", "then", "else"])
+def test_what_only_a_branch_of_a_condition_calls_secret_is_hidden(keyword: str) -> None:
+    parameters = {keyword: {"properties": {"answer": {"writeOnly": True}}}}
+    assert Hiding(parameters).sent("answer", "blue", "/answer") == MASK

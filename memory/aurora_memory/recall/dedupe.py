@@ -1,4 +1,6 @@
-"""Near-duplicate removal: of copies, twins for another type, generated siblings one answers for all. Pure."""
+"""Deduplication of ranked results: of near-identical ones (copies, twins for another type, generated siblings) one
+answers for all. Pure.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def content_terms(occurrences: Mapping[str, int]) -> frozenset[str]:
 
 
 def fold_near_duplicates(contents: Sequence[frozenset[str]], enough: int) -> Folded:
-    """Near-duplicate removal from ranked results: `enough` that differ stay, others go under the first like them."""
+    """Deduplicate ranked results: `enough` that differ stay, others go under the first like them."""
     kept: list[int] = []
     similar: dict[int, list[int]] = {}
     for place, terms in enumerate(contents):

@@ -153,6 +153,12 @@ def test_of_several_remotes_origin_names_the_repository_and_without_it_the_first
     assert asyncio.run(repository_identity(root)).remote == "example.org/backup/project"
 
 
+def test_of_a_remote_with_two_addresses_the_first_is_what_it_is_known_by(tmp_path: Path) -> None:
+    root = repository(tmp_path / "a")
+    git(root, "remote", "set-url", "--add", "origin", "git@mirror.org:team/Copy.git")
+    assert asyncio.run(repository_identity(root)).remote == "example.org/team/Project"
+
+
 def test_a_renamed_remote_keeps_its_record_for_later_clones_too(tmp_path: Path, machine: Machine) -> None:
     one = repository(tmp_path / "one")
     before = machine.id(one)
