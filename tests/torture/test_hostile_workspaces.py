@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.product import Product, product_in, recall
-from tests.torture.hostile_workspaces import MARK, WORKSPACES, Trap, trap_in
+from tests.torture.hostile_ways import WORKSPACES
+from tests.torture.hostile_workspaces import MARK, Trap, trap_in
 from tests.torture.workspace import SECONDS, workspace
 
 pytestmark = [
