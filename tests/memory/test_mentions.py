@@ -11,7 +11,7 @@ from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.mentions import with_known_names
 from aurora_memory.recall.search import CANDIDATES, WIDELY, search
 from aurora_memory.store import Store, chunk_reader
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 NOW = 1_800_000_000.0
 

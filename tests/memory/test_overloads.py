@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from aurora_memory.chunks import CodeChunk
 from aurora_memory.recall import Hit, parse_question, recall
 from aurora_memory.store import Store
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 NOW = 1_800_000_000.0
 
