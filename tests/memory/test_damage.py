@@ -20,7 +20,7 @@ from aurora_memory.store.memory_files import memory_files
 from aurora_memory.store.page_reader import TABLE_LEAF, Pages
 from aurora_memory.store.row_sums import SEALED
 from aurora_memory.store.tables import TABLES
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON, run
 from tests.memory.test_export import FILES, taught
 from tests.patience import HANG

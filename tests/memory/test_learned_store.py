@@ -18,7 +18,7 @@ from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.patterns import recall_reasoning
 from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, learned_reader, relation_reader
 from aurora_memory.tokens import terms
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 from tests.memory.runs import DAY, NOON, STEPS, retrieved, run
 
 LOGIN = """

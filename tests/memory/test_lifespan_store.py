@@ -9,7 +9,7 @@ import pytest
 from aurora_memory.store import Store
 from aurora_memory.store.connection import connect
 from aurora_memory.store.lifespans import Escalation, archive, archived, escalate, escalations, restore
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 
 @pytest.fixture

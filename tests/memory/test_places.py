@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.places import LATER, QueryPlace, below, places_in, standing_at
 from aurora_memory.store import Store, chunk_reader
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 NOW = 1_800_000_000.0
 

@@ -20,7 +20,7 @@ from aurora_memory.recall.signals import MENTIONED, NAMED, SIGNALS, Signals
 from aurora_memory.store import Store, chunk_reader, commit_reader
 from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.tokens import terms
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 NOW = 1_800_000_000.0
 DAY = 86_400.0

@@ -11,8 +11,8 @@ from aurora_orchestration.soar.decomposition_checks import check
 from aurora_orchestration.soar.replies import DecompositionReply
 from aurora_orchestration.soar.structure import ordered
 from aurora_orchestration.types import Decomposition, Verification
-from tests.orchestration.soar.injecting import KINDS, Case, corpus, spoilt
 from tests.orchestration.soar.planned import AGENTS, QUERY, bundle, good, subgoal
+from tests.orchestration.soar.planted_plan_faults import KINDS, Case, corpus, spoilt
 
 CORPUS = corpus()
 SETS = {
