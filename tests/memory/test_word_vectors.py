@@ -18,7 +18,7 @@ from aurora_memory.store.reader import Reader
 from aurora_memory.term_counts import packed
 from aurora_memory.tokens import terms
 from aurora_memory.word_vectors import DIMENSIONS, word_vectors
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 from tests.memory.test_signals import LEFT_FOR_MEASURING
 
 NOW = 1_765_540_800.0
