@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 KIN = 40
 """Parts nearest to a question that are looked at beside those that its words find."""
 
+LEAST = 0.2
+"""Cosine below which a part is about something else: of a small memory the nearest parts may be far. Nine of ten
+answers that only vectors found are nearer.
+"""
+
 
 def kinship(reader: Reader, question: Question, count: int) -> Floats | None:
     """The cosine of each of the first `count` parts with the question; None as long as they are not all read."""
@@ -35,11 +40,11 @@ def kinship(reader: Reader, question: Question, count: int) -> Floats | None:
 
 
 def nearest(cosines: Floats) -> Places:
-    """The numbers of the nearest parts."""
+    """The numbers of the nearest parts, those that are near at all."""
     import numpy as np
 
     best = np.argpartition(-cosines, KIN)[:KIN] if len(cosines) > KIN else np.arange(len(cosines))
-    return best[cosines[best] > 0]
+    return best[cosines[best] >= LEAST]
 
 
 def read_some(reader: Reader) -> bool:
