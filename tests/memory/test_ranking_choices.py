@@ -362,7 +362,7 @@ ROWS = [
         "for a topic each file answers once before any answers twice",
         "session cookies",
         [
-            Chunk("a.py", "load_session_cookies", "read"),
+            Chunk("a.py", "load_session_cookies", "read session cookies"),
             Chunk("a.py", "save_session_cookies", "write", line=40),
             Chunk("b.py", "session_limit", "cookies"),
         ],
@@ -535,7 +535,7 @@ async def test_what_else_of_its_file_answers_a_topic_is_told_beside_it(store: St
     await remember(
         store,
         [
-            Chunk("a.py", "load_session_cookies", "read"),
+            Chunk("a.py", "load_session_cookies", "read session cookies"),
             Chunk("a.py", "save_session_cookies", "write", line=40),
             Chunk("b.py", "session_limit", "cookies"),
         ],
