@@ -132,11 +132,18 @@ _CONVERTED = re.compile(
 )
 """`constexpr Klass::operator bool() const {`: with a word before it, `Klass::operator` is a type for the grammar."""
 
+_CASE = re.compile(
+    rb"(?m)^([ \t]{0,80}+(?:\w{0,40}TEST_CASE\w{0,40}|\w{0,40}SCENARIO\w{0,40}))"
+    rb"(\(\s{0,80}+(?:[\w:]{1,80}+(?:<[^;{}()]{0,80}>)?\s{0,8}+,\s{0,80}+)?)"
+    rb"\"((?:\\[^\n]|[^\"\\\n]){1,300}+)\"([^{};]{0,400}?)\)(?=\s{0,80}+\{)"
+)
+"""`TEST_CASE("adds two", "[math]") {`, of Catch2 and doctest: a call and a block, for the grammar."""
+
 _QUALIFIED = rb"(?!(?:sizeof|new|not|delete|throw|return|co_await)\b)(?:\w{1,80}+::){0,4}\w{1,80}+"
 _DECLARED = re.compile(
     rb"\((?<=[A-Z_][A-Z0-9_]{2}\()\s{0,80}"
-    rb"((?:(?:const[ \t]{1,8}+)(?:\w{1,80}+::){0,4}\w{1,80}+(?:<[^;{}()]{0,200}>)?[ \t]{0,8}[*&]{0,2}[ \t]{0,8}\w{1,80}+"
-    rb"|" + _QUALIFIED + rb"(?:<[^;{}()]{0,200}>)?[*&]{0,2}[ \t]{1,8}+\w{1,80}+)"
+    rb"((?:(?:const[ \t]{1,8}+)(?:\w{1,80}+::){0,4}\w{1,80}+(?:<[^;{}()]{0,200}>)?"
+    rb"[ \t]{0,8}[*&]{0,2}[ \t]{0,8}\w{1,80}+|" + _QUALIFIED + rb"(?:<[^;{}()]{0,200}>)?[*&]{0,2}[ \t]{1,8}+\w{1,80}+)"
     rb"(?:[ \t]{0,8}+\[\[[^\]\n]{0,80}+\]\])?)(?=,)"
 )
 """`MYLIB_ASSIGN_OR_RETURN(const T& value, …)`: what a macro declares is no argument, for the grammar."""
@@ -144,8 +151,10 @@ _DECLARED = re.compile(
 
 def hidden_in_cpp(source: bytes) -> bytes:
     """The source as by `hidden`, with those macros blanked as well that stand like attributes of functions and of
-    pointers, and with names for types that are handed to a macro.
+    pointers, with names for types that are handed to a macro, and with functions for tests that are told in words.
     """
+    if b"TEST_CASE" in source or b"SCENARIO" in source:
+        source = _CASE.sub(_case, source)
     spans = _macros(source)
     for beginning, said in _SAID_OF_POINTERS:
         if beginning in source:
@@ -161,6 +170,14 @@ def hidden_in_cpp(source: bytes) -> bytes:
         spans += [match.span(bracket) for match in _BRACKETED.finditer(source) for bracket in (1, 2)]
     typed = [match.span(1) for match in _TYPED.finditer(source)]
     return _blanked(source, spans, typed)
+
+
+def _case(match: re.Match[bytes]) -> bytes:
+    """A function whose name begins with the quote, so that it is read as a quoted key is."""
+    macro, before, words, behind = match.groups()
+    return b"".join(
+        (macro, _PRINTED.sub(b" ", before), b"x" * (1 + len(words)), b"(", _PRINTED.sub(b" ", behind), b")")
+    )
 
 
 def hidden(source: bytes) -> bytes:

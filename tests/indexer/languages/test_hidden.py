@@ -21,7 +21,7 @@ CPP = {
     "template <class T>\nclass MYLIB_VIEW Ref<T(int)> { void f() {} };": "Ref.f",
     "constexpr A::operator bool() const { return b; }": "A.operator bool",
     "struct A { static constexpr b::C(min)() { return 0; } };": "A.min",
-    "void f() { auto g = [&]() { MYLIB_RETURN(const a::B<int>& c [[maybe_unused]], g()); }; }\nTEST(A, Runs) {}": "A.Runs",
+    "void f() { auto g = [&]() { R_IF(const a::B<int>& c [[maybe_unused]], g()); }; }\nTEST(A, Runs) {}": "A.Runs",
     "void f() { MYLIB_RETURN(std::unique_ptr<A> c, g()); MYLIB_RETURN(int& d, g()); }\nTEST(A, Runs) {}": "A.Runs",
     "REGISTER_ALL(a)\n\nTYPED_TEST(Suite, Runs) { f(); }": "Suite.Runs",
 }
@@ -52,6 +52,24 @@ def test_a_macro_ahead_stands_like_an_attribute_and_one_behind_is_told() -> None
 def test_annotations_of_a_kotlin_class() -> None:
     found = parse_file("a.kt", b"import a.b\n\n// Doc.\n@A\n@B(C::class)\nopen class D {\n    fun e() {}\n}\n").chunks
     assert [(c.name, c.line_start, c.docstring) for c in found] == [("D", 3, "Doc."), ("D.e", 7, "")]
+
+
+def test_tests_of_cpp_that_are_told_in_words() -> None:
+    source = (
+        '// Doc.\nTEST_CASE("Adds v1.2: a::b", "[math]") {\n  SECTION("x") { f(); }\n}\n\n'
+        'TEST_CASE_METHOD(Fix, "b c") { g(); }\n\nTEST_CASE("d" * skip(true)) {}\n\n'
+        'TEMPLATE_TEST_CASE("e \\"f\\"",\n                   "[x]", int, float) {\n  h();\n}\n\nSCENARIO("i") {}\n'
+    )
+    parsed = parse_file("a.cpp", source.encode())
+    assert [(c.name, c.kind, c.line_start, c.line_end) for c in parsed.chunks] == [
+        ("Adds v1.2: a::b", "function", 1, 4),
+        ("b c", "function", 6, 6),
+        ("d", "function", 8, 8),
+        ('e \\"f\\', "function", 10, 13),
+        ("i", "function", 15, 15),
+    ]
+    assert parsed.chunks[0].signature == 'TEST_CASE("Adds v1.2: a::b", "[math]")'
+    assert [r.name for r in parsed.chunks[1].references] == ["g"]
 
 
 def test_tests_of_bats() -> None:
