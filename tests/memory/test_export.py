@@ -25,7 +25,7 @@ from aurora_memory.store import IndexedFile, LoggedEvent, Store, chunk_reader
 from aurora_memory.store.export_format import MAX_LINE, InvalidExport, line_reader, read_header
 from aurora_memory.store.lifespans import archive, escalate
 from aurora_memory.store.tables import carried
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON, retrieved, run
 
 AUTH = chunk("src/auth.py", "Auth.login", "check the token and let them in", line=1)

@@ -14,7 +14,7 @@ from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.integrity import checked
 from aurora_memory.term_counts import Field, packed, together
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 OLD: dict[str, dict[Field, list[str]]] = {
     "CaféMenu": {"name": ["caf", "é", "menu", "cafémenu"], "body": ["caf", "é", "café", "serv"]},

@@ -17,7 +17,7 @@ from aurora_memory.store.integrity import Fault
 from aurora_memory.store.maintenance import salvage_file
 from aurora_memory.store.memory_files import memory_file
 from aurora_memory.store.migrations import MIGRATIONS
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON, retrieved, run
 
 PAGE = 4096

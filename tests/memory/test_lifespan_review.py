@@ -15,7 +15,7 @@ from aurora_memory.recall import parse_question
 from aurora_memory.recall.patterns import recall_reasoning
 from aurora_memory.store import Store, file_reader, lifespans
 from aurora_memory.store.lifespans import ChunkStatus
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 from tests.memory.runs import DAY, NOON, retrieved, run
 
 NAME = "reas:oauth2-authentication-api-implementation"

@@ -12,7 +12,7 @@ from aurora_memory.recall import parse_question
 from aurora_memory.recall.line_answer import answer_at
 from aurora_memory.relations import Import
 from aurora_memory.store import Store
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.conversation_logs import recall_logs, weak
 from aurora_memory.store import Store, conversation_log_index
 from tests.growth import grows_with_length
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 LOG = (Path(__file__).parent / "conversation.md").read_text(encoding="utf-8")
 NAME = "2026/11/migrate-postgresql-2026-11-20.md"

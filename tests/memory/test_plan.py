@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from aurora_memory.chunks import ChunkKind, CodeChunk
 from aurora_memory.store.chunk_diff import FilePlan, claim_orphans, plan_file
 from aurora_memory.store.chunk_identity import StoredChunk, body_terms
-from tests.memory.building import chunk
+from tests.memory.chunks import chunk
 
 LONG = "check the password against the hash and issue a token"
 

@@ -28,7 +28,7 @@ import asyncio, os, sys
 from pathlib import Path
 from aurora_memory.learning import FinishedRun
 from aurora_memory.store import LoggedEvent, Store
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 async def main():
     store = await Store.open(Path(sys.argv[1]) / "memory.db")
     acknowledged = os.open(Path(sys.argv[1]) / "acknowledged", os.O_WRONLY | os.O_CREAT | os.O_APPEND)

@@ -11,7 +11,7 @@ from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.search import Focus
 from aurora_memory.store import Store, chunk_reader
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 CHUNKS = (
     chunk("sessions.py", "SessionInterface", "open and save the session", line=1),

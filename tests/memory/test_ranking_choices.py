@@ -20,7 +20,7 @@ from aurora_memory.recall.signals import MENTIONED, NAMED, SIGNALS, Signals
 from aurora_memory.store import Store, chunk_reader, commit_reader
 from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.tokens import terms
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 NOW = 1_800_000_000.0
 DAY = 86_400.0
@@ -367,6 +367,21 @@ ROWS = [
             Chunk("b.py", "session_limit", "cookies"),
         ],
         ("a.py:load_session_cookies", "b.py:session_limit", "a.py:save_session_cookies"),
+    ),
+    Row(
+        "after eight files a topic is answered by functions that say as much as the first",
+        "session cookies",
+        [
+            *(Chunk(f"a/{n}.py", f"load_session_cookies_{n}", "read") for n in "bcdefghijk"),
+            Chunk("a/b.py", "save_session_cookies_b", "read", line=40),
+            Chunk("a/c.py", "session", "read", line=40),
+        ],
+        (
+            *(f"a/{n}.py:load_session_cookies_{n}" for n in "bcdefghi"),
+            "a/b.py:save_session_cookies_b",
+            *(f"a/{n}.py:load_session_cookies_{n}" for n in "jk"),
+            "a/c.py:session",
+        ),
     ),
     Row(
         "for a change every function answers for itself",

@@ -11,7 +11,7 @@ from aurora_memory.chunks import Import
 from aurora_memory.recall.relation_questions import Asked, RelationQuestion, answer, relation_question
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.commit_writer import ChangingCommit
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 
 @pytest.mark.parametrize(

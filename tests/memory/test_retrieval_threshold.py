@@ -9,7 +9,7 @@ from aurora_memory.activation import Weighing
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.recall import recall
 from aurora_memory.store import Store
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 PATH, TEXT = "src/template.py", "def expand(template):\n    return template\n"
 

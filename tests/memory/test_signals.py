@@ -14,7 +14,7 @@ from aurora_memory.recall.ranking import score
 from aurora_memory.recall.signals import SIGNALS, Signals, fitted, signal, weights_of
 from aurora_memory.store import Store
 from aurora_server.workspace import evidence
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 NOW = 1_765_540_800.0
 

@@ -15,7 +15,7 @@ from aurora_memory.chunks import Import
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store, chunk_reader, file_reader, relation_reader
 from aurora_memory.views import Usage
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 
 @pytest.fixture
@@ -269,7 +269,7 @@ def test_kill_during_writes_loses_no_committed_file(tmp_path: Path) -> None:
 import asyncio, sys
 from pathlib import Path
 from aurora_memory.store import Store
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 async def main():
     store = await Store.open(Path(sys.argv[1]))
     for n in range(100000):

@@ -14,7 +14,7 @@ from aurora_memory.store import Store, chunk_reader, integrity, migrations, rebu
 from aurora_memory.store.export_format import ChunkKey, ExportLine, Moment, Name
 from aurora_memory.store.migrations import MIGRATIONS
 from aurora_memory.store.tables import TABLES, Carried, ChunkColumn, Table
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON
 from tests.memory.test_export import CACHE, FILES, learned, taught
 

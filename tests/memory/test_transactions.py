@@ -12,7 +12,7 @@ import pytest
 
 from aurora_memory import StoreError
 from aurora_memory.store import Store, chunk_reader
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON
 from tests.memory.test_export import learned
 from tests.patience import HANG

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from aurora_indexer.embedding import vector_index as module
 from aurora_indexer.embedding.vector_index import VectorIndex
 from aurora_memory.store import Store, chunk_reader, embeddings
-from tests.memory.building import chunk, digest, file
+from tests.memory.chunks import chunk, digest, file
 
 
 def row(*values: float) -> bytes:

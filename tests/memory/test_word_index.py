@@ -16,7 +16,7 @@ from aurora_memory.store import postings as tables
 from aurora_memory.store.reader import Reader
 from aurora_memory.term_counts import unpacked
 from aurora_memory.tokens import terms
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 WORDS = "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november".split()
 

@@ -306,7 +306,7 @@ async def test_a_killed_process_loses_no_acknowledged_event(tmp_path: Path) -> N
     path = tmp_path / "memory.db"
     for patience in (0.05, 0.4):
         path.unlink(missing_ok=True)
-        script = Path(__file__).with_name("ingesting.py")
+        script = Path(__file__).with_name("event_writer.py")
         with subprocess.Popen([sys.executable, str(script), str(path)], stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             told = process.stdout.readline()

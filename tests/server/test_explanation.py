@@ -15,7 +15,7 @@ from aurora_memory.lifespans.policies import BUILT_IN
 from aurora_memory.store import Store
 from aurora_server.workspace.colleagues import Colleagues
 from aurora_server.workspace.explanation import chunk_named, explain_id
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 from tests.memory.runs import retrieved, run
 
 ROOT = Path("/home/me/shop")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.orchestration.llm.loopback import Kind, Scripted
-from tests.server.planning import (
+from tests.server.site_plans import (
     INTERRUPT,
     LOGGING_IN,
     LOGIN,

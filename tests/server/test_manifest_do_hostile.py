@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.planning import answer, do, given, plan, planning, step, value
+from tests.server.site_plans import answer, do, given, plan, planning, step, value
 from tests.server.sites import Site, manifest_command, reply, running, simple_manifest
 
 ODD = "a\x1b[31mb"

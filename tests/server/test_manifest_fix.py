@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.validating import GOOD, make_site, reported, validate
+from tests.server.validate_command import GOOD, make_site, reported, validate
 
 BROKEN = GOOD.replace('"bearer"', '"Bearer"').replace('"protocol": "AURA"', '"protocol": "aura"')
 BROKEN = BROKEN.replace('"version": "1.0",', '"version": "1.0", // the only one\n  "x-note": "é 😀",')

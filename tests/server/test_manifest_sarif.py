@@ -13,7 +13,7 @@ from jsonschema import Draft7Validator
 
 from aurora_manifest.rules import catalogue
 from aurora_protocol.positions import LineIndex, Pos
-from tests.server.validating import BAD, make_site, validate
+from tests.server.validate_command import BAD, make_site, validate
 
 TEXT = BAD.replace('"method": "FETCH"', '"method": "F😀E"')
 

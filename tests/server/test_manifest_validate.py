@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.validating import BAD, COMMAND, GOOD, make_site, reported, validate
+from tests.server.validate_command import BAD, COMMAND, GOOD, make_site, reported, validate
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import { BudgetItem } from "./budgetItem";
 import { ask, askUser, onDidAnswer } from "./commands/ask";
 import { Deliverables } from "./commands/deliverables";
 import { explainHere, explainId } from "./commands/explain";
-import { indexNow } from "./commands/indexing";
+import { indexNow } from "./commands/indexNow";
 import { validateManifest } from "./commands/manifest";
 import { onDidRecall, recall } from "./commands/recall";
 import { answer } from "./languageModel";
@@ -16,7 +16,7 @@ import type { DeliverableChange, DeliverableState } from "./protocol";
 import { Schemas, SCHEME as SCHEMA_SCHEME } from "./schemas";
 import { Connection } from "./server/connection";
 import { earlyHover } from "./server/earlyHover";
-import { Offering } from "./server/offering";
+import { InstallOffer } from "./server/installOffer";
 import { OF_A_SESSION } from "./settings";
 import { StatusBar } from "./statusBar";
 import { Dashboard } from "./views/dashboard";
@@ -60,7 +60,7 @@ export function activate(context: vscode.ExtensionContext): void {
     client.onRequest(LanguageModel, answer);
   };
   const server: Connection = (connection = new Connection(middleware, attach, () => offering));
-  const offering: Offering = new Offering(context.extensionPath, context.globalStorageUri.fsPath, server.log, (why) => server.restart(why));
+  const offering: InstallOffer = new InstallOffer(context.extensionPath, context.globalStorageUri.fsPath, server.log, (why) => server.restart(why));
   context.subscriptions.push(earlyHover(server));
   void server.restart("the window opened"); // goes on as soon as this function ends, before other extensions' turns
   const status = new StatusBar(server);

@@ -25,7 +25,7 @@ from tests.patience import HANG
 
 NOON = datetime(2025, 12, 20, 14, 30, tzinfo=UTC).timestamp()
 DAY = 86_400.0
-SPENDING = str(Path(__file__).with_name("spending.py"))
+SPENDING = str(Path(__file__).with_name("spender.py"))
 
 
 class Clock:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.decompose import built
 from aurora_orchestration.soar.decomposition_checks import check
 from aurora_orchestration.soar.replies import DecompositionReply
 from aurora_orchestration.soar.structure import ordered
 from aurora_orchestration.types import Decomposition, Verification
-from tests.orchestration.soar.injecting import KINDS, Case, corpus, spoilt
 from tests.orchestration.soar.planned import AGENTS, QUERY, bundle, good, subgoal
+from tests.orchestration.soar.planted_plan_faults import KINDS, Case, corpus, spoilt
 
 CORPUS = corpus()
 SETS = {

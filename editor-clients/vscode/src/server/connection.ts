@@ -3,10 +3,10 @@ import * as vscode from "vscode";
 import type { LanguageClientOptions, Middleware } from "vscode-languageclient/node";
 import { SECTION, settings } from "../settings";
 import type { SessionClient } from "./client";
-import { locateServer, OWN, WrongSetting } from "./locating";
-import type { Program } from "./locating";
-import { lacksServer } from "./installing";
-import type { Offering } from "./offering";
+import { locateServer, OWN, WrongSetting } from "./serverLocation";
+import type { Program } from "./serverLocation";
+import { lacksServer } from "./installation";
+import type { InstallOffer } from "./installOffer";
 import { ServerProcess } from "./process";
 import { Setbacks } from "./setbacks";
 
@@ -43,7 +43,7 @@ export class Connection implements vscode.Disposable {
   constructor(
     private readonly middleware: Middleware,
     private readonly attach: (client: SessionClient) => void,
-    private readonly offering: () => Offering,
+    private readonly offering: () => InstallOffer,
   ) {}
 
   /** Start anew; what is asked for while another start is under way is done once, after it. */

@@ -12,7 +12,7 @@ from aurora_memory.recall import Hit, parse_question, recall
 from aurora_memory.recall.declarations import declarations
 from aurora_memory.recall.signals import named
 from aurora_memory.store import Store
-from tests.memory.building import chunk, file
+from tests.memory.chunks import chunk, file
 
 NOW = 1_800_000_000.0
 

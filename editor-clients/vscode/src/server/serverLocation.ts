@@ -5,7 +5,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { settings } from "../settings";
-import type { Installed } from "./installing";
+import type { Installed } from "./installation";
 
 export interface Program {
   command: string;

@@ -19,7 +19,7 @@ let work, code, python;
 before(async () => {
   work = await mkdtemp(join(tmpdir(), "aurora-installing-"));
   const outfile = join(work, "installing.mjs");
-  const stdin = { contents: 'export * from "./installing"; export * from "./versions";', resolveDir: join(here, "src", "server"), loader: "ts" };
+  const stdin = { contents: 'export * from "./installation"; export * from "./versions";', resolveDir: join(here, "src", "server"), loader: "ts" };
   await build({ stdin, outfile, bundle: true, platform: "node", format: "esm", logLevel: "error" });
   code = await import(pathToFileURL(outfile).href);
   python = await code.findPython(process.env.PYTHON ?? "", process.env.PATH, never);

@@ -2,16 +2,16 @@
 // and asked before anything is installed.
 import * as vscode from "vscode";
 import { settings } from "../settings";
-import { bundledWheel, CannotInstall, findPython, install, installedIn, PACKAGE, Stopped } from "./installing";
-import type { Installed, Wheel } from "./installing";
-import { onPath } from "./locating";
+import { bundledWheel, CannotInstall, findPython, install, installedIn, PACKAGE, Stopped } from "./installation";
+import type { Installed, Wheel } from "./installation";
+import { onPath } from "./serverLocation";
 import { newer } from "./versions";
 
 const INSTALL = "Install";
 const OTHERWISE = "Other Ways…";
 
 /** Installs the server where the user says so. `storage` is a folder of the extension's own. */
-export class Offering {
+export class InstallOffer {
   private offered = false;
   private working: Promise<boolean> | undefined;
 

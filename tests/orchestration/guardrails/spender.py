@@ -1,4 +1,4 @@
-"""A process that spends: `python spending.py FILE RUN HOW [COUNT]`. Not a test; tests start many of these."""
+"""A process that spends: `python spender.py FILE RUN HOW [COUNT]`. Not a test; tests start many of these."""
 
 from __future__ import annotations
 
