@@ -23,6 +23,9 @@ WHOLE = "module.exports"
 """Name of what a module is that Node.js loads, where it is not the names that it gives away."""
 
 _MAJOR = re.compile(r"v\d+")
+_NAMELESS = "exports"
+"""Name of what `module.exports = () => …` assigns: it has no other."""
+
 _EXPORTING = frozenset({None, "exports", "module.exports"})
 CLASS_LIKE = frozenset({"class", "interface", "struct", "trait", "enum"})
 INSTANTIABLE = CLASS_LIKE | {"type"}
@@ -168,7 +171,9 @@ class NameLookup:
         return Meaning(itself.definitions, (path,), itself.is_made, itself.holder)
 
     def _default(self, path: str, wanted: str) -> Meaning:
-        """A module's default: what it calls as its importer or its file does, else the only thing it defines."""
+        """A module's default: what is assigned to it without a name, what it calls as its importer or its file does,
+        else the only thing it defines.
+        """
         if self._tops is None:
             self._tops = {}
             for (file, _), found in self._placed.items():
@@ -177,7 +182,7 @@ class NameLookup:
                 )
         tops = self._tops.get(path, [])
         stem = posixpath.basename(path).split(".", 1)[0]
-        for name in (wanted, stem):
+        for name in (_NAMELESS, wanted, stem):
             if named := [each for each in tops if each.leaf == name]:
                 return Meaning(named)
         alike = _spelled(stem)  # `content-type.js` is ContentType

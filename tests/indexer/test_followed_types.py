@@ -70,3 +70,22 @@ async def test_who_uses_what_a_function_returns_is_looked_up_again_when_it_retur
     changed = {"web/__init__.py": PYTHON["web/__init__.py"].replace("Client", "Other").replace(".client", ".other")}
     found = await usage(tmp_path, PYTHON, "web/other.py", "Other.get", then=changed)
     assert found.callers == 2
+
+
+async def test_parameters_of_a_function_without_a_name_hold_in_it_only(tmp_path: Path) -> None:
+    files = {
+        "go.mod": "module shop.example/shop\n",
+        "mux.go": "package shop\n\ntype Mux struct{}\n\nfunc NewMux() *Mux { return &Mux{} }\n\n"
+        "func (m *Mux) Get(p string) {}\n\nfunc (m *Mux) Done() {}\n\nfunc (m *Mux) Find(p string) *Mux { return m }\n",
+        "bill.go": "package shop\n\ntype Bill struct{}\n\nfunc (b *Bill) Pay() {}\n\nfunc (b *Bill) Get(p string) {}\n",
+        "use.go": 'package shop\n\nfunc use() {\n\tr := NewMux()\n\tr.Get("{")\n'
+        "\teach(func(w string, r *Bill) {\n\t\tr.Pay()\n\t\tagain(func(r other.Thing) { r.Done() })\n\t})\n"
+        '\tr.Find("a")\n}\n',
+        "more.go": "package shop\n\nfunc more() {\n\tr := NewMux()\n"
+        '\teach(func(r *Bill) { x := r.Get("b"); x.Done() })\n\tr.Find("a")\n}\n',
+    }
+    assert (await usage(tmp_path, files, "mux.go", "Mux.Get")).callers == 1
+    assert (await usage(tmp_path, files, "bill.go", "Bill.Pay")).callers == 1
+    assert (await usage(tmp_path, files, "mux.go", "Mux.Find")).callers == 2
+    assert (await usage(tmp_path, files, "bill.go", "Bill.Get")).callers == 1
+    assert (await usage(tmp_path, files, "mux.go", "Mux.Done")).callers == 0

@@ -152,6 +152,21 @@ async def test_a_module_whose_file_is_called_as_what_it_defines_is_that(tmp_path
 
 
 @pytest.mark.parametrize("twice", [False, True], ids=["at once", "file by file"])
+async def test_what_is_assigned_to_a_module_without_a_name_is_the_module(tmp_path: Path, twice: bool) -> None:
+    files = {
+        "help/shop.js": "module.exports = (cart) => cart\nmodule.exports.open = () => 1\nfunction inner() {}\n",
+        "help/bill.js": "module.exports = class { total() { return 1 } }\nmodule.exports.open = () => 1\n",
+        "a.js": "const make = require('./help/shop')\nfunction a() { return make(1) }\n",
+        "b.js": "const { open } = require('./help/shop')\nfunction b() { return open() }\n",
+        "c.js": "const Paid = require('./help/bill')\nfunction c() { return new Paid().total() }\n",
+    }
+    assert (await usage(tmp_path, files, "help/shop.js", "exports", twice=twice)) == Usage(callers=1)
+    assert (await usage(tmp_path, files, "help/shop.js", "open", twice=twice)).callers == 1
+    assert (await usage(tmp_path, files, "help/shop.js", "inner", twice=twice)).callers == 0
+    assert (await usage(tmp_path, files, "help/bill.js", "exports.total", twice=twice)).callers == 1
+
+
+@pytest.mark.parametrize("twice", [False, True], ids=["at once", "file by file"])
 async def test_one_of_several_that_a_file_defines_is_not_what_it_is(tmp_path: Path, twice: bool) -> None:
     files = {
         "lib.js": "function one() {}\nfunction two() {}\nmodule.exports = make()\n",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aurora_indexer.languages import c_family, csharp, ecmascript, imports, kotlin, shell
+from aurora_indexer.languages import c_family, csharp, ecmascript, imports, kotlin, shell, swift
 from aurora_indexer.languages.language import CLASS_LIKE, Language
 
 
@@ -42,6 +42,7 @@ LANGUAGES: tuple[Language, ...] = (
         words=_ECMASCRIPT_WORDS,
         unqualified=_EXPORTS,
         refine=ecmascript.refine,
+        mended=ecmascript.mended,
     ),
     Language(
         name="tsx",
@@ -128,6 +129,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".cs", ".csx"),
         read_imports=imports.csharp,
         hidden=csharp.hidden,
+        mended=csharp.mended,
         watched=True,
         words=_words(
             "abstract async await base bool byte char class const decimal delegate double enum event explicit float get"
@@ -154,6 +156,7 @@ LANGUAGES: tuple[Language, ...] = (
         interpreters=("kotlin", "kotlinc"),
         read_imports=imports.kotlin,
         hidden=kotlin.hidden,
+        mended=kotlin.mended,
         watched=True,
         words=_words(
             "abstract any as boolean by class companion constructor data enum false final fun get import in init inline"
@@ -167,6 +170,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".swift",),
         interpreters=("swift",),
         read_imports=imports.swift,
+        hidden=swift.hidden,
         watched=True,
         words=_words(
             "any as async await bool case class deinit enum extension false fileprivate final for func get guard import"

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+
+from aurora_indexer.languages import conditionals
 
 _SIGNS = re.compile(
     rb"(?m)^[ \t]*(?:class[ \t]+\w+[^;\n]*$|(?:inline[ \t]+)?namespace\b|template[ \t]*<"
@@ -55,7 +56,8 @@ _EXPORTED = re.compile(
     rb"\b(?:class|(struct))\s+"
     rb"((?:[A-Z_][A-Z0-9_]{2,80}(?:[ \t]{0,8}\([^()\n]{0,200}\))?\s{1,80}){1,3})"
     rb"(?:\[\[[^\]\n]{0,200}\]\]\s{0,80})?"
-    rb"(?!final\b)[A-Za-z_]\w{0,200}(?:::\w{1,200}){0,8}(?:[ \t]{0,8}<[^;{}()]{0,200}>)?\s{0,80}(?:final\s{0,80})?"
+    rb"(?!final\b)[A-Za-z_]\w{0,200}(?:::\w{1,200}){0,8}"
+    rb"(?:[ \t]{0,8}<(?:[^;{}()]|\([^;{}()]{0,80}+\)){0,200}>)?\s{0,80}(?:final\s{0,80})?"
     # `struct STAT found{1, 2};` is a variable: no member of a class ends without a semicolon.
     rb"(?::(?!:)|\{(?(1)(?!([^;{}]{0,200}\}\s{0,80};))))"
 )
@@ -121,10 +123,38 @@ _TYPED = re.compile(
 """`MYLIB_FLAG(int, depth, …)`: what is a type cannot be an argument, for the grammar; a name can."""
 
 
+_BRACKETED = re.compile(rb"(\()(?:std::|::)?+(?:min|max)(\))(?=[ \t]{0,8}+\()")
+"""`T (min)() { … }`, `(std::max)(a, b)`: names in brackets, for a macro of that name not to take them."""
+
+_CONVERTED = re.compile(
+    rb"\n[ \t]{0,80}+((?:(?:constexpr|inline|explicit)\b[ \t]{1,8}+){1,3}+)"
+    rb"(?=(?:\w{1,80}+::){1,8}+operator[ \t]{1,8}+\w)"
+)
+"""`constexpr Klass::operator bool() const {`: with a word before it, `Klass::operator` is a type for the grammar."""
+
+_CASE = re.compile(
+    rb"(?m)^([ \t]{0,80}+(?:\w{0,40}TEST_CASE\w{0,40}|\w{0,40}SCENARIO\w{0,40}))"
+    rb"(\(\s{0,80}+(?:[\w:]{1,80}+(?:<[^;{}()]{0,80}>)?\s{0,8}+,\s{0,80}+)?)"
+    rb"\"((?:\\[^\n]|[^\"\\\n]){1,300}+)\"([^{};]{0,400}?)\)(?=\s{0,80}+\{)"
+)
+"""`TEST_CASE("adds two", "[math]") {`, of Catch2 and doctest: a call and a block, for the grammar."""
+
+_QUALIFIED = rb"(?!(?:sizeof|new|not|delete|throw|return|co_await)\b)(?:\w{1,80}+::){0,4}\w{1,80}+"
+_DECLARED = re.compile(
+    rb"\((?<=[A-Z_][A-Z0-9_]{2}\()\s{0,80}"
+    rb"((?:(?:const[ \t]{1,8}+)(?:\w{1,80}+::){0,4}\w{1,80}+(?:<[^;{}()]{0,200}>)?"
+    rb"[ \t]{0,8}[*&]{0,2}[ \t]{0,8}\w{1,80}+|" + _QUALIFIED + rb"(?:<[^;{}()]{0,200}>)?[*&]{0,2}[ \t]{1,8}+\w{1,80}+)"
+    rb"(?:[ \t]{0,8}+\[\[[^\]\n]{0,80}+\]\])?)(?=,)"
+)
+"""`MYLIB_ASSIGN_OR_RETURN(const T& value, …)`: what a macro declares is no argument, for the grammar."""
+
+
 def hidden_in_cpp(source: bytes) -> bytes:
     """The source as by `hidden`, with those macros blanked as well that stand like attributes of functions and of
-    pointers, and with names for types that are handed to a macro.
+    pointers, with names for types that are handed to a macro, and with functions for tests that are told in words.
     """
+    if b"TEST_CASE" in source or b"SCENARIO" in source:
+        source = _CASE.sub(_case, source)
     spans = _macros(source)
     for beginning, said in _SAID_OF_POINTERS:
         if beginning in source:
@@ -134,10 +164,20 @@ def hidden_in_cpp(source: bytes) -> bytes:
             start, end = match.span()
             before = source[max(0, start - _LONGEST) : start]
             spans.append((start - len(before) + len(before.rstrip(_CAPITAL)), end))
-    for around in (_POINTED, _BEHIND, _AHEAD, _ALONE):
+    for around in (_POINTED, _BEHIND, _AHEAD, _ALONE, _CONVERTED):
         spans += [match.span(1) for match in around.finditer(source)]
+    if b"(min)" in source or b"(max)" in source or b"::min)" in source or b"::max)" in source:
+        spans += [match.span(bracket) for match in _BRACKETED.finditer(source) for bracket in (1, 2)]
     typed = [match.span(1) for match in _TYPED.finditer(source)]
     return _blanked(source, spans, typed)
+
+
+def _case(match: re.Match[bytes]) -> bytes:
+    """A function whose name begins with the quote, so that it is read as a quoted key is."""
+    macro, before, words, behind = match.groups()
+    return b"".join(
+        (macro, _PRINTED.sub(b" ", before), b"x" * (1 + len(words)), b"(", _PRINTED.sub(b" ", behind), b")")
+    )
 
 
 def hidden(source: bytes) -> bytes:
@@ -167,17 +207,6 @@ def _blanked(source: bytes, spans: list[tuple[int, int]], named: Sequence[tuple[
     return bytes(text)
 
 
-_CONDITION = re.compile(rb"(?m)^[ \t]{0,80}+#[ \t]{0,80}+(if|el|endif)(?:[^\n\\]|\\[^\n]|\\\r?\n)*+")
-_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_BEFORE = 400
-"""Bytes before a conditional in which the end of a statement is looked for."""
-
-_TIMES = 20
-"""How many times as many bytes as a file has are looked at, for conditionals within conditionals."""
-
-_WHOLE = re.compile(rb"(?:[;{}>\"]|\b(?:public|private|protected)\s*:|^\s*#[^\n]*|\A)\s*\Z", re.MULTILINE)
-
-
 _STATEMENT = re.compile(
     rb"(?<=\n)[ \t]{0,80}+([A-Z][A-Z0-9_]{2,80}+" + _ARGUMENTS + rb"?+)(?=[ \t\r]{0,80}+\n(?!\s{0,400}+[{:<.?+|&=,)-]))"
 )
@@ -185,35 +214,12 @@ _STATEMENT = re.compile(
 
 
 def mended(source: bytes, _is_read: Callable[[bytes], bool]) -> bytes:
-    """The source without macros that stand like statements but have no semicolon, and with one branch left of each
-    conditional that stands within a statement, or is no whole one.
+    """The source without macros that stand like statements but have no semicolon, with names for what is declared in
+    macros, and with one branch left of each conditional that stands within a statement, or is no whole one.
 
     `: a_(a),` / `#if DEBUG` / `b_(b),` / `#endif`, or two heads of a function with one body: a grammar, which knows
     conditionals between statements only, loses all that follows.
     """
-    left = _TIMES * len(source)
-    spans: list[tuple[int, int]] = []
-    open_ones: list[list[tuple[int, int]]] = []
-    for match in _CONDITION.finditer(source):
-        if match[1] == b"if":
-            open_ones.append([match.span()])
-        elif open_ones:
-            open_ones[-1].append(match.span())
-            if match[1] == b"endif":
-                directives = open_ones.pop()
-                left -= _BEFORE + match.end() - directives[0][0]
-                if left < 0:
-                    break
-                if _is_partial(source, directives):
-                    spans.append(directives[0])
-                    spans.append((directives[1][0], directives[-1][1]))
-    return _blanked(source, [*spans, *(match.span(1) for match in _STATEMENT.finditer(source))])
-
-
-def _is_partial(source: bytes, directives: list[tuple[int, int]]) -> bool:
-    start = directives[0][0]
-    before = _COMMENT.sub(b" ", source[max(0, start - _BEFORE) : start])
-    if not _WHOLE.search(before):
-        return True
-    branches = [source[low:high] for (_, low), (high, _) in pairwise(directives)]
-    return any(each.count(b"{") != each.count(b"}") or each.count(b"(") != each.count(b")") for each in branches)
+    partial = conditionals.partial(source, lists=True)
+    declared = [match.span(1) for match in _DECLARED.finditer(source)]
+    return _blanked(source, [*partial, *(match.span(1) for match in _STATEMENT.finditer(source))], declared)

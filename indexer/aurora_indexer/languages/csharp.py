@@ -1,11 +1,13 @@
-"""C# before its grammar: directives it does not know, and angle brackets deeper than anyone writes.
-
-For those its memory grows with their square.
+"""C# before its grammar: directives it does not know, conditionals within what it knows, and angle brackets deeper than
+anyone writes: for those its memory grows with their square.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+
+from aurora_indexer.languages import conditionals
 
 _DEEP = re.compile(rb"(?:<[\w.,?\s\[\]]{0,80}+){32,}+")
 
@@ -22,6 +24,14 @@ def hidden(source: bytes) -> bytes:
     if b"#:" in source:
         source = _FILE_DIRECTIVE.sub(_blank, source)
     return _DEEP.sub(_blank, source)
+
+
+def mended(source: bytes, _is_read: Callable[[bytes], bool]) -> bytes:
+    """The source with one branch left of each conditional within a member or a list, byte for byte as long."""
+    text = bytearray(source)
+    for start, end in conditionals.partial(source, lists=False):
+        text[start:end] = _PRINTED.sub(b" ", source[start:end])
+    return bytes(text)
 
 
 def _blank(match: re.Match[bytes]) -> bytes:

@@ -8,6 +8,7 @@ are so frequent that it runs long. So the query captures the nodes alone, and wh
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,27 @@ _MAX_BETWEEN = 16
 
 _EXPORTED = re.compile(rb"(?:module\s*\.\s*)?exports\b")
 _FACTORY = re.compile(rb"(?:React\.)?(?:memo|forwardRef|useCallback|lazy|observer|debounce|throttle)\b")
+
+
+_CALLED = re.compile(rb"\n[ \t]{0,199}+(?<=[ \t])(?=<[ \t]{0,8}+[\w$\r\n])")
+"""A line in a type that begins with `<`: `<T>(recipe: T): T`, below a member that ends without a semicolon."""
+
+_BELOW = re.compile(rb"(?:[\w$\])}\"'`]|(?<!=)>)\s*\Z")
+_COMMENTS = re.compile(rb"(?:\s*(?:/\*(?:[^*]|\*(?!/))*\*/|(?<=\n)[ \t]*//[^\n]*))+\s*\Z")
+_NEAR = 2000
+"""Bytes before such a line, comments with them, in which the end of a member is looked for."""
+
+
+def mended(source: bytes, _is_read: Callable[[bytes], bool]) -> bytes:
+    """TypeScript with a semicolon before each line that begins with a call's type parameters, byte for byte as long:
+    the grammar takes them for arguments of the type in the line before.
+    """
+    text = bytearray(source)
+    for match in _CALLED.finditer(source):
+        before = source[max(0, match.start() - _NEAR) : match.start() + 1]
+        if _BELOW.search(_COMMENTS.sub(b"", before)):
+            text[match.end() - 1 : match.end()] = b";"
+    return bytes(text)
 
 
 def refine(grammar: Grammar, source: bytes, captures: Captures) -> None:

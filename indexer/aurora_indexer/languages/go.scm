@@ -26,6 +26,8 @@
 (composite_literal type: [(type_identifier) (qualified_type) (generic_type)] @call)
 (type_conversion_expression type: (generic_type) @call)
 
+(func_literal) @literal
+
 (field_declaration !name type: (_) @inherits)
 (interface_type (method_elem) @required)
 (interface_type (type_elem . [(type_identifier) (qualified_type)] @inherits .))

@@ -1,8 +1,11 @@
-"""Kotlin before its grammar: of several annotations of a class, which it takes for an expression, one is left."""
+"""Kotlin before its grammar: of several annotations of a class, which it takes for an expression, one is left; whom an
+object delegates to, which it takes for a call with a lambda, is told only where nothing is lost.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 _ANNOTATION = rb"@[\w.]{1,80}+(?:\([^()\n]{0,200}+\))?+"
 
@@ -15,6 +18,12 @@ _MANY = re.compile(rb"(?:" + _ANNOTATION + rb"[^\w@]{0,16}+){32,}+")
 _FEW = 32
 """More annotations in a row than anyone writes; the grammar's memory grows with their square."""
 
+_DELEGATED = re.compile(
+    rb"\bobject\s{0,80}+:\s{0,80}+[\w.]{1,200}+(?:<[^{}();]{0,200}>)?+(?:\([^(){}]{0,200}+\))?+"
+    rb"(\s{1,80}+by\s{1,80}+[\w.]{1,200}+(?:\([^(){}]{0,200}+\))?+)(?=\s{0,80}+\{)"
+)
+"""`object : Callback<T> by callback {`"""
+
 _PRINTED = re.compile(rb"\S")
 
 
@@ -23,6 +32,15 @@ def hidden(source: bytes) -> bytes:
     if b"\n@" in source:
         source = _ANNOTATIONS.sub(_first_only, source)
     return _MANY.sub(_none, source) if source.count(b"@") > _FEW else source
+
+
+def mended(source: bytes, _is_read: Callable[[bytes], bool]) -> bytes:
+    """The source without those whom its objects delegate to, byte for byte as long."""
+    return _DELEGATED.sub(_undelegated, source)
+
+
+def _undelegated(match: re.Match[bytes]) -> bytes:
+    return match[0][: match.start(1) - match.start()] + _PRINTED.sub(b" ", match[1])
 
 
 def _none(match: re.Match[bytes]) -> bytes:

@@ -9,6 +9,7 @@ return, is noted for other files, whose names lead here.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from aurora_indexer.parse.assignments import CLASS, GENERIC, GO_TYPE, LANGUAGES, NAME, assignments
@@ -24,7 +25,6 @@ _GO_PARAMETER = re.compile(
     + GO_TYPE
     + rb")(?:\[[^\[\]]{0,80}\])?(?=\s{0,9}[,)])"
 )
-_GO_LITERAL = re.compile(rb"(?<![\w.])func\s{0,9}(?=\([^()]{1,400}\))")
 _GO_FIELD = re.compile(
     rb"(?:^|[{;])[ \t]{0,20}(?P<names>"
     + NAME
@@ -85,8 +85,14 @@ class ReceiverTypes:
     """
 
     def __init__(
-        self, language: str, bare: bytes, definitions: Sequence[Definition], owner_at: Callable[[int], int]
+        self,
+        language: str,
+        bare: bytes,
+        definitions: Sequence[Definition],
+        owner_at: Callable[[int], int],
+        literals: Sequence[tuple[int, int, int]] = (),
     ) -> None:
+        """`literals` are functions without a name in Go: their start, the start of their body, and their end."""
         self._language = language
         self._definitions = definitions
         self._bare = bare
@@ -95,6 +101,10 @@ class ReceiverTypes:
         self._told: set[tuple[int, bytes]] = set()  # whose types are written, and need no guess
         self._returned: dict[int, bytes | None] = {}
         self._headers: dict[int, frozenset[bytes]] = {}
+        self._literals = sorted(literals)
+        self._starts = [start for start, _, _ in self._literals]
+        self._outer: list[int] = []
+        self._taken: list[_Types] = []
         if language not in LANGUAGES:
             return
         same: list[tuple[bytes, bytes, int]] = []
@@ -110,8 +120,13 @@ class ReceiverTypes:
 
     def _declared(self, owner_at: Callable[[int], int]) -> None:
         """What headers say: the types of Go's parameters and fields, and what functions return."""
-        for literal in _GO_LITERAL.finditer(self._bare) if self._language == "go" else ():
-            self._parameters(owner_at(literal.start()), literal.end(), self._bare.find(b")", literal.end()) + 1)
+        for start, body, _ in self._literals:
+            self._outer.append(self._innermost(start, len(self._outer) - 1))
+            header = self._bare[start : min(body, start + _MAX_HEADER)]
+            taken: _Types = dict.fromkeys(_HEADER_NAME.findall(header))
+            for match in _GO_PARAMETER.finditer(header):
+                taken.update({name.strip(): match["type"] + b"()" for name in match["names"].split(b",")})
+            self._taken.append(taken)
         returns = _RETURNS.get(self._language)
         for n, definition in enumerate(self._definitions):
             start, end = definition.head, min(definition.header_end, definition.head + _MAX_HEADER)
@@ -126,6 +141,24 @@ class ReceiverTypes:
                 for field in _GO_FIELD.finditer(self._bare, definition.header_end, definition.end):
                     for name in field["names"].split(b","):
                         self._note(n, b"." + name.strip(), field["type"] + b"()", told=True)
+
+    def _innermost(self, at: int, literal: int) -> int:
+        """The innermost literal around a place, from one outward that begins before it; -1 where there is none."""
+        while literal >= 0 and self._literals[literal][2] <= at:
+            literal = self._outer[literal]
+        return literal
+
+    def literal_at(self, at: int) -> int:
+        """The number of the innermost function without a name around a place; -1 where there is none."""
+        return self._innermost(at, bisect_right(self._starts, at) - 1) if self._literals else -1
+
+    def _taken_by(self, name: bytes, literal: int) -> tuple[bool, bytes | None]:
+        """Whether a literal, or one around it, has a parameter of that name, and what that holds."""
+        while literal >= 0:
+            if name in self._taken[literal]:
+                return True, self._taken[literal][name]
+            literal = self._outer[literal]
+        return False, None
 
     def _parameters(self, owner: int, start: int, end: int) -> None:
         for match in _GO_PARAMETER.finditer(self._bare, start, end):
@@ -146,7 +179,9 @@ class ReceiverTypes:
             return
         if written == b"require":
             return  # an import, as which it is read
-        expression = written + b"()"
+        literal = self.literal_at(start)
+        expression = self.read(written, -1, literal) if literal >= 0 else written
+        expression += b"()"
         if assigned is not None:
             self._give(assigned[1], expression, owner)
             return
@@ -203,9 +238,16 @@ class ReceiverTypes:
             owner = self._around(owner)
         return -1
 
-    def read(self, written: bytes, owner: int) -> bytes:
-        """A name in use in a definition with what its receiver holds in place of it, where that is known."""
+    def read(self, written: bytes, owner: int, literal: int = -1) -> bytes:
+        """A name in use in a definition, and in the function without a name there, with what its receiver holds in
+        place of it, where that is known.
+        """
         written = written.replace(b"?.", b".").replace(b"!.", b".")
+        if literal >= 0:
+            head, dot, rest = written.partition(b".")
+            is_taken, held = self._taken_by(head, literal)
+            if is_taken and dot:
+                return held + b"." + rest if held and len(held) + len(rest) <= _MAX_EXPRESSION else written
         for _ in range(_MAX_STEPS):
             head, dot, rest = written.partition(b".")
             if not dot or not self._known or head.endswith(b")"):

@@ -131,7 +131,8 @@ def uses_of(
     everyone = [*uses, module]  # Index -1, the file itself, is the last.
     bounds, holders = _owners(found.definitions)
     receivers = {node.end_byte: node.start_byte for node in captures.get("receiver", ())}
-    types = ReceiverTypes(language, bare, found.definitions, lambda at: _owner_at(bounds, holders, at))
+    literals = [(node.start_byte, _body_of(node), node.end_byte) for node in captures.get("literal", ())]
+    types = ReceiverTypes(language, bare, found.definitions, lambda at: _owner_at(bounds, holders, at), literals)
     nodes = captures.get("call", ())
     calls = sorted([(*node.byte_range, n) for n, node in enumerate(nodes)])
     starts = [start for start, _, _ in calls]
@@ -143,8 +144,13 @@ def uses_of(
         # All calls up to where the innermost definition changes.
         until = bisect_left(starts, bound, at)
         if until > at:
-            names = dict.fromkeys(written[at:until])
-            everyone[holder].called.extend([types.read(each, holder) if b"." in each else each for each in names])
+            if literals:
+                within = dict.fromkeys(zip(written[at:until], map(types.literal_at, starts[at:until]), strict=True))
+                read = [types.read(each, holder, literal) if b"." in each else each for each, literal in within]
+            else:
+                names = dict.fromkeys(written[at:until])
+                read = [types.read(each, holder) if b"." in each else each for each in names]
+            everyone[holder].called.extend(read)
             at = until
     for node in sorted(captures.get("component", ()), key=_place):
         component = _written(source, node, receivers)
@@ -172,6 +178,11 @@ def uses_of(
         each.noted = (*types.noted(n), *required.get(n, ()))
     module.noted = tuple(types.noted(-1))
     return uses, module
+
+
+def _body_of(literal: Node) -> int:
+    body = literal.child_by_field_name("body")
+    return body.start_byte if body is not None else literal.end_byte
 
 
 def _unfolded(

@@ -18,6 +18,11 @@ CPP = {
     "MYLIB_WARNINGS_PUSH(4100 4503)\nvoid f() {}": "f",
     'MYLIB_FLAG(int, depth, 3,\n           "how deep");\nvoid f() {}': "f",
     "struct A { operator Matcher<B>() const { return 1; } };": "A.operator Matcher<B>",
+    "template <class T>\nclass MYLIB_VIEW Ref<T(int)> { void f() {} };": "Ref.f",
+    "constexpr A::operator bool() const { return b; }": "A.operator bool",
+    "struct A { static constexpr b::C(min)() { return 0; } };": "A.min",
+    "void f() { auto g = [&]() { R_IF(const a::B<int>& c [[maybe_unused]], g()); }; }\nTEST(A, Runs) {}": "A.Runs",
+    "void f() { MYLIB_RETURN(std::unique_ptr<A> c, g()); MYLIB_RETURN(int& d, g()); }\nTEST(A, Runs) {}": "A.Runs",
     "REGISTER_ALL(a)\n\nTYPED_TEST(Suite, Runs) { f(); }": "Suite.Runs",
 }
 
@@ -47,6 +52,24 @@ def test_a_macro_ahead_stands_like_an_attribute_and_one_behind_is_told() -> None
 def test_annotations_of_a_kotlin_class() -> None:
     found = parse_file("a.kt", b"import a.b\n\n// Doc.\n@A\n@B(C::class)\nopen class D {\n    fun e() {}\n}\n").chunks
     assert [(c.name, c.line_start, c.docstring) for c in found] == [("D", 3, "Doc."), ("D.e", 7, "")]
+
+
+def test_tests_of_cpp_that_are_told_in_words() -> None:
+    source = (
+        '// Doc.\nTEST_CASE("Adds v1.2: a::b", "[math]") {\n  SECTION("x") { f(); }\n}\n\n'
+        'TEST_CASE_METHOD(Fix, "b c") { g(); }\n\nTEST_CASE("d" * skip(true)) {}\n\n'
+        'TEMPLATE_TEST_CASE("e \\"f\\"",\n                   "[x]", int, float) {\n  h();\n}\n\nSCENARIO("i") {}\n'
+    )
+    parsed = parse_file("a.cpp", source.encode())
+    assert [(c.name, c.kind, c.line_start, c.line_end) for c in parsed.chunks] == [
+        ("Adds v1.2: a::b", "function", 1, 4),
+        ("b c", "function", 6, 6),
+        ("d", "function", 8, 8),
+        ('e \\"f\\', "function", 10, 13),
+        ("i", "function", 15, 15),
+    ]
+    assert parsed.chunks[0].signature == 'TEST_CASE("Adds v1.2: a::b", "[math]")'
+    assert [r.name for r in parsed.chunks[1].references] == ["g"]
 
 
 def test_tests_of_bats() -> None:
@@ -144,3 +167,61 @@ def test_nothing_moves(language: Language) -> None:
         assert [at for at in range(len(source)) if source[at] == 10] == [
             at for at in range(len(seen)) if seen[at] == 10
         ]
+
+
+PARTIAL = {
+    "class A {\n  void f()\n#if X\n    => g();\n#else\n  ;\n#endif\n  void h() {}\n}\n": {"A", "A.f", "A.h"},
+    "class A {\n#if X\n  void f(int a)\n#else\n  void f(long a)\n#endif\n  {\n    g();\n  }\n  void h() {}\n}\n": {
+        *("A", "A.f", "A.h"),
+    },
+    "class A\n#if X\n  : B\n#endif\n{\n  void h() {}\n}\n": {"A", "A.h"},
+    "enum A {\n#if X\n  B,\n#else\n  C,\n#endif\n  D\n}\n": {"A"},
+}
+
+
+@pytest.mark.parametrize("source", PARTIAL)
+def test_conditionals_within_members_of_csharp(source: str) -> None:
+    parsed = parse_file("a.cs", source.encode())
+    assert set(names("a.cs", source)) == PARTIAL[source]
+    assert parsed.syntax_errors == 0
+
+
+def test_two_heads_of_a_function_of_c_with_one_body() -> None:
+    source = "#if X\nint f(int a)\n#else\nint f(long a)\n#endif\n{\n  return g();\n}\n\nint h(void) { return 1; }\n"
+    parsed = parse_file("a.c", source.encode())
+    assert names("a.c", source) == ["f", "h"]
+    assert parsed.syntax_errors == 0
+
+
+def test_items_of_a_list_in_conditionals_of_c_stay() -> None:
+    source = "int a[] = {\n#if X\n  one(1),\n#else\n  two(2),\n#endif\n};\nint f( { return 3; }\n"
+    parsed = parse_file("a.c", source.encode())
+    assert {r.name for c in parsed.chunks for r in c.references} >= {"one", "two"}
+
+
+def test_call_signatures_of_typescript_without_semicolons() -> None:
+    source = (
+        "export interface Make {\n  /** First. */\n  one(a: A): B<C>\n\n  /** Second. */\n  <T>(b: T): T\n"
+        "  // Third.\n  <\n    U\n  >(c: U): U\n}\n\nexport function after() { return <number>x }\n"
+    )
+    parsed = parse_file("a.ts", source.encode())
+    assert {"Make", "after"} <= set(names("a.ts", source))
+    assert parsed.syntax_errors == 0
+    assert [(c.line_start, c.line_end) for c in parsed.chunks if c.name == "Make"] == [(1, 11)]
+
+
+def test_objects_of_kotlin_that_delegate() -> None:
+    source = (
+        "class A {\n  fun f() {\n    c.enqueue(object : B<C> by d {\n      override fun e() {\n        g()\n      }\n"
+        "    })\n  }\n\n  val h by lazy { i() }\n\n  fun j() = object : K by L(1) {\n    override fun m() {}\n  }\n}\n"
+    )
+    parsed = parse_file("a.kt", source.encode())
+    assert {"A", "A.f", "A.j"} <= set(names("a.kt", source))
+    assert parsed.syntax_errors == 0
+
+
+def test_macros_as_defaults_of_swift() -> None:
+    source = "func f(a: A = #_sourceLocation) {\n  g()\n}\n\nfunc h(b: String = #fileID, c: I? = #isolation) {}\n"
+    parsed = parse_file("a.swift", source.encode())
+    assert names("a.swift", source) == ["f", "h"]
+    assert parsed.syntax_errors == 0
