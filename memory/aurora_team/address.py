@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
+from pathlib import Path
 
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from aurora_protocol.strict_modes import complaint
 from aurora_team import TeamError
 
 CONNECT_SECONDS = 5
@@ -18,7 +20,7 @@ def connection_text(url: str, environ: Mapping[str, str]) -> str:
     """What libpq is given for `url`: with `sslmode=verify-full` wherever the host may be another machine.
 
     A password comes from PGPASSWORD, a service file or .pgpass. Raises TeamError; it does not repeat the address, which
-    may hold one.
+    may hold one. Files that say where the hub is, or whose word for it counts, are believed only if they are ours.
     """
     if not url.startswith(("postgresql://", "postgres://")):
         raise TeamError("a hub's address begins with postgresql://, as postgresql://ann@hub.example/aurora")
@@ -35,7 +37,25 @@ def connection_text(url: str, environ: Mapping[str, str]) -> str:
             raise TeamError(f"a hub on another machine needs sslmode=verify-full, not {given['sslmode'][:20]}")
         given["sslmode"] = "verify-full"
         given["gssencmode"] = "disable"  # it would come instead of TLS
+    for path in _obeyed(given, environ):
+        try:
+            problem = complaint(path, path.stat())
+        except OSError:
+            continue  # libpq says what it misses
+        if problem is not None:
+            raise TeamError(problem)
     return make_conninfo("", **given)
+
+
+def _obeyed(given: Mapping[str, str], environ: Mapping[str, str]) -> Iterator[Path]:
+    """Files that libpq reads to be obeyed: the service file, and the certificates that a hub's is held against."""
+    home = Path(environ.get("HOME") or Path.home())
+    if "service" in given or "PGSERVICE" in environ:
+        yield Path(environ.get("PGSERVICEFILE") or home / ".pg_service.conf")
+    if given.get("sslmode") == "verify-full":
+        trusted = given.get("sslrootcert") or environ.get("PGSSLROOTCERT") or str(home / ".postgresql" / "root.crt")
+        if trusted != "system":
+            yield Path(trusted)
 
 
 def _is_here(given: Mapping[str, str], environ: Mapping[str, str]) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from aurora_protocol.key_prefixes import PREFIXES
+
 
 class Shape(NamedTuple):
     """A form of secret. Where `pattern` has a group `value`, that alone is the secret.
@@ -36,6 +38,7 @@ def _alone(lead: str, tail: str, kind: str, noun: str) -> Shape:
 
 
 SHAPES: tuple[Shape, ...] = (
+    *(_alone(*row) for row in PREFIXES),
     # Clouds
     *(_alone(lead, "[0-9A-Z]{16}", "aws_key", "an AWS access key") for lead in ("AKIA", "ASIA", "ABIA", "ACCA")),
     _alone("A3T", "[0-9A-Z]{16,17}", "aws_key", "an AWS access key"),
@@ -94,7 +97,8 @@ SHAPES: tuple[Shape, ...] = (
     _alone("AKID", "[0-9A-Za-z]{32}", "tencent_key", "a Tencent Cloud key"),
     _alone("AQVN", _ID + "{35,38}", "yandex_key", "a Yandex key"),
     _alone("YCAJ", _ID + "{21}", "yandex_key", "a Yandex key"),
-    _alone("t1.9eu", _ID + r"{50,400}(?:\.[0-9A-Za-z_-]{86}={0,2})?", "yandex_key", "a Yandex token"),
+    _alone("t1.", _ID + r"{4,400}={0,2}\.[0-9A-Za-z_-]{86}={0,2}", "yandex_key", "a Yandex token"),
+    _alone("t1.9eu", _ID + "{50,400}", "yandex_key", "a Yandex token"),
     *(
         _alone(f"{lead}_v1_", _HEX + "{64}", "digitalocean_token", "a DigitalOcean token")
         for lead in ("dop", "doo", "dor")
@@ -157,7 +161,7 @@ SHAPES: tuple[Shape, ...] = (
     _alone("oy2", _LOWER + "{43}", "nuget_key", "a NuGet key"),
     _alone("CLOJARS_", _LOWER + "{60}", "clojars_token", "a Clojars token"),
     _alone("dckr_pat_", _ID + "{27}", "docker_token", "a Docker token"),
-    _alone("AKCp", "[0-9A-Za-z]{69}", "artifactory_key", "an Artifactory key"),
+    _alone("AKCp", "[0-9A-Za-z]{68,70}", "artifactory_key", "an Artifactory key"),
     _alone("cmVmd", "[0-9A-Za-z]{59}", "artifactory_token", "an Artifactory token"),
     _alone("sgp_", "(?:(?:[0-9a-fA-F]{16}|local)_)?[0-9a-fA-F]{40}", "sourcegraph_token", "a Sourcegraph token"),
     *(_alone(lead, _HEX + "{40}", "sonar_token", "a Sonar token") for lead in ("sqp_", "squ_", "sqa_")),
@@ -181,14 +185,15 @@ SHAPES: tuple[Shape, ...] = (
     _alone("pplx-", "[0-9A-Za-z]{40,60}", "perplexity_key", "a Perplexity key"),
     _alone("gsk_", "[0-9A-Za-z]{52}", "groq_key", "a Groq key"),
     _alone("r8_", "[0-9A-Za-z]{37}", "replicate_token", "a Replicate token"),
-    _alone("xai-", "[0-9A-Za-z]{80}", "xai_key", "an xAI key"),
-    _alone("nvapi-", _ID + "{64}", "nvidia_key", "an NVIDIA key"),
+    _alone("nvapi-", _ID + "{60,70}", "nvidia_key", "an NVIDIA key"),
     *(
-        _alone(lead, _HEX + "{32}_" + _HEX + "{10}", "langsmith_key", "a LangSmith key")
+        _alone(lead, "[0-9a-fA-F]{32}_[0-9a-fA-F]{10}", "langsmith_key", "a LangSmith key")
         for lead in ("lsv2_pt_", "lsv2_sk_")
     ),
     # Messages, mail and people
-    Shape("xox", "slack_token", "a Slack token", r"xox[abcdeoprs]-[A-Za-z0-9-]{10,255}", loose=True),
+    Shape(
+        "xox", "slack_token", "a Slack token", r"xoxd-[\w/+%=-]{10,400}|xox[abceoprs]-[A-Za-z0-9-]{10,255}", loose=True
+    ),
     Shape("xapp-", "slack_token", "a Slack token", r"xapp-[0-9]-[A-Za-z0-9-]{10,255}"),
     Shape(
         "hooks.slack.com/",
@@ -226,7 +231,7 @@ SHAPES: tuple[Shape, ...] = (
         "a SendGrid key",
         r"SG\.(?:[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}|[A-Za-z0-9_=-]{66})",
     ),
-    _alone("xkeysib-", _HEX + "{64}-[0-9A-Za-z]{16}", "brevo_key", "a Brevo key"),
+    _alone("xkeysib-", "[0-9a-fA-F]{64}-[0-9A-Za-z]{16}", "brevo_key", "a Brevo key"),
     _alone("key-", _HEX + "{32}", "mailgun_key", "a Mailgun key"),
     _alone("pubkey-", _HEX + "{32}", "mailgun_key", "a Mailgun key"),
     Shape(
@@ -282,7 +287,6 @@ SHAPES: tuple[Shape, ...] = (
         for lead in ("pscale_tkn_", "pscale_oauth_", "pscale_pw_")
     ),
     _alone("4b1d", "[0-9A-Za-z]{38}", "clickhouse_key", "a ClickHouse key"),
-    _alone("sbp_", _HEX + "{40}", "supabase_token", "a Supabase token"),
     _alone("sb_secret_", _ID + "{20,60}", "supabase_token", "a Supabase key"),
     Shape("dt0", "dynatrace_token", "a Dynatrace token", r"dt0[a-z][0-9]{2}\.[0-9A-Za-z]{24}\.[0-9A-Za-z]{64}"),
     _alone("NRAK-", "[0-9A-Za-z]{27}", "new_relic_key", "a New Relic key"),
@@ -297,14 +301,14 @@ SHAPES: tuple[Shape, ...] = (
     ),
     _alone("glc_", "[0-9A-Za-z+/]{32,400}={0,3}", "grafana_token", "a Grafana token"),
     _alone("glsa_", "[0-9A-Za-z]{32}_[0-9A-Fa-f]{8}", "grafana_token", "a Grafana token"),
-    _alone("eyJrIjoi", "[0-9A-Za-z]{40,400}={0,3}", "grafana_token", "a Grafana key"),
+    _alone("eyJrIjoi", "[0-9A-Za-z+/]{40,400}={0,3}", "grafana_token", "a Grafana key"),
     Shape("sntrys_", "sentry_token", "a Sentry token", r"sntrys_[0-9A-Za-z+/=_]{40,500}"),
     _alone("sntryu_", _HEX + "{64}", "sentry_token", "a Sentry token"),
     _alone("lin_api_", "[0-9A-Za-z]{40}", "linear_key", "a Linear key"),
     _alone("lin_oauth_", "[0-9A-Za-z]{40,64}", "linear_key", "a Linear token"),
     _alone("ntn_", "[0-9]{11}[0-9A-Za-z]{35}", "notion_token", "a Notion token"),
     _alone("secret_", "(?=[A-Za-z]{0,42}[0-9])[0-9A-Za-z]{43}", "notion_token", "a Notion token"),
-    _alone("figd_", _ID + "{40,60}", "figma_token", "a Figma token"),
+    _alone("figd_", _ID + "{38,60}", "figma_token", "a Figma token"),
     Shape(
         "pat", "airtable_token", "an Airtable token", r"(?<![0-9A-Za-z])pat[0-9A-Za-z]{14}\.[0-9a-f]{64}(?![0-9A-Za-z])"
     ),
@@ -440,11 +444,17 @@ SHAPES: tuple[Shape, ...] = (
 )
 
 SERVICES = (
-    "adafruit adobe airtable algolia alibaba artifactory asana atlassian azure beamer bintray bitbucket bittrex "
-    "cloudant cloudflare codecov cohere coinbase confluence confluent contentful datadog discord droneci dropbox etsy "
-    "facebook fastly finicity finnhub flickr freshbooks gitter heroku hubspot ibm_cloud ibmcloud intercom jfrog jira "
-    "kraken kucoin launchdarkly linked_in linkedin looker mailchimp mailgun mapbox mattermost meraki message_bird "
-    "messagebird netlify new_relic newrelic nytimes okta plaid private_ai privateai rapidapi sendbird sentry shodan "
-    "snyk softlayer sonar squarespace sumo sumologic telegram travis twilio twitch twitter yandex zendesk"
+    "adafruit adobe airtable aiven algolia alibaba amplitude artifactory asana assemblyai atlassian azure beamer "
+    "bintray bitbucket bitly bitrise bittrex canva circleci civo clickhouse clickup cloudant cloudflare cloudinary "
+    "codecov cohere coinbase configcat confluence confluent contentful couchbase coveralls data_gov databento datadog "
+    "datagov deepgram deepseek discord disqus droneci dropbox ebay elevenlabs endorlabs etsy exoscale facebook fastly "
+    "figma finicity finnhub flickr freshbooks fullstory gitea gitter greptile gumroad heroku highnote honeycomb "
+    "hubspot ibm_cloud ibmcloud influxdb infomaniak intercom jfrog jira jumpcloud kagi klaviyo kraken kucoin "
+    "launchdarkly linked_in linkedin looker mailchimp mailersend mailgun mapbox mattermost meraki message_bird "
+    "messagebird midtrans mistral mixpanel moonshot netlify new-york-times new_relic newrelic newyorktimes nytimes "
+    "okta ollama onesignal openrouter openweather openweathermap pinecone plaid plivo polymarket postmark private_ai "
+    "privateai rapidapi runpod salesforce scaleway scalr sendbird sentry shodan snowflake snyk softlayer sonar "
+    "squarespace sslmate stability_ai sumo sumologic supabase tableau telegram telnyx together_ai togetherai travis "
+    "twilio twitch twitter upcloud upstage vercel wakatime wandb weatherstack webflow yandex zai zendesk"
 ).split()
 """Services whose keys are letters and digits like any others: they are known by the name beside them."""

@@ -48,7 +48,9 @@ _NAMED = re.compile(
     (?P<name> (?i: passw(?:or)?d | passphrase | secret | token | credential
                  | (?:api|access|account|private|signing|encryption)[ _-]?key ) )
     [\w-]{0,30}+
-    (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+\s{0,3}(?==) )? \s{0,5} (?P<sign> (?: :{1,2}=? | ={1,3} ) >? ) \s{0,5}
+    (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+\s{0,3}(?==) )? \s{0,5}
+        (?P<sign> (?: :{1,2}=? | ={1,3} | \?= ) >? ) \s{0,5}
+      | (?P<default> ["'`]?[\])]{0,2}\s{0,3} (?: \|\|=? | \?\?=? | or ) \s{1,3} | ["'`]\s{0,2},\s{0,3} ) (?=["'`])
       | \s{1,5} (?P<verb> (?i: is | was ) ) \s{1,5}
       | (?P<gap> \s{1,3} ) )
     (?: \\?(?P<quote> ["'`] ) (?P<quoted> (?: (?!(?P=quote)) [^\n\\] ){4,200} )
@@ -56,7 +58,7 @@ _NAMED = re.compile(
 )
 _BESIDE_SERVICE = re.compile(
     rf"(?<![a-z])(?:{'|'.join(sorted(SERVICES, key=len, reverse=True))})[\w.-]{{0,30}}+"
-    r"[\s\"']{0,3}(?:[=:]{1,3}>?|,)[\s\"'`]{0,3}\Z"
+    r"[\s\"')\]]{0,3}(?:[?=:]{1,4}>?|\|\||\?\?|>|,)[\s\"'`]{0,3}\Z"
 )
 _BEFORE = 64
 """Letters before a value that the name of its service is looked for in."""
@@ -220,7 +222,8 @@ def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
                 continue
             spoken = False
         value = match[part]
-        taken = (every and not spoken) or _random(value.strip(), match["name"].lower(), quoted=part == "quoted")
+        sure = every and not spoken and match["default"] is None  # a default need not be for the name before it
+        taken = sure or _random(value.strip(), match["name"].lower(), quoted=part == "quoted")
         if taken and not is_placeholder(value):
             done = match.end()
             yield Secret(

@@ -6,6 +6,7 @@ import json
 import random
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 from contextlib import closing
@@ -275,6 +276,40 @@ def test_an_entry_that_is_not_what_was_written_is_told_and_left_out(tmp_path: Pa
         with closing(_open(tmp_path / str(number))) as record:
             assert record.fault() is None
             assert _held(record) < held and len(_held(record)) == done.saved == len(held) - 1
+
+
+def test_a_changed_bit_of_when_an_entry_was_appended_is_told_and_mended(tmp_path: Path) -> None:
+    """Its id says nothing of it, and what is forgotten goes by it."""
+    with closing(_open(tmp_path)) as record:
+        record.append([_access(1_700_000_000.25, "name_1"), _boost_of("p", "r1", 1_700_000_007.0)])
+        held, path = _held(record), record.path
+    raw = path.read_bytes()
+    for number, at in enumerate((1_700_000_000.25, 1_700_000_007.0)):
+        stored = struct.pack(">d", at) if at % 1 else int(at).to_bytes(4, "big")
+        assert raw.count(stored) == 1
+        for bit in range(0, len(stored) * 8, 3):
+            changed = bytearray(raw)
+            changed[raw.index(stored) + bit // 8] ^= 1 << bit % 8
+            folder = tmp_path / f"{number}-{bit}"
+            torn = _put(folder, bytes(changed))
+            with closing(_open(folder)) as record:
+                assert record.fault() == "1 entries are not what was written"
+            renew(torn, REPOSITORY, "ann", "m1")
+            with closing(_open(folder)) as record:
+                assert record.fault() is None and _held(record) == held, (at, bit)
+
+
+def test_a_record_of_before_gets_the_sums_of_its_moments(tmp_path: Path) -> None:
+    path, held, forgotten = _filled(tmp_path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("ALTER TABLE entries DROP COLUMN moment")
+        db.execute("PRAGMA user_version = 2")
+    damaged = _put(tmp_path / "damaged", path.read_bytes())
+    with closing(_open(tmp_path)) as record:
+        assert record.fault() is None and _held(record) == held
+    renew(damaged, REPOSITORY, "ann", "m1")
+    with closing(_open(tmp_path / "damaged")) as record:
+        assert record.fault() is None and _held(record) == held and record.forgotten_keys(-1) == forgotten
 
 
 def test_pages_that_are_lost_cost_only_what_was_on_them(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ LOW = "k7q2m9x4v1t8b3n6p5r0" * 20
 MIX = "aB3dE7gH1jK5mN9pQ2sT6vX0zL4wR8yC" * 40
 UP = "Q7WE2RT9YU4OP1AS6DF3GH8JK5" * 10
 NUM = "4820917365" * 10
+B32 = "k7q2m5x4v6t3b3n6p5r2" * 20
 UUID = "3f9a0c7b-e1d2-5846-9a0c-7be1d2584613"
 
 SAMPLES: dict[str, tuple[str, ...]] = {
@@ -153,6 +154,86 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "xai_key": (f"xai-{MIX[:80]}",),
     "yandex_key": (f"AQVN{MIX[:36]}", f"YCAJ{MIX[:21]}", f"t1.9eu{MIX[:90]}.{MIX[:86]}"),
 }  # fmt: skip
+SAMPLES |= {
+    "aikido_key": (f"AIK_CI_{MIX[:40]}", f"AIK_CLIENT_{MIX[:24]}", f"AIK_SECRET_{MIX[:64]}"),
+    "alibaba_key": (*SAMPLES["alibaba_key"], f"STS.{MIX[:40]}"),
+    "alibaba_token": (f"CAIS{MIX[:90]}",),
+    "apify_token": (f"apify_api_{MIX[:36]}",),
+    "asaas_token": (f"$aact_prod_{MIX[:60]}",),
+    "astra_token": (f"AstraCS:{MIX[:24]}:{HEX[:64]}",),
+    "brave_key": (f"BSA{MIX[:28]}",),
+    "buildkite_token": (f"bkua_{LOW[:40]}", f"bkpat_{MIX[:54]}"),
+    "canva_secret": (f"cnvca{MIX[:51]}",),
+    "cerebras_key": (f"csk-{LOW[:48]}",),
+    "checkout_key": (f"sk_{UUID}", f"sk_test_{UUID}"),
+    "circleci_token": (f"CCIPAT_{MIX[:22]}_{HEX[:40]}", f"CCIPRJ_{MIX[:22]}_{HEX[:40]}"),
+    "clickup_token": (f"pk_{NUM[:8]}_{UP[:32]}",),
+    "cloudsmith_key": (f"csa_{HEX[:30]}{MIX[:6]}",),
+    "cockroach_key": (f"CCDB1_{MIX[:22]}_{MIX[:40]}",),
+    "configcat_key": (f"configcat-sdk-1/{MIX[:22]}/{MIX[:22]}",),
+    "cursor_key": (f"key_{HEX[:64]}",),
+    "databento_key": (f"db-{MIX[:29]}",),
+    "deno_token": (f"ddp_{MIX[:36]}",),
+    "devcycle_key": tuple(f"dvc_{which}_{MIX[:20]}" for which in ("client", "mobile", "server")),
+    "devin_key": (f"apk_{MIX[:90]}", f"apk_user_{MIX[:140]}=="),
+    "devin_token": (f"cog_{B32[:52]}",),
+    "docker_key": (f"SWMKEY-1-{MIX[:43]}",),
+    "docker_token": (*SAMPLES["docker_token"], f"dckr_oat_{MIX[:32]}", f"SWMTKN-1-{LOW[:50]}-{LOW[:25]}"),
+    "e2b_key": (f"e2b_{HEX[:40]}",),
+    "ebay_secret": (f"PRD-{UUID[:-8]}",),
+    "elastic_key": (f"essu_{MIX[:80]}==",),
+    "elevenlabs_key": (f"sk_{HEX[:48]}",),
+    "endorlabs_key": (f"endr+{MIX[:16]}",),
+    "exoscale_key": (f"EXO{HEX[:24]}",),
+    "flyio_token": (*SAMPLES["flyio_token"], f"FlyV1 fm2_{MIX[:120]},fm2_{MIX[:120]}"),
+    "google_key": (*SAMPLES["google_key"], f"AQ.Ab8RN6{MIX[:44]}"),
+    "ionic_token": (f"ion_{MIX[:42]}",),
+    "jina_key": (f"jina_{HEX[:32]}{MIX[:28]}",),
+    "klaviyo_key": (f"pk_{LOW[:34]}",),
+    "lichess_token": (f"lip_{MIX[:20]}",),
+    "mailersend_token": (f"mlsn.{HEX[:64]}",),
+    "mercury_token": (f"mercury_production_rma_{MIX[:44]}_yrucrem",),
+    "mergify_key": (f"mergify_application_key_{MIX[:60]}",),
+    "midtrans_key": (f"Mid-server-{MIX[:24]}", f"Mid-client-{MIX[:16]}"),
+    "mongodb_secret": (f"mdb_sa_sk_{MIX[:40]}",),
+    "neon_key": (f"napi_{MIX[:64]}",),
+    "notify_key": (f"gcntfy-name-{UUID}-{UUID}",),
+    "onesignal_key": (f"os_v2_app_{B32[:103]}", f"os_v2_org_{B32[:103]}"),
+    "onfido_token": tuple(f"api_live{land}.{MIX[:44]}" for land in ("", "_ca", "_us")),
+    "paddle_key": (f"pdl_live_apikey_{LOW[:26]}_{MIX[:22]}_{MIX[:3]}",),
+    "persona_key": (f"persona_production_{UUID}",),
+    "pinecone_key": (f"pcsk_{MIX[:6]}_{MIX[:63]}",),
+    "pinterest_token": (f"pina_{UP[:60]}",),
+    "polar_token": (f"polar_oat_{MIX[:40]}", f"polar_at_u_{MIX[:40]}", f"polar_pat_{MIX[:40]}"),
+    "posthog_key": (f"phc_{MIX[:43]}", f"phx_{MIX[:47]}"),
+    "proof_key": (f"prf_{MIX[:40]}", f"prf_cli_{MIX[:40]}"),
+    "rainforest_key": (f"apikey_{HEX[:64]}",),
+    "ramp_key": (f"ramp_id_{MIX[:40]}", f"ramp_sec_{MIX[:48]}"),
+    "resend_key": (f"re_{MIX[:8]}_{MIX[:24]}",),
+    "rootly_key": (f"rootly_{HEX[:64]}",),
+    "runpod_key": (f"rpa_{UP[:40]}{LOW[:6]}", f"rpa_{MIX[:30]}"),
+    "samsara_token": (f"samsara_api_{MIX[:30]}",),
+    "segment_token": (f"sgp_{MIX[:64]}",),
+    "slack_token": (*SAMPLES["slack_token"], f"xoxd-{MIX[:60]}%2B{MIX[:40]}%3D"),
+    "tailscale_key": (f"tskey-api-{MIX[:14]}-{MIX[:32]}", f"tskey-auth-{MIX[:14]}-{MIX[:32]}"),
+    "tavily_key": (f"tvly-{MIX[:32]}", f"tvly-dev-{MIX[:32]}"),
+    "telnyx_key": (f"KEY{UP[:32]}_{MIX[:22]}",),
+    "thunderstore_token": (f"tss_{MIX[:40]}",),
+    "together_key": (f"tgp_v1_{MIX[:43]}",),
+    "twitter_token": (f"{'A' * 22}{MIX[:60]}%2B{MIX[:27]}",),
+    "unkey_key": (f"unkey_{MIX[:24]}",),
+    "upcloud_token": (f"ucat_{UP[:26]}",),
+    "valtown_token": (f"vtwn_{MIX[:40]}",),
+    "vercel_token": tuple(f"vc{which}_{MIX[:56]}" for which in "aciprk"),
+    "wakatime_key": (f"waka_{UUID}",),
+    "wandb_key": (f"wandb_v1_{MIX[:77]}",),
+    "workato_token": tuple(f"wrka{land}-eyJhbGciOi{MIX[:20]}.{MIX[:40]}.{MIX[:86]}"
+        for land in ("", "us", "eu", "jp", "sg", "au", "il", "bf")),
+    "workos_key": (f"sk_live_a2V5Xz{MIX[:69]}",),
+    "xai_key": (*SAMPLES["xai_key"], f"xai-{MIX[:40]}_{MIX[:40]}"),
+    "yandex_key": (*SAMPLES["yandex_key"][:2], f"t1.9eu{MIX[:90]}", f"t1.{MIX[:60]}.{MIX[:86]}"),
+    "zuplo_key": (f"zpka_{LOW[:32]}_{HEX[:8]}",),
+}  # fmt: skip
 ALL = [(kind, sample) for kind, samples in SAMPLES.items() for sample in samples]
 
 
@@ -194,6 +275,11 @@ CONTEXTS: dict[str, tuple[str, str]] = {
     "Algolia": (f"algolia: '{LOW[:32]}',", LOW[:32]),
     "Kubernetes": (f"apiVersion: v1\nkind: Secret\ndata:\n  who: {MIX[:24]}==\nother: x\n", f"{MIX[:24]}=="),
     "Beamer": (f"BEAMER_API=b_{LOW[:44]}\n", f"b_{LOW[:44]}"),
+    "Mistral": (f'mistral = process.env.MISTRAL || "{MIX[:32]}"', MIX[:32]),
+    "a default of an environment": ("key = os.getenv('SECRET_KEY', 'dj4ng0-1ns3cure-x9')", "dj4ng0-1ns3cure-x9"),
+    "a default in JavaScript": ("const k = process.env.JWT_SECRET || 'mY5uperS3cret'", "mY5uperS3cret"),
+    "a default in Python": ('k = os.environ.get("API_KEY") or "a8f3k2l9x0"', "a8f3k2l9x0"),
+    "a Makefile": (f"API_KEY ?= {LOW[:24]}\n", LOW[:24]),
     "an npm registry": (f"//registry.npmjs.org/:_authToken={UUID}", UUID),
     "IBM Cloud": (f"ibm_cloud_iam = '{MIX[:44]}'", MIX[:44]),
     "a password of a database": ("postgres://ann:hunter2@db/x", "ann:hunter2"),
@@ -214,6 +300,7 @@ def test_what_has_no_form_of_its_own_is_known_by_what_stands_beside_it(name: str
         "::: fastapi.security.OAuth2PasswordRequestForm\n\n::: fastapi.security.OAuth2PasswordRequestFormStrict",
         "conn = Connection('amqp://guest:guest@localhost//')",
         "token = read_token_from_environment_variable_or_file()",
+        "x = get('token', 'default') or ('password', 'username')",
     ],
 )
 def test_code_that_speaks_of_secrets_has_none(code: str) -> None:
@@ -242,4 +329,4 @@ def test_our_own_code_has_no_secret(room: str) -> None:
 def test_other_shapes_have_another_number() -> None:
     """Memory files are gone through anew when the number is another: raise `RULES` and put the new digest here."""
     told = repr((SHAPES, SERVICES)).encode()
-    assert (RULES, hashlib.blake2b(told, digest_size=8).hexdigest()) == ("2", "c6556f63fba518b3")
+    assert (RULES, hashlib.blake2b(told, digest_size=8).hexdigest()) == ("3", "2684ea87649bd09f")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
@@ -52,3 +55,24 @@ def test_a_password_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(TeamError) as told:
         connection_text(url, {})
     assert "hunter22" not in str(told.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of Unix")
+@pytest.mark.parametrize(
+    ("url", "variable"),
+    [
+        ("postgresql:///?service=hub", "PGSERVICEFILE"),
+        ("postgresql://ann@hub.example/x", "PGSSLROOTCERT"),
+        ("postgresql://ann@hub.example/x?sslrootcert={}", ""),
+    ],
+)
+def test_a_file_that_others_may_write_says_nothing_of_a_hub(tmp_path: Path, url: str, variable: str) -> None:
+    """It could lead to a hub of theirs, and vouch for that."""
+    file = tmp_path / "said"
+    file.write_text("[hub]\nhost=127.0.0.1\n")
+    environ = {"HOME": str(tmp_path)} | ({variable: str(file)} if variable else {})
+    file.chmod(0o600)
+    connection_text(url.format(file), environ)
+    file.chmod(0o666)
+    with pytest.raises(TeamError, match="may be written by other users"):
+        connection_text(url.format(file), environ)

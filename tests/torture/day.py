@@ -2,15 +2,17 @@
 
     python -m tests.torture.day [--minutes N] [--seed N] [--files N]
 
-Edits, saves, renames, switches of branches, recalls, explanations, questions, events, editors and agents that come and
-go; each kind as often for another as in a day's work. Every few seconds the daemon is measured; at the end the lines
-are told with what they gained over their second half, which is 0 where nothing is kept. Exit 1 where one grows.
+Edits, saves, renames, switches of branches, recalls, explanations, questions to a model on loopback, changes from their
+proposal to their archive, editors and agents over MCP that come and go; each kind as often for another as in a day's
+work. Every few seconds the daemon and its home are measured; at the end the lines are told with what they gained over
+their second half, which is 0 where nothing is kept. Exit 1 where one grows that should not.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import subprocess
 import sys
@@ -18,15 +20,21 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from aurora_protocol import RequestFailed
 from aurora_protocol.client import Client
 from tests.e2e.product import Product, product_in
 from tests.e2e.repositories import commit, git, large
+from tests.orchestration.llm.loopback import LoopbackProvider
+from tests.orchestration.soar.minds import Mind
+from tests.server.agents import Raw, raw
+from tests.server.client_requests import configure
 
 EVERY = 10.0
 """Seconds between two measurements."""
@@ -43,14 +51,21 @@ class Measurement(Struct):
     fds: int
     threads: int
     children: int
+    memory_mb: float
+    records_mb: float
+    logs_mb: float
+    rest_mb: float
     actions: int
 
 
 class Day:
     """A developer at work in one repository: each method is one thing that is done."""
 
-    def __init__(self, product: Product, root: Path, chance: random.Random) -> None:
+    def __init__(self, product: Product, root: Path, chance: random.Random, variables: dict[str, str]) -> None:
         self.product = product
+        self.variables = variables
+        self.agents: list[tuple[ExitStack, Raw]] = []
+        self.changes = 0
         self.root = root
         self.chance = chance
         self.sessions: list[Client] = [product.session(root)]
@@ -72,6 +87,13 @@ class Day:
             (3, self.come),
             (3, self.go),
             (1, self.query),
+            (1, self.question),
+            (1, self.agent_comes),
+            (6, self.agent),
+            (1, self.agent_goes),
+            (2, self.change),
+            (1, self.export),
+            (1, self.command),
             (1, self.rename),
             (1, self.switch),
             (1, self.index),
@@ -83,6 +105,13 @@ class Day:
         except RequestFailed as error:
             self.refused[f"{action.__name__}: {str(error)[:100]}"] += 1
         self.done[action.__name__] += 1
+
+    def end(self) -> None:
+        """Everybody goes."""
+        for client in self.sessions:
+            client.close()
+        for stack, _ in self.agents:
+            stack.close()
 
     def module(self) -> Path:
         """Some file of the repository."""
@@ -147,6 +176,62 @@ class Day:
     def query(self, client: Client) -> None:
         client.request("aurora/query", {"query": f"where is handler_{self.chance.randrange(200)}"}, timeout=SECONDS)
 
+    def question(self, client: Client) -> None:
+        """One that the model has to take apart: a name in it makes it another one each time."""
+        number = self.chance.randrange(10**6)
+        text = f"Explain how handler_{number % 200}_1 loads its session and compare it with what {number} handlers do"
+        client.request("aurora/query", {"query": text}, timeout=SECONDS)
+
+    def agent_comes(self, client: Client) -> None:
+        if len(self.agents) < 4:
+            stack = ExitStack()
+            agent = stack.enter_context(raw(self.product.home, self.root, **self.variables))
+            agent.initialize()
+            self.agents.append((stack, agent))
+
+    def agent(self, client: Client) -> None:
+        """An agent asks over MCP."""
+        if not self.agents:
+            return
+        _, agent = self.chance.choice(self.agents)
+        tool = self.chance.choice(("aurora_recall", "aurora_retrieve_context", "aurora_assess"))
+        query = f"how does handler_{self.chance.randrange(200)} load its session"
+        agent.lines.clear()
+        agent.ask(self.done.total(), "tools/call", name=tool, arguments={"query": query})
+
+    def agent_goes(self, client: Client) -> None:
+        if len(self.agents) > 1:
+            stack, _ = self.agents.pop(self.chance.randrange(len(self.agents)))
+            stack.close()
+
+    def change(self, client: Client) -> None:
+        """A change on its way: proposed, worked on task by task, archived."""
+        folder = self.root / "openspec" / "changes"
+        running = sorted(each for each in folder.glob("*") if each.name != "archive")
+        if len(running) < 3:
+            self.changes += 1
+            new = folder / f"add-thing-{self.changes}"
+            new.mkdir(parents=True)
+            (new / "proposal.md").write_text(f"# Add thing {self.changes}\n\n## Why\n\nIt is wanted.\n")
+            (new / "tasks.md").write_text("# Tasks\n\n- [ ] 1.1 Begin\n- [ ] 1.2 Work\n- [ ] 1.3 End\n")
+            return
+        one = self.chance.choice(running)
+        tasks = one / "tasks.md"
+        text = tasks.read_text() if tasks.exists() else ""
+        if "[ ]" in text:
+            tasks.write_text(text.replace("[ ]", "[x]", 1))
+        else:
+            (folder / "archive").mkdir(exist_ok=True)
+            self.changes += 1  # a switch of branches brings back what was archived: its next archive has another name
+            one.rename(folder / "archive" / f"2026-01-01-{one.name}-{self.changes}")
+
+    def export(self, client: Client) -> None:
+        client.request("aurora/memory/export", {"path": str(self.root.parent / "out.jsonl")}, timeout=SECONDS)
+
+    def command(self, client: Client) -> None:
+        words = self.chance.choice((("mem", "handler_7_3"), ("doctor",), ("status",), ("deliverable", "list")))
+        self.product.aurora(*words, cwd=self.root)
+
     def rename(self, client: Client) -> None:
         path = self.module()
         path.rename(path.with_name(f"module_{self.chance.randrange(10**4, 10**5)}.py"))
@@ -161,12 +246,22 @@ class Day:
         client.request("aurora/index", {}, timeout=SECONDS)
 
 
-def measured(daemon: psutil.Process, began: float, actions: int) -> Measurement:
-    """The daemon as it is now."""
+def measured(daemon: psutil.Process, home: Path, began: float, actions: int) -> Measurement:
+    """The daemon and its home as they are now."""
     with daemon.oneshot():
         rss, threads = daemon.memory_info().rss / (1 << 20), daemon.num_threads()
     children = len(daemon.children(recursive=True))
-    return Measurement(round(time.monotonic() - began, 1), round(rss, 1), daemon.num_fds(), threads, children, actions)
+    sizes: Counter[str] = Counter()
+    for folder, _, names in os.walk(home):
+        place = Path(folder).relative_to(home).parts[:1]
+        for name in names:
+            try:
+                sizes[place[0] if place else ""] += (Path(folder) / name).lstat().st_size
+            except FileNotFoundError:
+                continue
+    stored = [round(sizes.pop(name, 0) / (1 << 20), 2) for name in ("memory", "records", "logs")]
+    at, rest = round(time.monotonic() - began, 1), round(sizes.total() / (1 << 20), 2)
+    return Measurement(at, round(rss, 1), daemon.num_fds(), threads, children, *stored, rest, actions)
 
 
 def slope(lines: list[Measurement], name: str) -> float:
@@ -186,7 +281,14 @@ def main() -> int:
     parser.add_argument("--files", type=int, default=200)
     wanted = parser.parse_args()
     lines: list[Measurement] = []
-    with tempfile.TemporaryDirectory(prefix="day-") as folder, product_in(Path(folder) / "home") as product:
+    with (
+        tempfile.TemporaryDirectory(prefix="day-") as folder,
+        LoopbackProvider() as provider,
+        product_in(Path(folder) / "home", **provider.environ) as product,
+    ):
+        provider.otherwise = Mind(("Explain how a handler loads its session", "Compare two handlers"))
+        unlimited = {"enabled": False}
+        configure(product.home, provider, cost_budgets=unlimited)
         root = large(Path(folder) / "work", wanted.files)
         for command in (("init", "-q", "-b", "main"), ("config", "gc.auto", "0")):
             subprocess.run(["git", "-C", root, *command], check=True)
@@ -194,18 +296,19 @@ def main() -> int:
         git(root, "branch", "side")
         product.json("index", cwd=root)
         (daemon,) = product.daemons()
-        day = Day(product, root, random.Random(wanted.seed))
+        day = Day(product, root, random.Random(wanted.seed), provider.environ)
         began = time.monotonic()
         until = began + wanted.minutes * 60
-        print(f"seed {wanted.seed}; s, MB, descriptors, threads, children, actions", flush=True)
-        while time.monotonic() < until:
-            day.act()
-            if time.monotonic() - began >= EVERY * (len(lines) + 1):
-                lines.append(measured(daemon, began, day.done.total()))
-                each = lines[-1]
-                print(each.at, each.rss_mb, each.fds, each.threads, each.children, each.actions, sep="\t", flush=True)
-        for client in day.sessions:
-            client.close()
+        print(f"seed {wanted.seed}", *Measurement.__struct_fields__, sep="\t", flush=True)
+        try:
+            while time.monotonic() < until:
+                day.act()
+                provider.requests.clear()
+                if time.monotonic() - began >= EVERY * (len(lines) + 1):
+                    lines.append(measured(daemon, product.home, began, day.done.total()))
+                    print(*astuple(lines[-1]), sep="\t", flush=True)
+        finally:
+            day.end()
         print(dict(day.done), dict(day.refused), sep="\n")
     grown = False
     for name, limit in GROWTH.items():

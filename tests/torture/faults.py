@@ -245,7 +245,8 @@ def stranger(product: Product, root: Path, chance: random.Random) -> Iterator[No
 @fault
 def hostile(product: Product, root: Path, chance: random.Random) -> Iterator[None]:
     """The workspace has become one that was made to harm."""
-    from tests.torture.hostile_workspaces import WORKSPACES, trap_in
+    from tests.torture.hostile_ways import WORKSPACES
+    from tests.torture.hostile_workspaces import trap_in
 
     folder = root.parent / f"trap-{chance.getrandbits(40)}"
     folder.mkdir()

@@ -60,7 +60,8 @@ def hostile(build: Builder) -> Builder:
     return build
 
 
-def _repository(root: Path) -> Path:
+def repository(root: Path) -> Path:
+    """Make it one, of one commit; its folder."""
     git(root, "init", "-q", "-b", "main")
     git(root, "add", ".")
     git(root, "commit", "-qm", "begin")
@@ -68,7 +69,7 @@ def _repository(root: Path) -> Path:
 
 
 def _configured(root: Path, text: str) -> None:
-    with (_repository(root) / "config").open("a") as config:
+    with (repository(root) / "config").open("a") as config:
         config.write(text)
 
 
@@ -83,7 +84,7 @@ def git_fsmonitor(root: Path, trap: Trap) -> None:
 @hostile
 def git_hooks(root: Path, trap: Trap) -> None:
     names = ("post-index-change", "post-checkout", "pre-commit", "reference-transaction", "fsmonitor-watchman")
-    folder = _repository(root) / "hooks"
+    folder = repository(root) / "hooks"
     folder.mkdir(exist_ok=True)
     for name in names:
         (folder / name).symlink_to(trap.program)
@@ -191,7 +192,7 @@ def git_submodule_loops(root: Path, trap: Trap) -> None:
     (root / ".gitmodules").write_text(f'[submodule "x"]\n\tpath = x\n\turl = ./\n\tupdate = !{trap.program}\n')
     (root / "x").mkdir()
     (root / "x" / ".git").write_text("gitdir: ../.git/modules/x\n")
-    modules = _repository(root) / "modules"
+    modules = repository(root) / "modules"
     modules.mkdir()
     (modules / "x").symlink_to(modules)
 
@@ -211,38 +212,38 @@ def git_work_tree_that_lies(root: Path, trap: Trap) -> None:
 
 @hostile
 def git_common_folder_loops(root: Path, trap: Trap) -> None:
-    (_repository(root) / "commondir").write_text("../.git/./\n" * 1000)
+    (repository(root) / "commondir").write_text("../.git/./\n" * 1000)
 
 
 @hostile
 def git_packed_refs_garbage(root: Path, trap: Trap) -> None:
-    folder = _repository(root)
+    folder = repository(root)
     (folder / "packed-refs").write_bytes(b"# pack-refs with: peeled\n" + b"\0\xff" * 50_000 + b"\n^\n" * 5000)
     (folder / "refs" / "heads" / "main").write_text("z" * 100_000)
 
 
 @hostile
 def git_alternates_elsewhere(root: Path, trap: Trap) -> None:
-    info = _repository(root) / "objects" / "info"
+    info = repository(root) / "objects" / "info"
     info.mkdir(exist_ok=True)
     (info / "alternates").write_text(f"{trap.outside}/.git/objects\n/dev/zero\n../objects\n" * 50)
 
 
 @hostile
 def git_index_garbage(root: Path, trap: Trap) -> None:
-    (_repository(root) / "index").write_bytes(b"DIRC\0\0\0\2\xff\xff\xff\xff" + b"A" * 100_000)
+    (repository(root) / "index").write_bytes(b"DIRC\0\0\0\2\xff\xff\xff\xff" + b"A" * 100_000)
 
 
 @hostile
 def git_head_is_a_pipe(root: Path, trap: Trap) -> None:
-    head = _repository(root) / "HEAD"
+    head = repository(root) / "HEAD"
     head.unlink()
     os.mkfifo(head)
 
 
 @hostile
 def git_config_is_a_pipe(root: Path, trap: Trap) -> None:
-    config = _repository(root) / "config"
+    config = repository(root) / "config"
     config.unlink()
     os.mkfifo(config)
 
@@ -256,14 +257,14 @@ def git_excludes_without_end(root: Path, trap: Trap) -> None:
 
 @hostile
 def git_packs_garbage(root: Path, trap: Trap) -> None:
-    pack = _repository(root) / "objects" / "pack"
+    pack = repository(root) / "objects" / "pack"
     for end in ("pack", "idx", "rev", "bitmap"):
         (pack / f"pack-{'a' * 40}.{end}").write_bytes(b"PACK\0\0\0\2\xff\xff\xff\xff" + b"\xff" * 5000)
 
 
 @hostile
 def git_commits_that_command_terminals(root: Path, trap: Trap) -> None:
-    _repository(root)
+    repository(root)
     (root / "second_one.py").write_text("def second_one(y): return y\n")
     git(root, "commit", "-qam", "\x1b]0;owned\x07\x1b[2J\u202ereversed\u2066 second_one \x9b31m" + "long " * 20_000)
 
@@ -396,7 +397,7 @@ def ignore_bomb(root: Path, trap: Trap) -> None:
 @hostile
 def attributes_bomb(root: Path, trap: Trap) -> None:
     (root / ".gitattributes").write_text("\n".join(f"{'*a' * 50}{n} text diff=x{n}" for n in range(20_000)))
-    _repository(root)
+    repository(root)
 
 
 @hostile

@@ -12,7 +12,8 @@ import pytest
 
 from tests.torture import targets
 from tests.torture.faults import FAULTS
-from tests.torture.hostile_workspaces import WORKSPACES, trap_in
+from tests.torture.hostile_ways import WORKSPACES
+from tests.torture.hostile_workspaces import trap_in
 from tests.torture.table import CELLS, furnish, table_text
 from tests.torture.workspace import workspace
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import math
+import struct
 from typing import Annotated
 
 import msgspec
@@ -16,6 +18,7 @@ FORGET = "forget"
 """Kind of an entry that says what is to be forgotten (`Forget`); the others are types of an export's lines."""
 
 Sequence = Annotated[int, Meta(ge=1, le=(1 << 63) - 1)]
+_DOUBLE, _BITS = struct.Struct(">d"), struct.Struct(">Q")
 _Id = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
 
 
@@ -62,6 +65,23 @@ def entry_id(author: str, machine: str, sequence: int, kind: str, body: str) -> 
     """Id of an entry: the same everywhere, and another one if a byte of it were different."""
     content = msgspec.json.encode((author, machine, sequence, kind, body))
     return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def moment_sum(id_: str, at: float) -> int:
+    """Sum of when an entry was appended, which its id says nothing of: by it a changed bit on the disk is known."""
+    told = b"%b|%b" % (id_.encode(), _DOUBLE.pack(at))
+    return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest(), "big", signed=True)
+
+
+def mended_moment(id_: str, at: float, told: int) -> float | None:
+    """When an entry was appended, where one bit of that or of its sum `told` changed; None where more did."""
+    if (moment_sum(id_, at) ^ told).bit_count() <= 1:
+        return at
+    (bits,) = _BITS.unpack(_DOUBLE.pack(at))
+    tries = [float(_DOUBLE.unpack(_BITS.pack(bits ^ 1 << bit))[0]) for bit in range(64)]
+    if at.is_integer() and abs(at) < 1 << 52:  # SQLite keeps a whole number as one
+        tries += [float(int(at) ^ 1 << bit) for bit in range(52)]
+    return next((each for each in tries if math.isfinite(each) and moment_sum(id_, each) == told), None)
 
 
 def checked(entry: Entry, repository: str) -> Entry:

@@ -1,4 +1,5 @@
-"""Check of a record's file: SQLite's own, then every entry by its id, which is the hash of what it says.
+"""Check of a record's file: SQLite's own, then every entry by its id, which is the hash of what it says, and by the
+sum of when it was appended.
 
 Reads one moment of the file on a connection of its own, so that who appends meanwhile waits for nothing. Blocks.
 """
@@ -7,11 +8,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import struct
 from contextlib import closing
 from pathlib import Path
 
 from aurora_memory import StoreCorrupt
-from aurora_memory.record.entry import entry_id
+from aurora_memory.record.entry import entry_id, moment_sum
 from aurora_memory.store.connection import BUSY_SECONDS, explained, not_text
 
 _HASH = re.compile(r"[0-9a-f]{32}")
@@ -37,12 +39,12 @@ def _rows_fault(db: sqlite3.Connection) -> str | None:
     """Entries that are not what was written, and heads and forgotten ids that cannot be."""
     changed = 0
     last: dict[tuple[str, str], int] = {}
-    for id_, author, machine, sequence, kind, body in db.execute(
-        "SELECT id, author, machine, sequence, kind, body FROM entries"
+    for id_, author, machine, sequence, kind, body, at, moment in db.execute(
+        "SELECT id, author, machine, sequence, kind, body, at, moment FROM entries"
     ):
         try:
-            whole = id_ == entry_id(author, machine, sequence, kind, body)
-        except TypeError:  # one bit made a blob of a text
+            whole = id_ == entry_id(author, machine, sequence, kind, body) and moment == moment_sum(id_, at)
+        except (TypeError, struct.error):  # one bit made a blob of a text, or of a number
             whole = False
         if whole:
             last[author, machine] = max(last.get((author, machine), 0), sequence)

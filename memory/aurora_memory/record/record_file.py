@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from aurora_memory import StoreCorrupt, StoreError, StoreForeign, StoreTooNew
 from aurora_memory.record import record_check
-from aurora_memory.record.entry import FORGET, Draft, Entry, checked, entry_id, forget_of
+from aurora_memory.record.entry import FORGET, Draft, Entry, checked, entry_id, forget_of, moment_sum
 from aurora_memory.record.entry_keys import entry_keys
 from aurora_memory.store.connection import BUSY_SECONDS, explained
 from aurora_memory.store.log_bits import refuse_changed_log
@@ -54,6 +54,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         f"INSERT INTO keys SELECT aurora_key(id, kind, body), number FROM entries WHERE kind <> '{FORGET}'",
         # The same wherever the code that it spoke of stands by now (`loose_key`).
         "ALTER TABLE forgotten ADD COLUMN loose TEXT NOT NULL DEFAULT ''",
+    ),
+    (
+        # Sum of when an entry was appended (`moment_sum`): its id says nothing of it, and forgetting goes by it.
+        "ALTER TABLE entries ADD COLUMN moment INTEGER NOT NULL DEFAULT 0",
+        "UPDATE entries SET moment = aurora_moment(id, at)",
     ),
 )
 """Shapes of the file, the latest last; append only. `user_version` counts them."""
@@ -325,8 +330,17 @@ def _add(db: sqlite3.Connection, entries: Sequence[Entry]) -> int:
                 db.execute("INSERT INTO forgotten VALUES (?, ?, ?, ?)", (each.id, key, int(latest or 0), loose))
                 continue
         cursor = db.execute(
-            f"INSERT OR IGNORE INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (each.id, each.author, each.machine, each.sequence, each.at, each.kind, each.body),
+            f"INSERT OR IGNORE INTO entries ({_COLUMNS}, moment) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                each.id,
+                each.author,
+                each.machine,
+                each.sequence,
+                each.at,
+                each.kind,
+                each.body,
+                moment_sum(each.id, each.at),
+            ),
         )
         if not cursor.rowcount:
             continue
@@ -356,6 +370,11 @@ def _unknown(db: sqlite3.Connection, drafts: Iterable[Draft]) -> list[Draft]:
 
 def _key(id_: str, kind: str, body: str) -> str:
     return entry_keys(Entry(id_, "", "", "", 1, 0.0, kind, body))[1]
+
+
+def _moment(id_: object, at: object) -> int:
+    """Sum of when an entry was appended; one that fits nothing where a bit has made something else of either."""
+    return moment_sum(id_, at) if isinstance(id_, str) and isinstance(at, float) else 0
 
 
 def _count(db: sqlite3.Connection, entry: Entry) -> None:
@@ -434,6 +453,7 @@ def _settle(db: sqlite3.Connection, path: Path, repository: str) -> None:
         db.execute(f"PRAGMA {pragma}")
     db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, too
     db.create_function("aurora_key", 3, _key, deterministic=True)
+    db.create_function("aurora_moment", 2, _moment, deterministic=True)
     with _transaction(db):
         shape = int(db.execute("PRAGMA user_version").fetchone()[0])
         if shape > len(MIGRATIONS):

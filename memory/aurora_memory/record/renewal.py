@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from aurora_memory import StoreError
-from aurora_memory.record.entry import Entry, InvalidEntry, entry_id
+from aurora_memory.record.entry import Entry, InvalidEntry, entry_id, mended_moment
 from aurora_memory.record.record_file import Forgotten, Record
 from aurora_memory.store.export_format import InvalidExport
 from aurora_memory.store.page_reader import INDEX_INTERIOR, INDEX_LEAF, TABLE_LEAF, Pages, Text, record
@@ -99,10 +99,22 @@ def _entries(pages: Pages, repository: str) -> Iterator[Entry]:
         for cell in pages.cells(number):
             match record(cell.payload):
                 case [None, Text() as id_, Text() as who, Text() as machine, int() as sequence, at, Text() as kind,
-                      Text() as body] if isinstance(at, (int, float)):  # fmt: skip
+                      Text() as body, *sums] if isinstance(at, (int, float)):  # fmt: skip
                     told = [each.decode("utf-8", "replace") for each in (id_, who, machine, kind, body)]
                     if told[0] == entry_id(told[1], told[2], sequence, told[3], told[4]):
-                        yield Entry(told[0], repository, told[1], told[2], sequence, float(at), told[3], told[4])
+                        moment = _moment(told[0], float(at), sums)
+                        if moment is not None:
+                            yield Entry(told[0], repository, told[1], told[2], sequence, moment, told[3], told[4])
+
+
+def _moment(id_: str, at: float, sums: list[object]) -> float | None:
+    """When an entry was appended; None where it cannot be told. A record of before had no sums of that."""
+    match sums:
+        case []:
+            return at
+        case [int() as told]:
+            return mended_moment(id_, at, told)
+    return None
 
 
 def _forgotten(pages: Pages) -> Iterator[Forgotten]:
