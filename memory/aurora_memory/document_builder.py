@@ -26,13 +26,12 @@ from aurora_memory.documents import (
     ReasoningMetadata,
     RetentionRule,
 )
-from aurora_memory.semantic_tags import Tags, code_tags, knowledge_tags
+from aurora_memory.semantic_tags import Tags, code_tags, compliance_of, knowledge_tags
 
 if TYPE_CHECKING:
     from aurora_memory.views import ChunkView, Commits, Edge
 
 _DEPENDENCIES = frozenset({"calls", "inherits"})
-_SECURITY = "security"
 
 
 def code_document(
@@ -183,9 +182,9 @@ def iso_time(seconds: float) -> str:
 
 def _governance(tags: Sequence[str], rules: Sequence[RetentionRule], domain: str) -> Governance:
     """Rules of a chunk's type, and those that security and idleness ask of any."""
-    critical = domain == _SECURITY
+    critical = compliance_of(domain)
     return Governance(
-        compliance_tags=(*tags, *((_SECURITY,) if critical else ())),
+        compliance_tags=(*tags, *critical),
         lifespan_policy="conditional",
         retention_rules=(
             *rules,

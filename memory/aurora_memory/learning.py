@@ -37,7 +37,17 @@ from aurora_memory.tokens import terms
 Outcome = Literal["success", "partial", "failure"]
 
 _FILLER = """please could would can you like want need know tell show me us thanks thank hi hey hello detail detailed
-    details briefly short shortly quickly exactly really just here now again once more also help kindly question"""
+    details briefly short shortly quickly exactly really just here now once again more also help kindly question way"""
+
+_ASKED_AS = {
+    "explain": "explain describe clarify outline illustrate understand analyze analyse",
+    "compare": "compare contrast",
+    "fix": "fix repair mend",
+    "work": "works work operates operate behaves behave",
+}
+"""Words of asking that mean one thing. None that names of code, or what is asked of, are likely to be."""
+_ASKING = re.compile(rf"(?<![\w.`$-])(?:{'|'.join(' '.join(_ASKED_AS.values()).split())})(?![\w.`($-])", re.IGNORECASE)
+_MEANT = {word: meant for meant, words in _ASKED_AS.items() for word in words.split()}
 
 MAX_RETRIEVED = 1000
 MAX_QUERY = 20_000
@@ -256,9 +266,10 @@ def alikeness(one: ReasoningDocument, other: ReasoningDocument, policy: Learning
     """How much two ways of working are one, in [0, 1]; 0 where they are not.
 
     The same question, with a few words more or less around it, taken apart in as many steps about the same: a model
-    never words them twice alike. A word in the place of another ("login" for "request") makes another question.
+    never words them twice alike. A word in the place of another ("login" for "request") makes another question; a word
+    of asking in the place of one that means the same ("describe" for "explain") does not.
     """
-    mine, theirs = (stems_of(each.content.original_query) - _filler() for each in (one, other))
+    mine, theirs = (stems_of(_as_asked(each.content.original_query)) - _filler() for each in (one, other))
     if not (mine <= theirs or theirs <= mine) or len(one.content.subgoals) != len(other.content.subgoals):
         return 0.0
     asked, planned = _shared(mine, theirs), _shared(_steps(one.content), _steps(other.content))
@@ -271,8 +282,13 @@ def _filler() -> frozenset[str]:
     return frozenset(stems_of(_FILLER))
 
 
+def _as_asked(text: str) -> str:
+    """A text with one word for each way of asking."""
+    return _ASKING.sub(lambda found: _MEANT[found[0].lower()], text)
+
+
 def _steps(content: ReasoningContent) -> set[str]:
-    return stems_of(" ".join(subgoal.description for subgoal in content.subgoals))
+    return stems_of(_as_asked(" ".join(subgoal.description for subgoal in content.subgoals)))
 
 
 def _shared(mine: set[str], theirs: set[str]) -> float:

@@ -31,6 +31,8 @@ _ANY_WORD = re.compile(r"[^\W_]\w*")
 _CLASS_LIKE = frozenset({"class", "interface", "struct", "trait", "enum", "type", "namespace"})
 _REASONING_ROLE = "decomposition-pattern"
 _KNOWLEDGE_ROLE = "knowledge"
+_SECURITY = "security"
+"""The domain that is a compliance tag as well."""
 
 
 class Tags(Struct, frozen=True):
@@ -108,6 +110,11 @@ def domain_of(weighted: Iterable[tuple[str, float]]) -> str:
                 scores[domain] += weight
     best = max(scores, key=scores.__getitem__)
     return best if scores[best] >= TELLING else GENERAL
+
+
+def compliance_of(domain: str) -> tuple[str, ...]:
+    """The compliance tags that a chunk of a domain has by that alone."""
+    return (_SECURITY,) if domain == _SECURITY else ()
 
 
 def pattern_name(query: str) -> str:

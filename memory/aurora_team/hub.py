@@ -22,7 +22,7 @@ from aurora_team import HubAway, HubRefused, TeamError
 from aurora_team.address import connection_text
 from aurora_team.deadline import Deadline
 from aurora_team.guise import Stream
-from aurora_team.schema import migrate, refuse_newer, refuse_older
+from aurora_team.schema import migrate, refuse_name, refuse_newer, refuse_older
 
 DEADLINE = 20.0
 """Seconds after which a hub counts as hanging, for one step of a synchronization."""
@@ -87,6 +87,7 @@ class Hub:
 
     def create_team(self, team: str) -> None:
         """Set the hub up, or bring it to this AURORA's shape, and make a team with this role in it."""
+        refuse_name(team)
         with self._step() as db:
             migrate(db)
             with db.transaction():
@@ -100,6 +101,8 @@ class Hub:
         with self._step() as db, db.transaction():
             if not _one(db.execute("SELECT count(*) FROM pg_roles WHERE rolname = %s", (role,))):
                 raise TeamError(f"the server has no role {role!r}; make it with: createuser {role} --pwprompt")
+            if not _one(db.execute("SELECT count(*) FROM aurora.teams WHERE team_id = %s", (team,))):
+                raise TeamError(f"the hub has no team {team!r}; make it with: aurora team create URL {team}")
             db.execute(sql.SQL("GRANT aurora_members TO {}").format(sql.Identifier(role)))
             db.execute(
                 """INSERT INTO aurora.members (team_id, role) VALUES (%s, %s)
@@ -108,10 +111,13 @@ class Hub:
             )
 
     def remove_member(self, team: str, role: str) -> bool:
-        """Take a member out of a team, as the hub's owner; whether he was in it. What he sent stays."""
+        """Take a member out of a team, as the hub's owner; whether he was in it. What he sent stays, and whose it is
+        another role may say then: that person's new one.
+        """
         with self._step() as db:
             cursor = db.execute(
-                "UPDATE aurora.members SET left_at = now() WHERE team_id = %s AND role = %s AND left_at IS NULL",
+                """UPDATE aurora.members SET left_at = now(), author = NULL
+                   WHERE team_id = %s AND role = %s AND left_at IS NULL""",
                 (team, role),
             )
             return bool(cursor.rowcount)
@@ -134,7 +140,10 @@ class Hub:
     def claim(self, team: str, author: str) -> None:
         """Say that this role's entries are `author`'s. Raises HubRefused where another's are, or it has another."""
         with self._step() as db:
-            db.execute("SELECT aurora.claim(%s, %s)", (team, author))
+            try:
+                db.execute("SELECT aurora.claim(%s, %s)", (team, author))
+            except psycopg.errors.UniqueViolation as error:
+                raise HubRefused(f"another role of the team {team} has the entries of this person") from error
 
     def leave(self, team: str) -> None:
         """Leave a team: nothing is read or written there any more. What was sent stays; forget it first."""
@@ -151,14 +160,13 @@ class Hub:
         author, machine = stream
         with self._step() as db, db.transaction():
             # Numbers of a stream are given out and seen in one order: a reader's cursor passes over none.
-            key = "\x1f".join((team, repository, author, machine))
-            db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (key,))
+            db.execute("SELECT aurora.take_turn(%s)", (team,))
             numbers = db.execute(
                 """INSERT INTO aurora.entries (team_id, repository, author, machine, id, sequence, at, kind, body)
                    SELECT %s, %s, %s, %s, id, sequence, at, kind, body
                    FROM unnest(%s::text[], %s::bigint[], %s::float8[], %s::text[], %s::text[])
                      AS given (id, sequence, at, kind, body)
-                   ON CONFLICT (team_id, repository, id) DO NOTHING RETURNING arrival""",
+                   ON CONFLICT (team_id, repository, author, id) DO NOTHING RETURNING arrival""",
                 (team, repository, author, machine, *map(list, columns)),
             ).fetchall()
             told = typed.convert(numbers, list[tuple[int]])
@@ -207,7 +215,10 @@ class Hub:
             with self._step() as db:
                 return int(_one(db.execute("SELECT max(number) FROM aurora.migrations")) or 0)
         except HubRefused as error:
-            raise HubRefused(f"this role is in no team of the hub, or it is no hub ({error})") from error
+            raise HubRefused(
+                "this role is in no team of the hub, or it is no hub; "
+                f"its owner lets a role in with: aurora team members URL TEAM --add ROLE ({error})"
+            ) from error
 
     @contextmanager
     def _step(self) -> Iterator[Connection[tuple[Any, ...]]]:

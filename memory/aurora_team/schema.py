@@ -7,9 +7,10 @@ and no DELETE; what they may change they change through functions with a fixed s
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, LiteralString
 
-from aurora_team import HubRefused, HubTooNew
+from aurora_team import HubRefused, HubTooNew, TeamError
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -52,7 +53,7 @@ _TABLES: tuple[LiteralString, ...] = (
          UNIQUE (team_id, author)
        )""",
     "CREATE SEQUENCE aurora.arrivals",
-    # `arrival` rises within what one person sends from one machine: a writer takes the stream's lock before it counts.
+    # `arrival` rises within what one person sends from one machine: a writer takes his turn before it counts.
     """CREATE TABLE aurora.entries (
          team_id text COLLATE "C" NOT NULL,
          repository text COLLATE "C" NOT NULL CHECK (length(repository) BETWEEN 1 AND 400),
@@ -134,7 +135,24 @@ _FUNCTIONS: tuple[LiteralString, ...] = (
     "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA aurora TO aurora_members",
 )
 
-MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = ((*_TABLES, *_PARTITIONS_BY_HASH, *_RIGHTS, *_FUNCTIONS),)
+_OWN_LOCKS_AND_IDS: tuple[LiteralString, ...] = (
+    # Whoever else knows an entry's id must not be able to take it first: the writer would think that he has sent it.
+    "ALTER TABLE aurora.entries DROP CONSTRAINT entries_team_id_repository_id_key",
+    "ALTER TABLE aurora.entries ADD UNIQUE (team_id, repository, author, id)",
+    # An advisory lock can be held by any role of the server, for ever; this row by its own member alone.
+    """CREATE FUNCTION aurora.take_turn(team text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+       SET search_path = pg_catalog, pg_temp AS $$ BEGIN
+         PERFORM FROM aurora.members WHERE team_id = team AND role = session_user AND left_at IS NULL
+         FOR NO KEY UPDATE;
+       END $$""",
+    "REVOKE ALL ON FUNCTION aurora.take_turn(text) FROM PUBLIC",
+    "GRANT EXECUTE ON FUNCTION aurora.take_turn(text) TO aurora_members",
+)
+
+MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (
+    (*_TABLES, *_PARTITIONS_BY_HASH, *_RIGHTS, *_FUNCTIONS),
+    _OWN_LOCKS_AND_IDS,
+)
 """Shapes of the hub, the latest last; append only. The table `aurora.migrations` says which are there."""
 
 
@@ -162,6 +180,12 @@ def migrate(db: Connection[tuple[object, ...]]) -> int:
                 db.execute(statement)
             db.execute("INSERT INTO aurora.migrations (number) VALUES (%s)", (shape + 1,))
         made += 1
+
+
+def refuse_name(team: str) -> None:
+    """Raise TeamError where a team cannot be called so."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", team):
+        raise TeamError(f"a team is not called {team[:60]!r}: up to 40 small letters, digits and hyphens, as red-crew")
 
 
 def refuse_newer(shape: int) -> None:

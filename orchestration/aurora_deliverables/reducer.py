@@ -282,11 +282,18 @@ class Reducer:
         self._failed = True if what.deliverable_failed is None and what.failure_type else what.deliverable_failed
 
     def _revived(self, _: Revived, at: float) -> None:
+        left_at, last = self._completed_at, None
+        for span in reversed(self._done):
+            if span.phase != "archive":
+                last = span
+                break
+            left_at = span.started_at
+        # A phase that was told to be over before the end is taken up again by nobody.
+        self.current_phase = last.phase if last is not None and last.completed_at == left_at else None
         self._completed_at = self._failure = self._failed = None
         self.settled = self._withdrawn = False
-        self.current_phase = next((span.phase for span in reversed(self._done) if span.phase != "archive"), None)
         self._since = at
-        self.status = status_in(self.current_phase)
+        self.status = status_in(last.phase if last is not None else None)
 
     def _renamed(self, what: Renamed, _: float) -> None:
         self._names.pop(what.name, None)

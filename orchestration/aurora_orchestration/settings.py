@@ -11,114 +11,21 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-Share = Annotated[float, Meta(ge=0, le=1)]
-Amount = Annotated[float, Meta(ge=0)]
-Positive = Annotated[float, Meta(gt=0)]
-Count = Annotated[int, Meta(ge=0)]
-AtLeastOne = Annotated[int, Meta(ge=1)]
-Words = tuple[str, ...]
-
-ANYONE = Meta(extra={"workspace": "any"})
-"""Mark of what a workspace's own `.aurora/config.json` may say as well. Without one, only the user's file may."""
-TRUSTED = Meta(extra={"workspace": "trusted"})
-"""The same once the workspace is trusted: what runs something, redirects what is sent, reads files elsewhere, or makes
-AURORA speak up unasked (ruling 16)."""
-ONLY_HIGHER = Meta(extra={"stricter": "higher"})
-"""Mark of what a workspace can only raise: numbers, `true` over `false`, later choices over earlier ones."""
-ONLY_LOWER = Meta(extra={"stricter": "lower"})
-"""Mark of what a workspace can only lower."""
-
-HomePath = Annotated[str, Meta(extra={"path": "home"})]
-"""A path in which `~/.aurora` is the home folder, wherever that is."""
-
-
-class ModelSettings(Struct, frozen=True, kw_only=True):
-    """One model: who provides it, which it is, and how it is asked."""
-
-    provider: Annotated[
-        str,
-        Meta(min_length=1, max_length=40, examples=["anthropic", "openai", "ollama", "vllm", "llama.cpp", "editor"]),
-    ]
-    """Who serves the model. `anthropic` is asked by its own SDK, `editor` is the connected editor's own model;
-    `openai`, `ollama`, `vllm` and `llama.cpp` speak the OpenAI wire format."""
-    model: Annotated[
-        str, Meta(min_length=1, max_length=200, examples=["claude-sonnet-4.5", "gpt-4-turbo", "llama3:70b"])
-    ]
-    """The model's name, as its provider spells it."""
-    base_url: Annotated[str | None, Meta(examples=["https://api.anthropic.com/v1", "http://localhost:11434/v1"])] = None
-    """Where requests go; `null` or nothing for the provider's usual address."""
-    api_key_env: Annotated[
-        str | None,
-        Meta(
-            examples=["ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
-            extra_json_schema={"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"},
-        ),
-    ] = None
-    """The *name* of the environment variable that holds the key, never the key itself. `null` where no key is
-    needed."""
-    max_tokens: AtLeastOne | None = None
-    """At most so many tokens in an answer; without it 4096 of the reasoning model, 8192 of the solving one."""
-    temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
-    """How freely the model answers: 0 is the most predictable. Without it 0 of the reasoning model, 0.7 of the solving
-    one; a model that takes none is asked without."""
-    timeout_seconds: Positive = 60.0
-    """How long one answer may take."""
-    headers: dict[str, str] = {}
-    """Further HTTP headers of every request, by name."""
-    purpose: str = ""
-    """Note on what this model is for, in words: for whoever reads the file. AURORA makes no use of it."""
-
-
-class Tier(Struct, frozen=True, kw_only=True):
-    """One model, and the complexities it is asked for."""
-
-    model: Annotated[str, Meta(min_length=1, max_length=200)]
-    """The model's name, as its provider spells it."""
-    use_for: tuple[Literal["simple", "medium", "complex", "critical"], ...]
-    """The complexities it is asked for."""
-
-
-class PreferenceRouting(Struct, frozen=True, kw_only=True):
-    """Choice of the reasoning model by complexity, once per query (§3.3); off while no tier is given."""
-
-    enabled: bool = True
-    """Whether tiers are followed."""
-    tiers: dict[str, Tier] = {}
-    """Models by a name of yours, each with the complexities it is for."""
-
-
-class Caps(Struct, frozen=True, kw_only=True):
-    """Bounds of one run: money, calls and time, looked at before each call."""
-
-    run_usd: Annotated[Amount, ONLY_LOWER] = 2.0
-    """US dollars per run."""
-    phase_usd: Annotated[dict[str, Amount], ONLY_LOWER] = {}
-    """US dollars per phase of a run, by the phase's name."""
-    max_calls: Annotated[AtLeastOne, ONLY_LOWER] = 60
-    """Calls per run."""
-    run_seconds: Annotated[Positive, ONLY_LOWER] = 3600.0
-    """Seconds per run, agents and waiting for the user included."""
-
-
-class LlmSettings(Struct, frozen=True, kw_only=True):
-    """The models that AURORA asks. With none configured, no call leaves the machine."""
-
-    reasoning_llm: ModelSettings | None = None
-    """The model that decomposes, verifies and scores: it has to be good at JSON, and is asked most.
-    `AURORA_LLM_PROVIDER` and `AURORA_LLM_MODEL` say both models at once."""
-    solving_llm: ModelSettings | None = None
-    """The model that does the work: it has to be good at solving problems. Not given, it is the reasoning one.
-    `AURORA_LLM_PROVIDER` and `AURORA_LLM_MODEL` say both models at once."""
-    preference_routing: PreferenceRouting = PreferenceRouting()
-    """Which reasoning model is asked for which questions (AURORA §3.3); without tiers, always the same."""
-    caps: Caps = Caps()
-    """What one run may spend at most; looked at before each call. A workspace can only lower it."""
-    max_retries: Count = 3
-    """So often a call is tried again that a provider was too busy for, or that did not reach it."""
-    retry_seconds: Amount = 30.0
-    """And so long at most, in sum."""
-    prices_file: HomePath | None = None
-    """A YAML file of prices that weigh more than the built-in ones."""
+from aurora_orchestration.model_settings import LlmSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
+from aurora_orchestration.setting_types import (
+    ANYONE,
+    ONLY_HIGHER,
+    ONLY_LOWER,
+    TRUSTED,
+    Amount,
+    AtLeastOne,
+    Count,
+    HomePath,
+    Positive,
+    Share,
+    Words,
+)
 
 
 class AuroraSettings(Struct, frozen=True, kw_only=True):
@@ -132,101 +39,6 @@ class AuroraSettings(Struct, frozen=True, kw_only=True):
     """What calls it."""
     exclude_patterns: Words = ("thanks", "yes", "no", "ok", "got it", "thank you")
     """Prompts it never looks at."""
-
-
-class DecompositionWeights(Struct, frozen=True, kw_only=True):
-    """Weights of the checks in the score of a decomposition (§8.4); together 1."""
-
-    completeness: Share = 0.4
-    """Whether everything asked for is covered."""
-    consistency: Share = 0.2
-    """Whether the parts fit together."""
-    groundedness: Share = 0.2
-    """Whether the parts rest on what is known."""
-    routability: Share = 0.2
-    """Whether there is an agent for each part."""
-
-
-class OutputWeights(Struct, frozen=True, kw_only=True):
-    """Weights of the checks in the score of an agent's output (§8.5); together 1."""
-
-    relevance: Share = 0.4
-    """Whether it is about the goal."""
-    completeness: Share = 0.3
-    """Whether the goal is met."""
-    groundedness: Share = 0.3
-    """Whether it rests on what is known."""
-
-
-class SynthesisWeights(Struct, frozen=True, kw_only=True):
-    """Weights of the checks in the score of a synthesis (§8.6); together 1."""
-
-    addresses_query: Share = 0.3
-    """Whether it answers the question."""
-    traceable: Share = 0.3
-    """Whether each claim has a source."""
-    consistent: Share = 0.2
-    """Whether it contradicts itself nowhere."""
-    calibrated: Share = 0.2
-    """Whether it is as sure as it should be."""
-
-
-class WeightedScoring(Struct, frozen=True, kw_only=True):
-    """Weights of the checks, by what is checked."""
-
-    decomposition: DecompositionWeights = DecompositionWeights()
-    """Weights of the checks in the score of a decomposition; together 1."""
-    agent_output: OutputWeights = OutputWeights()
-    """Weights of the checks in the score of an agent's output; together 1."""
-    synthesis: SynthesisWeights = SynthesisWeights()
-    """Weights of the checks in the score of a synthesis; together 1."""
-
-
-class ExampleCounts(Struct, frozen=True, kw_only=True):
-    """Number of calibration examples in a prompt, by complexity."""
-
-    simple: Count = 0
-    """For a simple question."""
-    medium: Count = 2
-    """For a medium question."""
-    complex: Count = 4
-    """For a complex question."""
-    critical: Count = 6
-    """For a critical question."""
-
-
-class CalibrationSettings(Struct, frozen=True, kw_only=True):
-    """The examples that verification prompts show (AURORA App. C.1)."""
-
-    external_path: Annotated[HomePath | None, TRUSTED] = None
-    """A JSON file with examples of your own, looked for from the workspace."""
-    merge_strategy: Literal["replace", "merge"] = "replace"
-    """Whether your examples `replace` the built-in ones or `merge` with them."""
-    scale_by_complexity: bool = True
-    """Whether harder questions get more examples."""
-    counts: ExampleCounts = ExampleCounts()
-    """Number of examples, by complexity."""
-    example_max_tokens: AtLeastOne = 200
-    """Longer examples are left out."""
-    focus_on_edge_cases: bool = True
-    """Whether examples of edge cases come first."""
-
-
-class ScoringSettings(Struct, frozen=True, kw_only=True):
-    """Scores of results, and when a step is tried again (§5.3)."""
-
-    cache_threshold: Share = 0.8
-    """Results from this score on are kept."""
-    pass_threshold: Share = 0.7
-    """Results from this score on pass."""
-    retry_threshold: Share = 0.5
-    """Results from this score on are tried again; lower ones fail."""
-    max_retries: Count = 2
-    """So often a step is tried again."""
-    weighted_scoring: WeightedScoring = WeightedScoring()
-    """Weights of the checks, by what is checked."""
-    calibration_examples: CalibrationSettings = CalibrationSettings()
-    """The examples that verification prompts show (AURORA App. C.1)."""
 
 
 class KeywordSettings(Struct, frozen=True, kw_only=True):

@@ -29,7 +29,7 @@ def without_consequences(findings: Sequence[Finding]) -> list[Finding]:
     A missing member says which of its own members stand outside it.
     """
     names = {each.rule for each in findings}
-    if len(findings) < 2 or not names & (_SHAPE | _OF_REQUIRED | {"template-variable-unmapped"}):
+    if len(findings) < 2 or not names & (_SHAPE | _OF_REQUIRED | {"template-variable-unmapped", "parameters-range"}):
         return list(findings)
     by_rule = {rule: [each for each in findings if each.rule == rule] for rule in names}
     unreferred = any(_hides_references(each) for rule in _SHAPE & names for each in by_rule[rule])
@@ -37,6 +37,8 @@ def without_consequences(findings: Sequence[Finding]) -> list[Finding]:
     misspelt = by_rule.get("schema-unknown-member", [])
     keyed = tuple(f"{each.path}/" for each in misspelt if _meant(each) in _REFERENCES)
     unread = {_part(each.path) for each in misspelt if _is_parameters(each.path, _meant(each))}
+    no_object = {_part(each.path) for each in by_rule.get("schema-type", ()) if _are_parameters(each.path)}
+    contradictory = {each.path.rpartition("/")[0] for each in by_rule.get("parameters-range", ())}
     required = {
         _part(each.path)
         for rule in _OF_REQUIRED & names
@@ -54,7 +56,9 @@ def without_consequences(findings: Sequence[Finding]) -> list[Finding]:
         elif not (
             (each.rule == "capability-unreferenced" and unreferred)
             or (each.rule == "secret-value" and keyed and each.path.startswith(keyed))
-            or (each.rule in _OF_MAPPING and _part(each.path) in unread)
+            or (each.rule in _OF_MAPPING and _part(each.path) in unread | no_object)
+            or (each.rule == "parameters-required" and _part(each.path) in no_object)
+            or (each.rule == "parameters-default" and parent in contradictory)
             or (each.rule == "path-variable-optional" and _part(each.path) in required)
             or (each.rule == "parameters-keyword" and each.path in refused)
             or (each.rule == "parameter-not-sent" and _part(each.path) in unmapped)
@@ -91,6 +95,12 @@ def _part(path: str) -> str:
 def _is_parameters(path: str, meant: str | None) -> bool:
     """Whether names of parameters are not found for this misspelling: of `parameters`, or of `properties` in it."""
     return meant == "parameters" or _step(path, 2) == "parameters"
+
+
+def _are_parameters(path: str) -> bool:
+    """Whether that place is a capability's `parameters`, or their `properties`: of another type it names none."""
+    steps = path.split("/")[1:]
+    return len(steps) > 2 and steps[0] == "capabilities" and steps[2:] in (["parameters"], ["parameters", "properties"])
 
 
 def _meant(each: Finding) -> str | None:

@@ -47,10 +47,12 @@ def usual_value(document: JsonDocument, path: tuple[str | int, ...], node: Objec
         case ("capabilities", str(key)), "action":
             return {
                 "type": "HTTP",
-                "method": "GET",
+                "method": _method(document, key) or "GET",
                 "urlTemplate": f"/{_slug(key)}",
                 "parameterMapping": _mapping(node),
             }
+        case ("capabilities", str(key), "action"), "method":
+            return _method(document, key) or "GET"
         case ("capabilities", str(key), "action"), "urlTemplate":
             return f"/{_slug(key)}"
         case ("capabilities", str(key), "action"), "parameterMapping":
@@ -58,6 +60,19 @@ def usual_value(document: JsonDocument, path: tuple[str | int, ...], node: Objec
         case (*_, "operations", _), "capabilityId":
             return None
     return _PLAIN.get(name)
+
+
+def _method(document: JsonDocument, capability: str) -> str | None:
+    """The method of the one operation that runs a capability; None where there is none, or there are several."""
+    resources = document.root.value.get("resources") if isinstance(document.root, Object) else None
+    found = {
+        method
+        for resource in (resources.values() if isinstance(resources, dict) else ())
+        if isinstance(resource, dict) and isinstance(operations := resource.get("operations"), dict)
+        for method, operation in operations.items()
+        if isinstance(operation, dict) and operation.get("capabilityId") == capability
+    }
+    return found.pop() if len(found) == 1 else None
 
 
 def sentence(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from aurora_manifest.edits import adding_member, spelling, writing
 from aurora_manifest.findings import MAX_FINDINGS, Finding, Fix, SchemaRule, finding
-from aurora_manifest.json.document import Broken, JsonDocument, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.literals import number_text
 from aurora_manifest.json.value_text import (
     alternatives,
@@ -203,8 +203,11 @@ def _fix(error: ValidationError, document: JsonDocument, node: Node) -> Fix | No
         return spelling(node, number[0], loss_free=True) if fits and number else None
     if wanted == "string" and isinstance(node, Scalar) and isinstance(node.value, int | float):
         return writing(node, shown)  # a text of digits may have been meant with a sign, or not at all
-    if wanted == "boolean" and isinstance(node.value, str) and node.value.lower() in ("true", "false"):
+    may_be_flag = wanted == "boolean" or (isinstance(wanted, list) and "boolean" in wanted)
+    if may_be_flag and isinstance(node.value, str) and node.value.lower() in ("true", "false"):
         return writing(node, node.value.lower() == "true", loss_free=True)
+    if wanted == "string" and isinstance(node, Array) and len(node.items) == 1 and isinstance(node.items[0].value, str):
+        return writing(node, node.items[0].value)
     if wanted == "array" and isinstance(node, Scalar) and isinstance(node.value, str):
         return writing(node, [node.value])
     if wanted == "object" and (like := _as_object(schema, node)) is not None:

@@ -7,7 +7,8 @@ from datetime import datetime
 
 _SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)")
 """What terminals take as a command: CSI, and OSC up to its end."""
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that turn the order of what follows: a line would be read otherwise than it is."""
 _STEPS = ((3600, 60, "min"), (86400, 3600, "h"), (60 * 86400, 86400, "d"), (730 * 86400, 30 * 86400, "mo"))
 _YEAR = 365 * 86400
 

@@ -36,11 +36,15 @@ from aurora_server.configuration.trust import Trust
 
 @dataclass(frozen=True)
 class HeadlessContext:
-    """What the loop needs of the rest: its configuration, how one query is run, and who judges what runs claim."""
+    """What the loop needs of the rest: its configuration, how one query is run, and who judges what runs claim.
+
+    Agents of a workspace that is not `trusted` are not started in it.
+    """
 
     settings: HeadlessSettings
     run: Run
     judge: Judge | None
+    trusted: bool = True
 
 
 Opening = Callable[[GlobalOptions], AbstractAsyncContextManager[HeadlessContext]]
@@ -55,6 +59,12 @@ async def _pursue(settings: GlobalOptions, options: HeadlessOptions, opening: Op
     root = settings.workspace
     style = style_of_output(settings)
     async with opening(settings) as wired:
+        if not wired.trusted:
+            print(
+                f"aurora: {root} is not trusted, so that agents are started in AURORA's home and find none of its "
+                "files there; to let them work here: aurora trust",
+                file=sys.stderr,
+            )
         scratchpad = (options.scratchpad or root / wired.settings.scratchpad_file).absolute()
         outcome = await pursue(
             Headless(
@@ -164,7 +174,7 @@ async def opening(settings: GlobalOptions) -> AsyncIterator[HeadlessContext]:
             return record_of(result, str(root), mode)
 
         judge = Judge(models.reasoning, calls) if models.reasoning is not None else None
-        yield HeadlessContext(soar.headless, run, judge)
+        yield HeadlessContext(soar.headless, run, judge, trusted)
 
 
 def spent_by(budget: Budget, stage: Mapping[str, Any]) -> float:

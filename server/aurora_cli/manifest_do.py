@@ -20,7 +20,7 @@ from aurora_cli.manifest_plan import GivenValues, PlanRun, plan_document, plan_l
 from aurora_cli.output import style_of
 from aurora_cli.shared_options import flags_of, model_options, words_given
 from aurora_cli.site_call import (
-    Deadline,
+    CommandDeadline,
     confirming_option,
     document_given,
     pairs_given,
@@ -103,7 +103,7 @@ def do(
         if guarded.redactions or unspoken != text:
             _say("give such values with --arg NAME=VALUE: the model then sees their names only")
         cookies, token = site.cookies(settings, url), site.checked_token()
-        with Deadline(site.timeout).running():
+        with CommandDeadline(site.timeout).running():
             published = asyncio.run(
                 fetch_manifest(url, site.policy, cache=site.cache(settings), cookies=cookies, token=token)
             ).checked()

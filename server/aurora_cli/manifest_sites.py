@@ -16,7 +16,7 @@ from aurora_cli.fast_exit import stay
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import style_of
 from aurora_cli.site_call import (
-    Deadline,
+    CommandDeadline,
     answer_lines,
     arguments_given,
     call_with,
@@ -68,7 +68,7 @@ def fetch(
     URL is a site (example.com), for its /.well-known/aura.json, or a JSON file's own address.
     """
     cookies, token = site.cookies(settings, url), site.checked_token()
-    with Deadline(site.timeout).running():
+    with CommandDeadline(site.timeout).running():
         published = asyncio.run(
             fetch_manifest(url, site.policy, cache=site.cache(settings), ask=refresh, cookies=cookies, token=token)
         ).checked()
@@ -145,7 +145,7 @@ def _looked_at(found: Published | ProtocolError, seconds: float) -> Published | 
     """A manifest once it was read and checked, or why that could not be done in time."""
     if isinstance(found, Published):
         try:
-            with Deadline(seconds).running():
+            with CommandDeadline(seconds).running():
                 return found.checked()
         except ProtocolError as error:
             return error
@@ -176,7 +176,7 @@ def call(
     Arguments are checked against the manifest first. Cookies the site sets are kept for the next call. What stands in
     --args can be seen by other users of this machine: give secrets on standard input.
     """
-    deadline = Deadline(site.timeout)
+    deadline = CommandDeadline(site.timeout)
     with deadline.running():
         published = asyncio.run(_manifest_for(url, capability, site, settings))
         warn_of_errors(published)

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, quote_plus
@@ -37,8 +37,11 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-CHECK_WITHIN = 5.0
-"""Seconds: a site's `pattern` can be one that Python's `re` needs for ever to refuse."""
+CHECK_WITHIN = 3.0
+"""Seconds of this process's own work: a site's `pattern` can be one that Python's `re` needs for ever to refuse.
+
+Not of the clock: that a machine is busy is no fault of a pattern.
+"""
 
 confirming_option = click.option("--yes", is_flag=True, help="Do not ask before something may be destroyed.")
 
@@ -118,9 +121,26 @@ def _read(text: str, schema: Any) -> Any:
     return text if document.problems or document.root is None else document.root.value
 
 
-def patience() -> AbstractContextManager[None]:
-    """For one check of arguments: SiteError when it takes too long."""
-    return within(CHECK_WITHIN, "checking arguments against the manifest takes too long; a pattern in it is at fault")
+@contextmanager
+def patience() -> Iterator[None]:
+    """For one check of arguments: SiteError when it takes too much work. Where there is no such timer it has all time.
+
+    What is around it may end it sooner, by the clock.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise SiteError("checking arguments against the manifest takes too long; a pattern in it is at fault")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, CHECK_WITHIN)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def check_arguments(capability: Capability, arguments: dict[str, Any]) -> None:
@@ -289,7 +309,7 @@ def within(seconds: float, otherwise: str) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, max(0.001, around - (time.monotonic() - started)))
 
 
-class Deadline:
+class CommandDeadline:
     """Deadline of a command that asks a site: so many seconds for all of it; waiting for a person does not count."""
 
     def __init__(self, seconds: float) -> None:

@@ -77,15 +77,17 @@ def join(settings: GlobalOptions, url: str, name: str | None, key_file: str | No
     from aurora_team.hub import Hub
     from aurora_team.membership import Membership
 
-    place = _place(settings)
     given = checked_key(_read(key_file)) if key_file is not None else ""
     with Hub.open(url) as hub:
+        place = _place(settings)
         teams = hub.own_teams()
         if name is None and len(teams) == 1:
             name = teams[0]
         if name is None or name not in teams:
             told = (
-                f"this role is in: {', '.join(teams)}; say which: --team NAME" if teams else "this role is in no team"
+                f"this role is in: {', '.join(teams)}; say which: --team NAME"
+                if teams
+                else "this role is in no team; the hub's owner lets it in with: aurora team members URL TEAM --add ROLE"
             )
             raise CommandError(told)
         with _memberships(settings).held() as memberships:

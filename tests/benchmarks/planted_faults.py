@@ -20,7 +20,7 @@ from aurora_indexer.files.ignore import IgnoreRules
 from aurora_indexer.files.scan import known_by_name, walk
 from aurora_indexer.languages import for_path
 from aurora_indexer.parse.chunk_parser import parse_file
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.references import look_up
 from aurora_orchestration.soar.verify_synthesis import precheck
 from aurora_orchestration.soar.workspace_text import WorkspaceText

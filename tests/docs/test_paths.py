@@ -35,12 +35,28 @@ _FILE = re.compile(r"`([\w./*-]+\.(?:py|scm|yaml|toml))`")
 _MODULE = re.compile(r"`(aurora_[a-z]+(?:\.\w+)*)`")
 
 
+_MADE = {"__pycache__", "node_modules"}
+"""Folders of what programs have made or fetched."""
+
+
 @cache
 def known() -> tuple[str, ...]:
     """Every file and folder of the rooms, from the repository's root on."""
     found = (each for room in rooms() for each in (ROOT / room, *(ROOT / room).rglob("*")))
     top = (each for each in ROOT.iterdir() if each.is_file())
-    return tuple(f"/{each.relative_to(ROOT)}" for each in (*found, *top) if "__pycache__" not in each.parts)
+    return tuple(f"/{each.relative_to(ROOT)}" for each in (*found, *top) if not _MADE & set(each.parts))
+
+
+@cache
+def ends() -> frozenset[str]:
+    """What may be said of a file: its path from any folder on."""
+    parts = (path.split("/")[1:] for path in known())
+    return frozenset("/".join(each[start:]) for each in parts for start in range(len(each)))
+
+
+def has_file(name: str) -> bool:
+    """Whether a file is there that is called so, from any folder on; `*` stands for any part of a name."""
+    return name in ends() or ("*" in name and any(Path(path).match(f"*/{name}") for path in known()))
 
 
 def is_there(name: str) -> bool:
@@ -68,6 +84,6 @@ def _defines(file: str, name: str) -> bool:
 @pytest.mark.parametrize("page", MAPS)
 def test_named_modules_are_there(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
-    files = [each for each in _FILE.findall(text) if not any(Path(path).match(f"*/{each}") for path in known())]
+    files = [each for each in _FILE.findall(text) if not has_file(each)]
     modules = [each for each in _MODULE.findall(text) if not is_there(each)]
     assert set(files) - SOMEBODY_ELSES == set() and modules == []

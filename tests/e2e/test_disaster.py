@@ -29,7 +29,7 @@ from tests.patience import HANG
 from tests.server.daemons import Wire
 
 CODE = "def {}(value):\n    return value\n"
-FILES = 150
+FILES = 100
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.e2e.product import COMMAND, Product, eventually
 from tests.e2e.repositories import large
 from tests.patience import HANG
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="prlimit is Linux's")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform != "linux", reason="prlimit is Linux's")]
 
 SOME_USER = 61_000 + os.getpid() % 4_000
 """A user who has no process yet: the limit counts all of a user's."""

@@ -38,7 +38,7 @@ FIRST = ("re.py", "aurora_cli.py", "aurora_server.py")
 """What a script, or `python -m`, imports before our code runs: our own script looks for it elsewhere."""
 FILES = 60
 
-pytestmark = pytest.mark.timeout(2 * INSTALL_HANG)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(2 * INSTALL_HANG)]
 
 
 def run(*command: str | Path, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -40,7 +40,7 @@ async def built(path: Path) -> bytes:
         LoggedEvent(
             f"event-{n:05}", f"change-{n % 7}", NOON + n, NOON, "cli", f'{{"marker":"{n:05}-{"x" * (n % 90)}"}}'
         )
-        for n in range(400)
+        for n in range(150)
     ]
     await store.log_deliverable_events(events)
     for n in range(40):
@@ -94,7 +94,7 @@ async def test_a_cut_within_a_page_of_checksums_costs_no_row_before_it(tmp_path:
     with Pages(tmp_path / "memory.db") as pages:
         (root,) = (each.root for each in pages.schema() if each.name == "row_sums")
         last = max(number for number, kind in pages.tree(root, set()).pages() if kind == TABLE_LEAF)
-    for cut in range((last - 1) * PAGE + 256, last * PAGE, 256):
+    for cut in range((last - 1) * PAGE + 256, last * PAGE, 512):
         found = await saved(fresh(tmp_path, f"cut-{cut}"), raw[:cut])
         readable = {row for row in everything["deliverable_events"] if row[-1].encode() in raw[: cut // PAGE * PAGE]}
         assert readable <= found["deliverable_events"], f"cut {cut}"
@@ -152,7 +152,7 @@ async def test_a_text_that_is_none_costs_its_row_only(tmp_path: Path) -> None:
     (await store.export_learned(tmp_path / "out.jsonl", "shop", NOON)).lines["deliverable"]
     done = await store.salvage(NOON)
     assert done.mended + done.left_out == 1
-    assert done.saved["deliverable_events"] == len(learned(tmp_path / "memory.db")["deliverable_events"]) > 390
+    assert done.saved["deliverable_events"] == len(learned(tmp_path / "memory.db")["deliverable_events"]) > 140
     assert (await store.check()).faults == ()
     await store.close()
 

@@ -66,6 +66,9 @@ def test_the_best_part_of_a_chunk_comes_first_unless_other_lines_have_more() -> 
     assert shown[0] == 1 and all(99 <= number <= 121 for number in shown[1:]) and len(shown) > 10
     lines = excerpt(numbered(body), "def f()", 1, "", ["word", "more"], focus=(100, 120), most=3)
     assert [number for number, _ in lines] == [1, GAP, 201, 202]
+    assert excerpt(numbered(body), "def f()", 1, "", ["word", "more"], focus=(100, 120), most=2) == lines, (
+        "just so many"
+    )
     silent = excerpt(numbered(body), "def f()", 1, "", [], focus=(100, 120))
     assert [number for number, _ in silent if number != GAP] == [1, 100, 101, 102]
 

@@ -287,6 +287,14 @@ async def test_reasoning_survives_a_whole_new_index(store: Store) -> None:
     assert [edge.other.id for edge in await store.read(relation_reader.edges, hit.chunk.id)] == [login]
 
 
+async def test_a_pattern_fades_from_its_last_use_not_from_its_first(store: Store) -> None:
+    await store.learn(run(1))
+    (once,) = await store.read(recall_reasoning, parse_question("oauth2 authentication"), 5, NOON + 100 * DAY)
+    await store.learn(run(2, at=NOON + 99 * DAY))
+    (again,) = await store.read(recall_reasoning, parse_question("oauth2 authentication"), 5, NOON + 100 * DAY)
+    assert once.activation.decay > 0.9 and again.activation.decay == 0.0
+
+
 async def test_what_is_learned_after_a_first_question_is_found_by_the_next(store: Store) -> None:
     assert await store.read(recall_reasoning, parse_question("oauth2 authentication"), 5, NOON) == []
     assert not await store.read(learned_reader.has_learned)
@@ -312,6 +320,14 @@ async def test_reasoning_is_found_by_its_words(store: Store) -> None:
     assert await store.read(learned_reader.match_reasoning, [], 5) == []
     assert await store.read(learned_reader.match_reasoning, ['x" OR y', "NEAR(", "*", ""], 5) == []
     assert await store.read(recall_reasoning, parse_question("kubernetes"), 5, NOON) == []
+
+
+async def test_what_went_only_partly_well_ranks_behind_a_pattern_that_fits_as_well(store: Store) -> None:
+    await store.learn(run(1, query="Optimize the renderer", subgoals=STEPS[:1]))
+    await store.learn(run(2, score=0.6, query="Optimize the archive", subgoals=OTHER_STEPS))
+    hits = await store.read(recall_reasoning, parse_question("optimize"), 10, NOON + DAY)
+    assert [hit.chunk.signature for hit in hits] == ["Optimize the renderer", "Optimize the archive"]
+    assert hits[0].strength - hits[1].strength > 0.4
 
 
 async def test_of_solutions_that_fit_equally_well_the_latest_are_looked_at(store: Store) -> None:

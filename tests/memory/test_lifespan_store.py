@@ -5,10 +5,14 @@ from pathlib import Path
 
 import aiosqlite
 import pytest
+from msgspec.structs import replace
 
+from aurora_memory.lifespans.evaluate import judge
+from aurora_memory.lifespans.policies import BUILT_IN, Layer, merged
 from aurora_memory.store import Store
 from aurora_memory.store.connection import connect
-from aurora_memory.store.lifespans import Escalation, archive, archived, escalate, escalations, restore
+from aurora_memory.store.lifespans import Escalation, archive, archived, escalate, escalations, lifespan_facts, restore
+from aurora_memory.store.reader import Reader
 from tests.memory.chunks import chunk, file
 
 
@@ -64,3 +68,24 @@ async def test_an_edit_leaves_the_archive_alone(db: aiosqlite.Connection, tmp_pa
     await store.write([file("a.py", chunk("a.py", "f1", "body 1 with more", line=10))])
     await store.close()
     assert await archived(db) == {1: 10.0}
+
+
+async def test_policies_know_what_code_and_knowledge_are_about(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    store = await Store.open(path)
+    login = replace(chunk("auth.py", "login", "def login", line=1), keywords="login password token session")
+    total = replace(chunk("cart.py", "total", "def total", line=1), keywords="total sum items")
+    await store.write([file("auth.py", login), file("cart.py", total)])
+    await store.close()
+    fintech = {"fintech": {"condition": "domain == 'security'", "lifespan": "730_days", "decay_mechanism": "none"}}
+    reader = Reader(path)
+    db = reader.connect()
+    facts = lifespan_facts(reader, [1, 2])
+    db.close()
+    assert {number: (each.domain, each.tags) for number, each in facts.items()} == {
+        1: ("security", ("security",)),
+        2: ("general", ()),
+    }
+    configured = merged([Layer("config.json", {"policies": fintech})]).policies
+    assert [judge(facts[1], each, 0.0).policy for each in (BUILT_IN, configured)] == ["security_critical", "fintech"]
+    assert judge(facts[2], configured, 0.0).policy != "fintech"

@@ -136,6 +136,26 @@ async def test_what_is_around_a_line_follows_far_behind_the_smallest_chunk(store
         }
 
 
+async def test_of_what_is_around_a_line_the_larger_stands_the_farther_behind(store: Store) -> None:
+    path = "src/shop.py"
+    shop = replace(chunk(path, "shop", "src shop py", kind="class"), line_end=40)
+    sell = replace(chunk(path, "shop.sell", "take the money", line=10, kind="method"), line_end=30)
+    await store.write([file(path, shop, sell, chunk(path, "shop.sell.count", "one two three", line=20))])
+    there = await store.read(chunk_reader.of_file, path)
+    standing = standing_at(parse_question(f"{path}:22").places, there)
+    ordered = sorted(there, key=lambda each: -standing[each.id])
+    assert [each.name for each in ordered] == ["shop.sell.count", "shop.sell", "shop"]
+    assert len(set(standing.values())) == 3
+
+
+async def test_the_end_of_a_name_is_less_exact_than_the_whole(store: Store) -> None:
+    path = "src/door.py"
+    await store.write([file(path, chunk(path, "open", "one"), chunk(path, "Door.open", "two", line=20, kind="method"))])
+    there = await store.read(chunk_reader.of_file, path)
+    standing = standing_at(parse_question(f"{path}:open").places, there)
+    assert {each.name: standing[each.id] for each in there} == {"open": 1.0, "Door.open": 0.8}
+
+
 async def test_names_are_still_names(store: Store) -> None:
     assert (await found(store, "AuthService.login"))[0] == "src/auth.py:AuthService.login"
     assert (await found(store, "AuthService"))[0] == "src/auth.py:AuthService"
@@ -145,6 +165,18 @@ async def test_an_id_means_one_chunk(store: Store) -> None:
     assert await found(store, "code:src/auth.py:logout") == ["src/auth.py:logout"]
     assert await found(store, "code:src/auth.py:logout:20-24") == ["src/auth.py:logout"]
     assert await found(store, "code:src/auth.py:logout:99-120") == ["src/auth.py:logout"], "it has moved"
+
+
+async def test_of_two_of_one_name_an_id_means_the_one_that_stands_at_its_lines(store: Store) -> None:
+    path = "src/forms.py"
+    first, second = chunk(path, "save", "one", line=10), replace(chunk(path, "save", "two", line=30), ordinal=1)
+    await store.write([file(path, first, second)])
+    there = await store.read(chunk_reader.of_file, path)
+    for line in (10, 30):
+        places = parse_question(f"code:{path}:save:{line}-{line + 4}").places
+        standing = standing_at(places, there)
+        assert max(there, key=lambda each: standing[each.id]).line_start == line
+        assert len(set(standing.values())) == 2
 
 
 async def test_a_place_that_is_gone_still_asks_for_its_name(store: Store) -> None:

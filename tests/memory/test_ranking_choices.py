@@ -369,6 +369,21 @@ ROWS = [
         ("a.py:load_session_cookies", "b.py:session_limit", "a.py:save_session_cookies"),
     ),
     Row(
+        "after eight files a topic is answered by functions that say as much as the first",
+        "session cookies",
+        [
+            *(Chunk(f"a/{n}.py", f"load_session_cookies_{n}", "read") for n in "bcdefghijk"),
+            Chunk("a/b.py", "save_session_cookies_b", "read", line=40),
+            Chunk("a/c.py", "session", "read", line=40),
+        ],
+        (
+            *(f"a/{n}.py:load_session_cookies_{n}" for n in "bcdefghi"),
+            "a/b.py:save_session_cookies_b",
+            *(f"a/{n}.py:load_session_cookies_{n}" for n in "jk"),
+            "a/c.py:session",
+        ),
+    ),
+    Row(
         "for a change every function answers for itself",
         "fix the session cookies",
         [

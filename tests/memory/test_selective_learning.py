@@ -53,6 +53,26 @@ async def test_twenty_like_questions_are_one_pattern_that_counts_them(store: Sto
     assert (document.access_count, document.is_pattern) == (20, True)
 
 
+async def test_other_words_of_asking_make_no_other_pattern(store: Store) -> None:
+    for number, query in enumerate(
+        (
+            "Explain how expand works and compare it with request",
+            "Describe how expand works and contrast it with request",
+            "Clarify how expand operates, and compare it with request",
+            "I want to understand how expand behaves and compare it with request",
+        )
+    ):
+        steps = ("Outline how expand works", "Contrast expand with request") if number % 2 else STEPS[0]
+        await store.learn(asked(number, query, steps))
+    assert await count(store) == 1
+    for number, query in enumerate(("Fix the session of login", "Mend the session of login"), 10):
+        await store.learn(asked(number, query, (query, "Write a test of it")))
+    assert await count(store) == 2
+    for number, query in enumerate(("Explain describe() in base.py", "Explain clarify() in base.py"), 20):
+        await store.learn(asked(number, query, (query, f"Say who calls it: {query}")))
+    assert await count(store) == 4, "names of code are no words of asking"
+
+
 async def test_a_worse_run_takes_nothing_from_the_pattern_it_is_like(store: Store) -> None:
     query = "Explain how expand fills a template and compare it with request"
     good = await store.learn(asked(1, query, STEPS[0], 0.95))

@@ -16,12 +16,12 @@ from aurora_memory.activation import base_levels
 from aurora_orchestration.agents.discovery import Places, discover
 from aurora_orchestration.agents.registry import DAY, Registry
 from aurora_orchestration.llm.completion import Ask, ModelReply
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.settings import (
     AgentSettings,
     AuroraSettings,
     ComplexitySettings,
     KeywordSettings,
-    ScoringSettings,
     SignalSettings,
 )
 from aurora_orchestration.soar.assess import assess

@@ -313,6 +313,12 @@ CASES = [
     Case("parameter-location-conflict", located(text="path"), ('"path"',), update(located(text="query"))),
     Case(
         "parameter-location-conflict",
+        {"action": {"encoding": "json", "parameterLocation": {"text": "path"}}},
+        ('"path"',),
+        update({"action": {"encoding": "json", "parameterLocation": {"text": "body"}}}),
+    ),
+    Case(
+        "parameter-location-conflict",
         {"action": {"encoding": "query", "parameterLocation": {"text": "body"}}},
         ('"body"',),
         update({"action": {"encoding": "query", "parameterLocation": {"text": "query"}}}),
@@ -592,6 +598,7 @@ FINE: dict[str, list[Any]] = {
     ],
     "destructive-without-auth": [
         {"policy": {"authHint": "none"}},
+        {"policy": {"authHint": "none"}, "capabilities": {"delete_log": {"action": {"method": "GET"}}}},
         {
             "policy": {"authHint": "none"},
             "capabilities": {"update_note": None, "undeleted": {"action": {"method": "GET"}}},

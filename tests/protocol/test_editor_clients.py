@@ -104,7 +104,7 @@ DELIVERABLE_REQUESTS = (*request_types().values(),)
 SENT: list[tuple[str, str, Any]] = [
     ("vscode/src/commands/recall.ts", r"params = \{(.*?)\}(?:;|,\n)", RecallParams),
     ("vscode/src/commands/ask.ts", r"const params = \{(.*?)\};", QueryParams),
-    ("vscode/src/commands/indexing.ts", r"\(Index, \{(.*?)\}", IndexParams),
+    ("vscode/src/commands/indexNow.ts", r"\(Index, \{(.*?)\}", IndexParams),
     ("vscode/src/commands/explain.ts", r"\(Explain, \{(.*?)\}", ExplainParams),
     (
         "vscode/src/commands/deliverables.ts",

@@ -288,6 +288,13 @@ def test_what_someone_has_to_fill_in_is_offered_and_never_just_made() -> None:
     assert apart([missing, wrong]) == [wrong]
 
 
+def test_a_location_in_another_case_is_just_made_and_one_that_is_guessed_is_offered() -> None:
+    for spelt_so, is_made in (("QUERY", True), ("querystring", False), ("qery", False)):
+        patch = update({"action": {"parameterLocation": {"text": spelt_so}}})
+        (wrong,) = told(patch, "parameter-location")
+        assert written(patch, "parameter-location") == '"query"' and is_fixable(wrong) is is_made
+
+
 def test_of_fixes_that_touch_the_earlier_one_is_made() -> None:
     def writing(start: int, end: int) -> Finding:
         return finding("some-rule", "wrong", "", start, end, fix=Fix("Write", (Edit(start, end, "x"),), True))

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from aurora_manifest.client.arguments import lookup, misfits, read_arguments, unused
 from aurora_manifest.client.cache import MAX_ENTRIES, MAX_FRESH, CachedManifest, ManifestCache, fresh_until
-from aurora_manifest.client.consent import destructive, secret
+from aurora_manifest.client.consent import MASK, destructive, secret
 from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url, require_safe
+from aurora_manifest.client.redaction import Hiding
 from aurora_manifest.client.request import CapabilityCall, build_call
 from aurora_manifest.client.state import MAX_HEADER, read_state
 from aurora_manifest.client.transport import SiteReply
@@ -228,6 +229,15 @@ def test_misfits_name_their_places_and_no_values() -> None:
     assert "q" in found[""]
     assert "hunter2" not in str(found)
     assert misfits(None, {"a": 1}) == []
+
+
+def test_misfits_write_what_is_allowed_as_the_manifest_does() -> None:
+    schema = {"properties": {"a": {"const": None}, "b": {"enum": ["x", True, None]}, "c": {"const": "y"}}}
+    assert [each.message for each in misfits(schema, {"a": 1, "b": 1, "c": 1})] == [
+        "must be null",
+        "must be one of x, true, null",
+        "must be y",
+    ]
 
 
 @pytest.mark.parametrize("pointer", ["a", "/a~b", "#/a"])
@@ -533,7 +543,7 @@ def test_how_long_a_site_asks_to_wait(sent: str, told: str) -> None:
 
 @pytest.mark.parametrize("value", ["#x", "?x", "#", "?"])
 def test_a_reserved_value_cannot_empty_a_path(value: str) -> None:
-    with pytest.raises(SiteError, match="the path needs a value for a"):
+    with pytest.raises(SiteError, match="the path needs a value for a, and the one given leaves it empty"):
         request({"a": value}, method="DELETE", urlTemplate="/files/{+a}")
 
 
@@ -617,3 +627,9 @@ def test_a_copy_of_one_address_is_none_of_another(tmp_path: Path) -> None:
     (other,) = [each for each in tmp_path.glob("*.entry") if each != file]
     file.replace(other)
     assert cache.get("https://b.example") is None
+
+
+@pytest.mark.parametrize("keyword", ["if", "then", "else"])
+def test_what_only_a_branch_of_a_condition_calls_secret_is_hidden(keyword: str) -> None:
+    parameters = {keyword: {"properties": {"answer": {"writeOnly": True}}}}
+    assert Hiding(parameters).sent("answer", "blue", "/answer") == MASK

@@ -175,6 +175,7 @@ def test_required_items_are_parameters_not_yet_listed() -> None:
     assert labels(site(required='"|"')) == ["id", "by"]
     assert labels(site(required='"id", |')) == ["by"]
     assert '["id", "by"]' in chosen(site(required='"id", "|"'), "by")
+    assert labels(site(required='"i|d", "by"')) == ["id"], "the one that is being edited is"
 
 
 def test_a_capability_that_is_used_but_missing_is_the_first_to_be_proposed() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from aurora_manifest.check import check
+from aurora_manifest.fix_all import edited
 from aurora_manifest.schema import manifest_schema
 
 _SENDS_ID = {"type": "HTTP", "method": "GET", "urlTemplate": "/api/lamps/{id}", "parameterMapping": {"id": "/id"}}
@@ -116,6 +117,25 @@ MISTAKES: list[tuple[str, Mistake, str, str]] = [
         "mapping-unknown-parameter",
         '"properties"',
     ),
+    (
+        "properties as a list",
+        lambda m: _get(m).update(parameters=_BY_ID | {"properties": [{"name": "id", "type": "string"}]}),
+        "schema-type",
+        "object",
+    ),
+    ("parameters as a list", lambda m: _get(m).update(parameters=["id"]), "schema-type", "object"),
+    (
+        "a range without anything in it",
+        lambda m: _get(m)["parameters"]["properties"]["id"].update(type="integer", minimum=9, maximum=2, default=5),
+        "parameters-range",
+        "below",
+    ),
+    (
+        "the site itself without TLS",
+        lambda m: _get(m)["action"].update(urlTemplate="http://lamps.example/api/lamps/{id}"),
+        "url-insecure",
+        "use https",
+    ),
 ]
 
 
@@ -138,3 +158,26 @@ def test_a_second_mistake_beside_the_first_is_told() -> None:
     manifest["capabilities"]["add_lamp"]["token"] = "ghp_" + "1a2B3c4D5e6F7g8H9i0J" + "k1L2m3N4o5P6q7R8"
     _renamed(_get(manifest)["action"], "method", "verb")
     assert {each.rule for each in check(json.dumps(manifest))} >= {"schema-type", "schema-required", "secret-value"}
+
+
+def test_a_capability_gets_the_method_of_the_operation_that_runs_it() -> None:
+    manifest = deepcopy(SOUND)
+    del manifest["capabilities"]["add_lamp"]["action"]["method"]
+    text = json.dumps(manifest, indent=2)
+    (found,) = check(text)
+    assert found.fix is not None and json.loads(edited(text, found.fix.edits)) == SOUND
+
+
+@pytest.mark.parametrize(
+    ("make", "title"),
+    [
+        (lambda m: _lamp(m)["operations"]["GET"].update(capabilityId=["get_lamp"]), 'Write "get_lamp"'),
+        (lambda m: _get(m)["parameters"].update(additionalProperties="false"), "Write false"),
+    ],
+    ids=["a list of one text", "a flag as a text"],
+)
+def test_what_was_put_in_the_wrong_clothes_is_offered_without_them(make: Mistake, title: str) -> None:
+    manifest = deepcopy(SOUND)
+    make(manifest)
+    (found,) = check(json.dumps(manifest))
+    assert found.fix is not None and found.fix.title == title

@@ -277,3 +277,12 @@ def test_a_fix_that_does_harm_is_not_met_again_for_every_other_one() -> None:
     done = fix_all(text, finds)
     assert done.text == "x" + "ab" * 150
     assert looks < 40
+
+
+def test_what_a_variable_is_follows_from_no_type_that_is_told_twice() -> None:
+    text = (
+        '{"capabilities": {"find": {"id": "find", "v": 1, "description": "d", "parameters": {"properties": {"tags": '
+        '{"type": "array"\n "type": "string", "items": {}}}}, "action": {"type": "HTTP", "method": "GET", '
+        '"urlTemplate": "/notes{?tags*}", "encoding": "query", "parameterMapping": {"tags": "/tags"}}}}}'
+    )
+    assert "{?tags*}" in fixed(text).text

@@ -198,12 +198,14 @@ def test_a_run_told_without_names_vouches_for_the_tests_in_files_only_where_all_
     assert {each["name"]: each["by"] for each in reply["criteria"]}["Full-text search"] == "test"
 
 
-def test_the_sequence_of_the_readme_gives_all_five_metrics(daemon: Daemon, home: Path, root: Path) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
+@pytest.mark.parametrize("page", ["README.md", "docs/how-to/deliverables.md"])
+def test_the_sequence_of_a_page_gives_all_five_metrics(daemon: Daemon, home: Path, root: Path, page: str) -> None:
+    told_there = (Path(__file__).parents[2] / page).read_text()
     block = next(
-        each for each in re.findall(r"```\n(.*?)```", readme, re.DOTALL) if "aurora deliverable complete" in each
+        each for each in re.findall(r"```\n(.*?)```", told_there, re.DOTALL) if "aurora deliverable complete" in each
     )
-    lines = [line for line in block.splitlines() if line.startswith(("aurora deliverable", "aurora metrics"))]
+    until_its_end = block[: block.index("aurora deliverable complete")] + "aurora deliverable complete"
+    lines = [each.strip() for line in until_its_end.splitlines() for each in line.partition("#")[0].split(";")]
     said = ""
     for line in lines:
         done = aurora(home, root, *shlex.split(line, comments=True)[1:])

@@ -94,6 +94,20 @@ def test_each_iteration_is_a_line_and_the_end_an_exit_code(
     assert "## Iteration 2" in (settings.workspace / "headless" / "scratchpad.md").read_text()
 
 
+def test_that_agents_are_not_started_here_is_told_before_a_night_is_spent(
+    settings: GlobalOptions, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @asynccontextmanager
+    async def untrusted(options: GlobalOptions) -> AsyncIterator[HeadlessContext]:
+        async with opening(options) as wired:
+            yield HeadlessContext(wired.settings, wired.run, wired.judge, trusted=False)
+
+    pursue_goal(settings, HeadlessOptions(max_iterations=1), untrusted)
+    first, _ = capsys.readouterr().err.splitlines()
+    assert first.startswith(f"aurora: {settings.workspace} is not trusted, so that agents are started in AURORA's home")
+    assert first.endswith("aurora trust")
+
+
 def test_as_json_each_line_is_a_document(settings: GlobalOptions, capsys: pytest.CaptureFixture[str]) -> None:
     settings.json = True
     pursue_goal(settings, HeadlessOptions(max_iterations=1), opening)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import signal
 import socket
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from aurora_cli import site_call
 from aurora_manifest.json.scan_state import MAX_BYTES
+from aurora_protocol import SiteError
 from tests.server.sites import Site, drip, manifest_command, raw_site, reply, running, simple_manifest
 
 JSON_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -182,6 +187,16 @@ def test_the_timeout_is_for_the_whole_call(tmp_path: Path) -> None:
     assert told and float(told[1]) <= 4.01, "what the manifest took is gone: " + done.stderr
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
+def test_a_check_has_its_own_work_counted_and_not_what_others_do_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site_call, "CHECK_WITHIN", 0.25)
+    with site_call.patience():
+        subprocess.run([sys.executable, "-c", "import time\nwhile time.process_time() < 0.5: pass"], check=True)
+    with pytest.raises(SiteError, match="takes too long"), site_call.patience():
+        while True:
+            pass
+
+
 def test_a_pattern_that_never_ends_is_given_up(tmp_path: Path) -> None:
     manifest = simple_manifest(go={"method": "POST", "urlTemplate": "/go", "parameterMapping": {"x": "/x"}})
     manifest["capabilities"]["go"]["parameters"] = {
@@ -189,7 +204,8 @@ def test_a_pattern_that_never_ends_is_given_up(tmp_path: Path) -> None:
         "properties": {"x": {"type": "string", "pattern": "^(a+)+$"}},
     }
     with running(lambda site, handler, body: reply(handler, 200, manifest)) as site:
-        done = manifest_command(tmp_path / "h", "call", site.url, "go", "--arg", f"x={'a' * 60}!")
+        given = ("--arg", f"x={'a' * 60}!", "--timeout", "240")
+        done = manifest_command(tmp_path / "h", "call", site.url, "go", *given, seconds=300)
         assert done.returncode == 2
         assert "takes too long" in done.stderr
         assert len(site.asked) == 1

@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import threading
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,6 +109,22 @@ pytestmark = [
 ]
 
 
+def _connected(address: str) -> None:
+    """Have the server open its one session with the daemon, which is the whole module's and no test's."""
+    asks = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "first", "version": "1"}}
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    session = ""
+    for method, params in (
+        ("initialize", asks),
+        ("tools/call", {"name": "aurora_assess", "arguments": {"query": "x"}}),
+    ):
+        told = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        more = {"mcp-session-id": session} if session else {}
+        with urllib.request.urlopen(urllib.request.Request(address, told, {**headers, **more})) as answer:
+            session = answer.headers.get("mcp-session-id") or session
+            answer.read()
+
+
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server over HTTP that asks for no token, since the suite sends none."""
@@ -139,7 +156,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         thread = threading.Thread(target=asyncio.run, args=(run(),))
         thread.start()
         ready.wait()
-        yield f"http://127.0.0.1:{port}{PATH}"
+        address = f"http://127.0.0.1:{port}{PATH}"
+        _connected(address)
+        yield address
         servers[0].should_exit = True
         thread.join()
 

@@ -259,6 +259,13 @@ def test_bad_imports_are_one_line_and_change_nothing(daemon: Daemon, home: Path,
     assert histories(home, root) == (1, [PATTERN])
 
 
+def test_a_place_that_does_not_exist_is_exit_1_in_words_and_in_json(daemon: Daemon, root: Path, home: Path) -> None:
+    told = aurora(home, root, "mem", "src/none.py:login")
+    read = aurora(home, root, "--json", "mem", "src/none.py:login")
+    assert (told.returncode, read.returncode) == (1, 1)
+    assert json.loads(read.stdout)["missing"] is True and "memory knows no file src/none.py" in told.stderr
+
+
 def test_paths_of_requests_must_be_absolute(daemon: Daemon, root: Path) -> None:
     with daemon.client(root) as client:
         for method in ("export", "import"):

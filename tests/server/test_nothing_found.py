@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from aurora_memory.recall import parse_question
+from aurora_memory.store.reader import Reader
+from aurora_protocol.methods import Freshness
+from aurora_server.workspace.nothing_found import why_nothing
 from tests.server.daemons import Daemon
 
 
@@ -58,3 +62,9 @@ def test_a_cursor_shows_nothing_in_its_place(daemon: Daemon, tmp_path: Path) -> 
         typed = client.request("aurora/recall", {"query": "templ", "context": context, "prefix": True})
     assert (reply["results"], reply["hint"]) == ([], "No file here says 'frobnicate'.")
     assert [one["name"] for one in typed["results"]] == ["expand_template"]
+
+
+def test_where_indexing_failed_that_is_the_reason_whatever_was_left_out() -> None:
+    freshness = Freshness(indexed_at=None, pending_files=0, skipped_files=3, files=0, chunks=0, state="error")
+    nobody = cast("Reader", None)  # without files memory is not asked
+    assert why_nothing(nobody, parse_question("login"), freshness).startswith("No file is indexed: indexing failed")

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from msgspec.structs import asdict
 
-from aurora_orchestration.settings import Caps, SoarSettings
+from aurora_orchestration.model_settings import Caps
+from aurora_orchestration.settings import SoarSettings
 from aurora_server.configuration.layers import settings_for
 from aurora_server.configuration.settings import SettingsError, load
 from aurora_server.configuration.soar import SECTIONS

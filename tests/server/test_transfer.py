@@ -123,6 +123,18 @@ def test_domain_and_language_and_whose_it_is_decide_between_patterns(home: Path,
     assert [suffix_of(each) for each in ("a/b.PY", ".env", "x/Makefile", "a.tar.gz")] == [".py", "", "", ".gz"]
 
 
+def test_of_patterns_that_fit_as_well_the_one_learned_last_is_told_first(home: Path, shop: Path) -> None:
+    place = place_of(clone(shop.parent, "vault"), home)
+    for day, where in enumerate(("queues", "workers")):
+        said = f"Validate OAuth2 token signatures in {where}"
+        tell(place, "me", solved(said, at=NOON + day * 86_400, step=f"Compare in {where}"))
+    with closing(open_record(place)) as record:
+        patterns = patterns_of(record, "vault")
+    found = matching(patterns, "validate OAuth2 token signatures", frozenset(), 0.5, 5)
+    told = [match.pattern.document.content.original_query.rsplit(" ", 1)[1] for match in found]
+    assert told == ["workers", "queues"] and found[0].score == found[1].score
+
+
 def test_a_pattern_whose_lines_have_changed_where_it_was_learned_is_told_as_drifted(home: Path, shop: Path) -> None:
     from aurora_orchestration.soar.cited_spans import span_of
     from aurora_orchestration.soar.workspace_text import WorkspaceText

@@ -99,6 +99,17 @@ def record_of(place: RecordPlace, email: str) -> Record:
     return Record.open(place.path, place.repository, person_id(email, "", ""), f"machine of {email}")
 
 
+def test_a_person_goes_by_the_name_of_the_latest_commit(home: Path, shop: Path) -> None:
+    auth = shop / "src" / "auth.py"
+    auth.write_text(auth.read_text().replace("strip()", "strip().lower()"))
+    commit(shop, "Robert Stone", "bob@example.org", 1)
+    with Daemon(home) as daemon:
+        with daemon.client(shop) as client:
+            client.request("aurora/index")
+            until(lambda: not client.request("aurora/status")["workspaces"][0]["learning_history"], "history is read")
+        assert told(ask(daemon, shop, "src/auth.py:login")) == [("Robert Stone", 1, 2, 0), ("Ann Lee", 1, 1, 0)]
+
+
 def test_git_tells_who_changed_a_place_without_any_team(daemon: Daemon, shop: Path) -> None:
     found = ask(daemon, shop, "src/auth.py:login")
     assert told(found) == [("Bob Stone", 1, 1, 0), ("Ann Lee", 1, 1, 0)]

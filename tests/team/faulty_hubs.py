@@ -87,26 +87,30 @@ def _answer(line: socket.socket, answer: Callable[[socket.socket], None]) -> Non
 
 
 class CutLine:
-    """Line to a server on this machine that is cut after `most` bytes each way; None: never. `lines` counts them."""
+    """Line to a server on this machine that is cut after `most` bytes each way; None: never. `lines` counts them, and
+    `sent` is all that went to the server.
+    """
 
     def __init__(self, port: int) -> None:
         self.most: int | None = None
         self.lines = 0
+        self.sent = bytearray()
         self._port = port
 
     def pass_on(self, line: socket.socket) -> None:
         """Pass on what is said, both ways, until too much was."""
         self.lines += 1
         with closing(socket.create_connection(("127.0.0.1", self._port))) as server:
-            back = threading.Thread(target=self._copy, args=(server, line), daemon=True)
+            back = threading.Thread(target=self._copy, args=(server, line, bytearray()), daemon=True)
             back.start()
-            self._copy(line, server)
+            self._copy(line, server, self.sent)
             back.join()
 
-    def _copy(self, source: socket.socket, target: socket.socket) -> None:
+    def _copy(self, source: socket.socket, target: socket.socket, seen: bytearray) -> None:
         left = self.most
         with suppress(OSError):
             while data := source.recv(65536):
+                seen += data
                 target.sendall(data if left is None else data[:left])
                 left = None if left is None else left - len(data)
                 if left is not None and left <= 0:

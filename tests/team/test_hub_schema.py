@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
 
+import psycopg
+
 from aurora_team import HubRefused, HubTooNew, TeamError, schema
 from aurora_team.hub import HEADS, IDS_AT, PULL, Hub
 from tests.team.postgres import Server
-from tests.team.records import REPOSITORY, TEAM
+from tests.team.records import REPOSITORY, TEAM, access, person, record_of
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +62,7 @@ def test_every_table_of_a_team_has_its_wall_and_members_have_no_update(hub: Serv
     assert all(walls.values())
     assert len(walls) == 3 + schema.PARTITIONS
     assert rights == [("SELECT",)]
-    assert {path[0] for path in paths} == {"own_teams", "claim", "leave", "erase"}
+    assert {path[0] for path in paths} == {"own_teams", "claim", "leave", "erase", "take_turn"}
     assert all(path[2] == ["search_path=pg_catalog, pg_temp"] for path in paths)
 
 
@@ -97,6 +100,38 @@ def test_migrations_run_once_however_many_ask(server: Server, hub: Server) -> No
     with Hub.open(url, as_owner=True) as owner:
         owner.create_team(TEAM)
         assert [member.role for member in owner.members(TEAM)] == ["owner"]
+
+
+def test_a_hub_of_before_keeps_everything_and_takes_what_it_lacks(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with server.connect() as db:
+        db.execute("CREATE DATABASE before")
+        db.execute("CREATE ROLE dora LOGIN")
+    url, own = (server.url(role).replace("/postgres?", "/before?") for role in ("owner", "dora"))
+    with monkeypatch.context() as older, Hub.open(url, as_owner=True) as owner:
+        older.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
+        owner.create_team(TEAM)
+        owner.add_member(TEAM, "dora")
+        with Hub.open(own) as hub:
+            hub.claim(TEAM, person("dora"))
+    with closing(record_of(tmp_path, "dora")) as record:
+        entries = record.append([access(float(at)) for at in range(1, 30)])
+    stream = (person("dora"), "m1")
+    with psycopg.connect(own, autocommit=True) as db:
+        for each in entries[:9]:
+            db.execute(
+                """INSERT INTO aurora.entries (team_id, repository, author, machine, id, sequence, at, kind, body)
+                   VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)""",
+                (TEAM, REPOSITORY, *stream, each.id, each.sequence, each.at, each.kind, each.body),
+            )
+    with pytest.raises(HubRefused, match="its owner runs"), Hub.open(own):
+        pass
+    with Hub.open(url, as_owner=True) as owner:
+        owner.create_team(TEAM)
+    with Hub.open(own) as hub:
+        assert hub.push(TEAM, REPOSITORY, stream, entries)[0] == 20
+        assert [each.entry for each in hub.pull(TEAM, REPOSITORY, {stream: 0}, 100)] == list(entries)
 
 
 def test_a_newer_and_an_older_hub_are_told(hub: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from aurora_memory.record.entry import FORGET, Entry
+from aurora_memory.record.entry import FORGET, Draft, Entry
 from aurora_memory.record.people import PERSON
+from aurora_memory.record.record_file import Record
+from aurora_team.membership import Progress
 from aurora_team.outbox import PEOPLE, SHARED_KINDS, judge, texts_of
+from aurora_team.synchronization import preview
 
 ALL = (*SHARED_KINDS, PEOPLE)
 KEY = "ghp_" + "a1B2" * 9
@@ -73,3 +78,13 @@ def test_a_secret_is_seen_through_escapes_of_json() -> None:
 
 def test_texts_are_keys_and_values_at_any_depth_and_nothing_else() -> None:
     assert sorted(texts_of({"a": ["b", {"c": "d"}], "e": 1, "f": None})) == ["a", "b", "c", "d", "e", "f"]
+
+
+def test_a_preview_shows_all_again_where_other_kinds_are_shared_now(tmp_path: Path) -> None:
+    chunk = {"path": "a.py", "name": "f", "kind": "function", "shape": "00", "ordinal": 0}
+    used = json.dumps({"type": "access", "chunk": chunk, "at": 1.0, "kind": "success"})
+    with closing(Record.open(tmp_path / "records" / "r.sqlite", "r", "ann", "m")) as record:
+        record.append([Draft("access", used, 1.0)])
+        sent = Progress(sent=record.last_number(), kinds=("access",))
+        assert list(preview(record, sent, ["access"])) == []
+        assert [reason for _, reason in preview(record, sent, ["access", "run"])] == [""]

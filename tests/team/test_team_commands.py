@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
+import socket
 import subprocess
 import sys
 import time
@@ -22,6 +24,7 @@ from aurora_team.membership import Memberships
 from tests import programs
 from tests.programs import COMMAND
 from tests.server.deliverables import lifetime
+from tests.team.faulty_hubs import CutLine, served
 from tests.team.postgres import Server
 from tests.team.records import access, held
 
@@ -102,6 +105,23 @@ def test_a_team_from_its_making_to_its_leaving(server: Server, tmp_path: Path, r
     assert (home / "team.json").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize("name", ["My Team", "", "-x", "crew\n", "c" * 41])
+def test_what_no_team_can_be_called_is_told_before_anything_is_made(server: Server, run: Run, name: str) -> None:
+    done = run("ann", "team", "create", server.url(), "--", name)
+    assert done.returncode != 0
+    assert "a team is not called" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_team_that_is_not_there_gets_no_member(server: Server, run: Run) -> None:
+    with server.connect() as db:
+        db.execute("CREATE ROLE zoe LOGIN")
+    assert run("ann", "team", "create", server.url(), "there").returncode == 0
+    done = run("ann", "team", "members", server.url(), "thier", "--add", "zoe")
+    assert done.stderr == "aurora: the hub has no team 'thier'; make it with: aurora team create URL thier\n"
+    done = run("zoe", "team", "join", server.url("zoe"))
+    assert "aurora team members" in done.stderr, done.stderr
+
+
 def test_preview_prints_what_the_server_is_given_byte_for_byte(server: Server, tmp_path: Path, run: Run) -> None:
     _team(server, run, "exact", "dora")
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -137,6 +157,58 @@ def test_preview_prints_what_the_server_is_given_byte_for_byte(server: Server, t
     (stopped_id,) = [identity for body, identity in kept.items() if secret in body]
     assert stopped_id in stopped[1], "it says which entry a secret stopped"
     assert run("dora", "team", "preview", **shares).stdout == "", "it was sent"
+
+
+def test_nothing_goes_over_the_line_but_what_preview_prints_and_what_says_whose_it_is(
+    server: Server, tmp_path: Path, run: Run
+) -> None:
+    """Read off the line itself: entries, hashes of who and where, and queries; no name, path, machine or question."""
+    _team(server, run, "sniffed", "ida")
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    run_of = {"type": "run", "id": "r", "at": 1.0, "outcome": "failure", "score": 0.1, "query": "why does it cost so"}
+    question = Draft("run", json.dumps(run_of), 1.0)
+    _learn(tmp_path, "ida", [access(1.5, "plain"), access(2.5, "größe"), access(4.0, secret), question])
+    (tmp_path / "ida" / "cart.py").write_text("def quokka_total():\n    return 'wombat'\n")
+    previewed = [json.loads(line) for line in run("ida", "team", "preview").stdout.splitlines()]
+    assert len(previewed) == 2
+    line = CutLine(server.port)
+    with served(line.pass_on) as port:
+        memberships = Memberships(tmp_path / "home-ida")
+        (joined,) = memberships.read()
+        joined.url = f"postgresql://ida@127.0.0.1:{port}/postgres"
+        memberships.write([joined])
+        assert run("ida", "team", "sync").stdout.startswith("sniffed: 2 sent")
+    sent = bytes(line.sent)
+    hidden = (
+        str(tmp_path),
+        "ida@example.org",
+        socket.gethostname(),
+        "example.org",
+        "quokka",
+        "wombat",
+        secret,
+        "cost so",
+    )
+    assert not [each for each in hidden if each.encode() in sent]
+    for entry in previewed:
+        # A body travels within an array: quoted once, with its quotes escaped.
+        body = entry["body"].replace("\\", "\\\\").replace('"', '\\"').encode()
+        assert (sent.count(body), sent.count(entry["id"].encode())) == (1, 1)
+        sent = sent.replace(body, b"").replace(entry["id"].encode(), b"")
+    identities = {entry[name] for entry in previewed for name in ("author", "machine", "repository")}
+    for known in (*identities, "sniffed", "postgres", "ida"):
+        sent = sent.replace(known.encode(), b"")
+    said = b" ".join(re.findall(rb"[ -~]{4,}", sent)).decode()
+    for query in sorted(_queries(), key=len, reverse=True):
+        said = said.replace(query, "")
+    assert not re.search(r"[A-Za-z0-9_]{9,}", said), said
+
+
+def _queries() -> set[str]:
+    """Words of the statements that a hub is asked with, which are AURORA's own."""
+    from aurora_team import hub
+
+    return set(re.findall(r"\w+", Path(hub.__file__).read_text()))
 
 
 def test_who_lets_colleagues_see_what_he_knows_and_who_takes_it_back(server: Server, tmp_path: Path, run: Run) -> None:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from aurora_deliverables.detection import claude_code
 from aurora_deliverables.detection.transcripts import calls_in
 from aurora_indexer.files.ignore_patterns import Patterns
-from aurora_indexer.git.log_parser import LoggedCommit, LogReader
+from aurora_indexer.git.log_parser import GitLogParser, LoggedCommit
 from aurora_memory import StoreError
 from aurora_memory.store import Store
 from aurora_protocol import FrameError
@@ -86,7 +86,7 @@ def git_log(raw: bytes) -> None:
 
     def told(size: int) -> list[LoggedCommit]:
         found: list[LoggedCommit] = []
-        reader = LogReader({b"a.py"}, found.append)
+        reader = GitLogParser({b"a.py"}, found.append)
         for at in range(0, len(raw), size):
             reader.feed(raw[at : at + size])
         reader.finish()

@@ -16,9 +16,12 @@ from tests.torture.hostile_ways import WORKSPACES
 from tests.torture.hostile_workspaces import MARK, Trap, trap_in
 from tests.torture.workspace import SECONDS, workspace
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="made of links, pipes and modes")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(sys.platform == "win32", reason="made of links, pipes and modes"),
+]
 
-COMMANDS = (("index",), ("mem", "second_one"), ("doctor",))
+COMMANDS = (("index",), ("doctor",))
 REQUESTS = ("aurora/status", "aurora/metrics", "aurora/index", "aurora/doctor")
 SPOILED = ("links_out", "git_work_tree_elsewhere", "huge_files", "ignore_bomb")
 """Those in which `second_one` need not be found: the rules of the workspace leave it out."""

@@ -86,13 +86,13 @@ def is_locked(repository: GitDirectory) -> bool:
 
 
 def is_work_tree(repository: GitDirectory) -> bool:
-    """Whether the repository knows the folder: its own, or one that `git worktree add` made.
+    """Whether the repository knows the folder: its own, a submodule, or one that `git worktree add` made.
 
     A `.git` file is written by whoever made the folder; that the common directory names the folder is git's word.
     """
     mark = repository.work_tree / ".git"
     if repository.common == repository.directory:
-        return repository.directory == mark
+        return repository.directory == mark or _is_same(named_work_tree(repository.common), repository.work_tree)
     known = _read(repository.directory / "gitdir").strip()
     try:
         return (
@@ -102,6 +102,20 @@ def is_work_tree(repository: GitDirectory) -> bool:
         )
     except (OSError, RuntimeError):
         return False
+
+
+def named_work_tree(common: Path) -> Path | None:
+    """The work tree that a git directory elsewhere names as its own, as that of a submodule does; None without."""
+    section = ""
+    named = ""
+    for line in _read(common / "config").splitlines():
+        text = line.strip()
+        if text.startswith("["):
+            section = text.partition("]")[0].strip("[ \t").lower()
+        key, equals, value = text.partition("=")
+        if section == "core" and equals and key.strip().lower() == "worktree":
+            named = value.strip().strip('"')
+    return common / named if named else None
 
 
 def work_tree_marks(common: Path) -> set[Path]:
@@ -121,6 +135,13 @@ def is_shallow(repository: GitDirectory) -> bool:
 def shallow_commits(repository: GitDirectory) -> frozenset[str]:
     """The commits a shallow clone ends at: git shows them as if they had brought in every file."""
     return frozenset(_read(repository.common / "shallow", _MAX_PACKED_REFS).split())
+
+
+def _is_same(folder: Path | None, other: Path) -> bool:
+    try:
+        return folder is not None and folder.resolve() == other.resolve()
+    except (OSError, RuntimeError):
+        return False
 
 
 def _common(directory: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Ignore rules with wildcards, found by what has to stand in a path for them to match.
+"""Index of gitignore patterns with wildcards, by what has to stand in a path for them to match.
 
 A rule is kept under one short piece of its literal text; of a path only the rules of pieces that stand in it are tried,
 and only those are ever compiled. So an ignore file may have thousands of such lines, and a path costs a few look-ups.

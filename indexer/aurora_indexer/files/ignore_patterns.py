@@ -1,4 +1,4 @@
-"""The lines of one ignore file, compiled for fast questions about one name at a time.
+"""Gitignore patterns of one ignore file, compiled for fast matching of one name at a time.
 
 A question names an entry whose parents are known not to be ignored; a pattern counts only where it matches that entry
 itself. The last line that matches decides. Plain names and `*.suffix` lines, nearly all there are, cost a look-up.

@@ -1,4 +1,6 @@
-"""Reading files one does not trust: never a device or a pipe, never more than asked for, never half an edit."""
+"""Safe reading of untrusted files: never a device, a pipe or through a symbolic link, never more than asked for, never
+half an edit.
+"""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Authored(Struct, frozen=True):
     at: float
 
 
-class Lines(Struct, frozen=True):
+class LineCommits(Struct, frozen=True):
     """Lines of a place: how many stand there by each commit, and how many are in no commit yet."""
 
     by_commit: Mapping[str, int]
@@ -51,7 +51,7 @@ async def authors(
 
 async def lines_of(
     root: Path, path: str, first: int, last: int, *, environment: Mapping[str, str] = os.environ
-) -> Lines | None:
+) -> LineCommits | None:
     """Whose the lines `first` to `last` of a file are, as it stands now; None where git cannot tell (in time)."""
     arguments = ["blame", "--line-porcelain", "-L", f"{first},{last}", "--", path]
     said = await commands.answer(root, arguments, seconds=BLAME_SECONDS, environment=environment)
@@ -66,4 +66,4 @@ async def lines_of(
             commit = line.split(b" ", 1)[0].decode("ascii", "replace")
             counts[commit] = counts.get(commit, 0) + 1
             begins = False
-    return Lines(counts, counts.pop(_NOBODY, 0))
+    return LineCommits(counts, counts.pop(_NOBODY, 0))

@@ -19,7 +19,7 @@ from aurora_indexer.git import commands
 from aurora_indexer.git.commit_chain import MAX_CHAIN, ChainLink, first_parents, merged_subjects, told
 from aurora_indexer.git.function_history import FunctionWalk, WalkedCommit
 from aurora_indexer.git.line_moves import LineSpan, own_spans
-from aurora_indexer.git.log_parser import ARGUMENTS, LogReader
+from aurora_indexer.git.log_parser import ARGUMENTS, GitLogParser
 from aurora_indexer.git.worktree import edits, tracked_files
 from aurora_memory import StoreError
 from aurora_memory.store import Store, commit_reader, file_reader
@@ -186,7 +186,7 @@ class _Walking:
             arguments = ["--literal-pathspecs", *arguments, *([f"^{before}"] if before else []), "--", *paths]
         else:
             arguments.append(f"--max-count={stop - start}")
-        reader = LogReader(self._walk.files, self._walk.take)
+        reader = GitLogParser(self._walk.files, self._walk.take)
         async with commands.streaming(self._root, arguments, deadline=self._deadline) as output:
             async for piece in output.pieces():
                 await asyncio.to_thread(reader.feed, piece)

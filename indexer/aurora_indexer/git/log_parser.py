@@ -1,4 +1,5 @@
-"""Reading `git log -p -U0` as it comes, in bytes: each commit's message, and the hunks of the files that matter.
+"""Parser of the output of `git log -p -U0` as it comes, in bytes: each commit's message, and the hunks of files that
+matter.
 
 With no context lines a hunk's header says how many lines follow, so content is skipped by counting: nothing in a file
 can look like a part of the log, and no line of it is held. Only NUL, which git cuts from messages, marks a commit.
@@ -55,8 +56,11 @@ class LoggedCommit(Struct):
     changes: list[FileChange] = []
 
 
-class LogReader:
-    """Feed it bytes of the log; `take` gets each commit when it is complete. Paths not in `wanted` keep no hunks."""
+class GitLogParser:
+    """Parser that is fed bytes of the log; `take` gets each commit when it is complete.
+
+    Paths not in `wanted` keep no hunks.
+    """
 
     def __init__(self, wanted: Container[bytes], take: Callable[[LoggedCommit], None]) -> None:
         self._wanted = wanted

@@ -20,6 +20,17 @@ _SCP = re.compile(r"(?:[^@/:\s]+@)?(?P<host>\[[^\]/]+\]|[^:/\s]{2,}):(?P<path>[^
 
 _MAX_URL = 4096
 
+_CASELESS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"})
+"""Hosts where `Team/Project` and `team/project` are one."""
+
+_OTHER_HOSTS = {
+    "www.github.com": "github.com",
+    "ssh.github.com:443": "github.com",
+    "altssh.gitlab.com:443": "gitlab.com",
+    "altssh.bitbucket.org:443": "bitbucket.org",
+}
+"""Hosts by which others are reached where a firewall lets nothing but https through."""
+
 PATIENCE = 20.0
 """Seconds that git has for each word on who somebody is: a machine under load is no reason for another name."""
 
@@ -81,8 +92,9 @@ async def repository_identity(
 
 
 def normalized_remote(url: str, common: Path) -> str:
-    """Remote as `host/path`, the same however it is reached (ssh, https, with `.git`, another case of the host); a
-    folder as `file:` and its path. Nothing of user or password is in it. `common`: what a relative path is below of.
+    """Remote as `host/path`, the same however it is reached (ssh, https, with `.git`, another case of the host, or of
+    the path where the host does not mind); a folder as `file:` and its path. Nothing of user or password is in it.
+    `common`: what a relative path is below of.
     """
     url = url[:_MAX_URL].strip()
     if not url:
@@ -104,10 +116,12 @@ def normalized_remote(url: str, common: Path) -> str:
 
 
 def _joined(host: str, port: int | None, scheme: str, path: str) -> str:
-    at = host.lower().strip("[]")
+    at = host.lower().strip("[]").rstrip(".")
     if port is not None and port != _DEFAULT_PORTS.get(scheme):
         at = f"{at}:{port}"
-    return f"{at}/{path.strip('/').removesuffix('.git').rstrip('/')}"
+    at = _OTHER_HOSTS.get(at, at)
+    path = path.strip("/").removesuffix(".git").rstrip("/")
+    return f"{at}/{path.lower() if at in _CASELESS else path}"
 
 
 def _repository(root: Path) -> GitDirectory | None:
@@ -128,14 +142,31 @@ async def _first_commit(root: Path, repository: GitDirectory, remote: str, envir
 
 
 async def _urls(root: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    asked = ["config", "--local", "-z", "--get-regexp", r"^remote\..*\.url$"]
-    said = await commands.told(root, asked, seconds=PATIENCE, environment=environment)
+    """The addresses of a repository's own remotes, as git would call them."""
     urls: dict[str, str] = {}
-    for each in (said or b"").decode("utf-8", "replace").split("\0"):
-        key, _, url = each.partition("\n")
-        if url:
-            urls.setdefault(key.removeprefix("remote.").removesuffix(".url"), url)
-    return urls
+    for key, url in await _matching(root, ("--local",), r"^remote\..*\.url$", environment):
+        urls.setdefault(key.removeprefix("remote.").removesuffix(".url"), url)
+    if not urls:
+        return urls
+    short = await _matching(root, (), r"^url\..*\.insteadof$", environment)
+    whole = {prefix: key.removeprefix("url.").removesuffix(".insteadof") for key, prefix in short if prefix}
+    return {name: _expanded(url, whole) for name, url in urls.items()}
+
+
+def _expanded(url: str, whole: Mapping[str, str]) -> str:
+    """An address with the longest beginning that the user has a short form for written out (`url.….insteadOf`)."""
+    begins = max((each for each in whole if url.startswith(each)), key=len, default="")
+    return whole[begins] + url.removeprefix(begins) if begins else url
+
+
+async def _matching(
+    root: Path, scope: tuple[str, ...], pattern: str, environment: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """Settings of git whose keys match, in git's order; keys have small letters but for their middle."""
+    asked = ["config", *scope, "-z", "--get-regexp", pattern]
+    said = await commands.told(root, asked, seconds=PATIENCE, environment=environment)
+    told = (each.partition("\n") for each in (said or b"").decode("utf-8", "replace").split("\0"))
+    return [(key, value) for key, _, value in told if value]
 
 
 async def _configured(root: Path, key: str, environment: Mapping[str, str]) -> str:

@@ -76,14 +76,16 @@ def gather(
 ) -> Candidates:
     """Look up what memory knows of the chunks that a search found. `now` is Unix seconds."""
     ids = [head.id for head in heads]
+    own: Mapping[int, Sequence[float]] = {}
+    others: Mapping[int, Sequence[float]] = {}
     accesses: Mapping[int, Sequence[float]] = {}
     learned: Mapping[int, float] = {}
     if learned_reader.has_learned(reader):
-        accesses, learned = chunk_reader.accesses(reader, ids), learned_reader.boosts(reader, ids)
+        own, others, accesses = chunk_reader.parted_accesses(reader, ids, now)
+        learned = learned_reader.boosts(reader, ids)
     commits = commit_reader.commit_times(reader, ids)
     unknown = sorted({head.path for head in heads if head.id not in commits})  # git knows nothing of them
     mtimes = file_reader.mtimes(reader, unknown) if unknown else {}
-    own, others = chunk_reader.parted_accesses(reader, ids, now) if accesses else ({}, {})
     histories = histories_of(heads, own, commits, mtimes, others)
     # When it was used last is a fact, whoever did: a colleague's use counts less, and not as if it were old as well.
     last = [

@@ -1,8 +1,10 @@
-"""Near-duplicate removal: of copies, twins for another type, generated siblings one answers for all. Pure."""
+"""Deduplication of ranked results: of near-identical ones (copies, twins for another type, generated siblings) one
+answers for all. Pure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -29,18 +31,27 @@ def content_terms(occurrences: Mapping[str, int]) -> frozenset[str]:
     return frozenset([term for term, value in occurrences.items() if value & _CONTENT])
 
 
-def fold_near_duplicates(contents: Sequence[frozenset[str]], enough: int) -> Folded:
-    """Near-duplicate removal from ranked results: `enough` that differ stay, others go under the first like them."""
+def fold_near_duplicates(
+    contents: Sequence[frozenset[str]], enough: int, overloads: Sequence[Hashable | None] = ()
+) -> Folded:
+    """Deduplication of ranked results: `enough` that differ stay, others go under the first like them.
+
+    Places of which `overloads` says the same are alike, whatever they contain; None is like no other.
+    """
     kept: list[int] = []
     similar: dict[int, list[int]] = {}
+    first: dict[Hashable, int] = {}
     for place, terms in enumerate(contents):
-        twin = None
-        if len(terms) >= TELLING:
+        own = overloads[place] if overloads else None
+        twin = first.get(own) if own is not None else None
+        if twin is None and len(terms) >= TELLING:
             twin = next((other for other in kept if _alike(terms, contents[other])), None)
         if twin is not None:
             similar.setdefault(twin, []).append(place)
         elif len(kept) < enough:
             kept.append(place)
+            if own is not None:
+                first[own] = place
     return Folded(kept, similar)
 
 

@@ -48,6 +48,9 @@ _ASKS_FOR_TESTS = re.compile(
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*")
 _QUOTED = re.compile(r"`([^`\n]{1,80})`")
+_AS_CODE = re.compile(r"(?<=\w)(?:\.|::|#)(\w+)\b|\b(\w+)\(|`\W*(\w+)\W*`")
+"""Names that are spelled as code, be they stop words elsewhere: `xr.where`, `get()`."""
+
 _LOOKS_LIKE_CODE = re.compile(r"_|[a-z0-9][A-Z]|\.|::|#|\d")
 
 
@@ -94,7 +97,8 @@ def parse_question(query: str) -> Question:
     asked, is_report = query, len(query.split()) >= ISSUE_WORDS
     if is_report:
         query = report_text(query)
-    telling = without_stop_words(words_in(query), QUESTION_WORDS)
+    as_code = {word.lower() for found in _AS_CODE.findall(query) for word in found if word}
+    telling = without_stop_words(words_in(query), QUESTION_WORDS - as_code)
     counts = Counter(term for word in telling for term in stem_word(word))
     if not counts:
         counts = Counter(terms(query))

@@ -18,6 +18,8 @@ from aurora_memory.recall.candidates import Candidates, gather
 from aurora_memory.recall.dedupe import content_terms, fold_near_duplicates
 from aurora_memory.recall.file_evidence import in_order, of_files
 from aurora_memory.recall.fusion import fuse
+from aurora_memory.recall.mentions import with_known_names
+from aurora_memory.recall.overloads import longest_first, overloaded
 from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.question import NO_QUESTION, Question
 from aurora_memory.recall.ranking import Hit, Rank, ranked, ranks_of, score
@@ -64,7 +66,7 @@ def recall(
     """
     if not question.terms and not question.identifiers:
         return []
-    question = completed(reader, question)
+    question = with_known_names(reader, completed(reader, question))
     findings = search(reader, question, focus, types, near, read)
     if not findings.ids:
         return []
@@ -82,6 +84,7 @@ def recall(
     if level == "file":
         files = of_files(candidates, ranks)
         return _as_files(reader, _best(reader, candidates, findings, files.ranks[:limit], limit, files.also))
+    ranks = longest_first(candidates.heads, ranks, overloaded(candidates.heads))
     ordered = in_order(candidates, ranks)
     return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also)
 
@@ -127,7 +130,9 @@ def _best(
         contents = [frozenset[str]()] * len(ranks)
     else:
         contents = [_content(parts.get(rank.id, ())) for rank in ranks]
-    kept = fold_near_duplicates(contents, limit)
+    overloads = {} if findings.alone else overloaded(candidates.heads)
+    names = [(head.path, head.name) for head in (candidates.heads[rank.place] for rank in ranks)]
+    kept = fold_near_duplicates(contents, limit, [name if name in overloads else None for name in names])
     shown = {ranks[place].id for place in kept.kept}
     return [
         _hit(

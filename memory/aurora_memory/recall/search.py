@@ -24,6 +24,11 @@ CANDIDATES = 90
 WIDELY = 200
 """Parts looked at closely, and for a report: what it is about stands far behind what resembles its words."""
 
+MEMBERS = 20
+"""Further parts of each of a report's likeliest files that are looked at: what is to be mended there resembles its
+words less than what is named in them.
+"""
+
 _WIDE: frozenset[QuestionKind] = frozenset({"report", "error", "issue"})
 
 REMEMBERED = 30
@@ -104,8 +109,8 @@ def search(
         entries = {term: entries[term] for term in rarities}
     places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
     if entries:
-        looked_at = WIDELY if question.kind in _WIDE else CANDIDATES
-        matches = _by_chunk(match(parts, entries, question.weights, question.terms, looked_at, places))
+        looked_at, members = (WIDELY, MEMBERS) if question.kind in _WIDE else (CANDIDATES, 0)
+        matches = _by_chunk(match(parts, entries, question.weights, question.terms, looked_at, places, members))
     exact = chunk_reader.named(reader, question.identifiers) if question.identifiers else []
     placed = _placed(reader, question, exact)
     alone = bool(placed) and question.is_id

@@ -115,42 +115,46 @@ def parts_of(reader: Reader, ids: Sequence[int]) -> dict[int, list[PartView]]:
 
 def weighed_accesses(reader: Reader, ids: Sequence[int], now: float) -> dict[int, list[float]]:
     """Access times as they count at `now` (Unix seconds), one's own and colleagues' together (`parted_accesses`)."""
-    own, others = parted_accesses(reader, ids, now)
+    own, others, _ = parted_accesses(reader, ids, now)
     found = {each: sorted((*own.get(each, ()), *others.get(each, ()))) for each in own.keys() | others.keys()}
     return {each: found[each] for each in ids if each in found}
 
 
 def parted_accesses(
     reader: Reader, ids: Sequence[int], now: float
-) -> tuple[dict[int, list[float]], dict[int, list[float]]]:
-    """One's own access times (Unix seconds, oldest first), and colleagues' as they count at `now`: as ones that are
-    older.
+) -> tuple[dict[int, list[float]], dict[int, list[float]], dict[int, list[float]]]:
+    """One's own access times (Unix seconds, oldest first), colleagues' as they count at `now`: as ones that are older,
+    and all of them as they were. One look at the table for all three: recall asks it of hundreds of chunks.
 
     ACT-R's `w · t^−d` is `(t · w^(−1/d))^−d`: of weight 0.5, with the usual decay, one four times as long ago.
     """
     weighing = reader.weighing
     if not others_rows.has_others(reader) or weighing.decay_rate == 0:
-        return accesses(reader, ids), {}
+        own = accesses(reader, ids)
+        return own, {}, own
     older = weighing.others_weight ** (-1 / weighing.decay_rate)
+    # In the order of the index: another one would be sorted.
     rows = reader.rows(
         """SELECT chunk_id, at, access_id IS NOT NULL FROM accesses LEFT JOIN others_accesses ON access_id = id
-           WHERE chunk_id IN (SELECT value FROM json_each(?)) ORDER BY at""",
+           WHERE chunk_id IN (SELECT value FROM json_each(?)) ORDER BY chunk_id, at""",
         (as_list(ids),),
     )
-    own: dict[int, list[float]] = {}
+    own = {}
     others: dict[int, list[float]] = {}
+    every: dict[int, list[float]] = {}
     for chunk_id, at, is_others in rows:
+        every.setdefault(chunk_id, []).append(at)
         if is_others:
             others.setdefault(chunk_id, []).append(now - max(0.0, now - at) * older)
         else:
             own.setdefault(chunk_id, []).append(at)
-    return own, others
+    return own, others, every
 
 
 def accesses(reader: Reader, ids: Sequence[int]) -> dict[int, list[float]]:
     """Access times (Unix seconds, oldest first) of those chunks that have any."""
     rows = reader.rows(
-        "SELECT chunk_id, at FROM accesses WHERE chunk_id IN (SELECT value FROM json_each(?)) ORDER BY at",
+        "SELECT chunk_id, at FROM accesses WHERE chunk_id IN (SELECT value FROM json_each(?)) ORDER BY chunk_id, at",
         (as_list(ids),),
     )
     found: dict[int, list[float]] = {}

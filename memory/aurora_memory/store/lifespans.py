@@ -19,13 +19,16 @@ from aurora_memory.lifespans import PolicyError
 from aurora_memory.lifespans.facts import ChunkFacts
 from aurora_memory.lifespans.lifespan import LifespanRule
 from aurora_memory.lifespans.policies import retention_rules
+from aurora_memory.semantic_tags import code_tags, compliance_of, knowledge_tags
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.statements import marks
 from aurora_protocol import typed
 
 _Rows = Callable[[str, Sequence[Any]], Awaitable[list[Any]]]
 
-_FACTS = """SELECT chunks.id, kind, path, language, complexity, keywords, changed_at, json,
+_FACTS = """SELECT chunks.id, chunks.kind, path, language, complexity, keywords, changed_at, json, name, docstring,
+              (SELECT group_concat(iif(qualifier = '', refs.name, qualifier || '.' || refs.name), ' ') FROM refs
+               WHERE refs.chunk_id = chunks.id AND refs.kind = 'calls'),
               (SELECT count(*) FROM accesses WHERE accesses.chunk_id = chunks.id),
               (SELECT max(at) FROM accesses WHERE accesses.chunk_id = chunks.id)
             FROM chunks LEFT JOIN documents ON documents.chunk_id = chunks.id"""
@@ -76,9 +79,14 @@ def _facts_where(condition: str) -> str:
 
 
 def _facts(row: Sequence[Any]) -> ChunkFacts:
-    number, kind, path, language, complexity, keywords, changed_at, json, count, last = row
+    number, kind, path, language, complexity, keywords, changed_at, json, name, docstring, calls, count, last = row
     if kind != REASONING:
         knowledge = type_of(kind) == "know"
+        told = (
+            knowledge_tags(name, (docstring, keywords))
+            if knowledge
+            else code_tags(name, kind, path, docstring, keywords.split(), (calls or "").split())
+        )
         return ChunkFacts(
             id=number,
             type="knowledge" if knowledge else "code",
@@ -90,6 +98,9 @@ def _facts(row: Sequence[Any]) -> ChunkFacts:
             language=language,
             path=path,
             keywords=keywords,
+            domain=told.domain,
+            semantic_role=told.semantic_role,
+            tags=compliance_of(told.domain),
         )
     known = ChunkFacts(number, "reasoning", count, last, changed_at, complexity=complexity, keywords=keywords)
     if json is None:

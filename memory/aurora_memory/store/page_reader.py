@@ -1,4 +1,4 @@
-"""Page reader of a SQLite file that SQLite itself refuses: b-tree pages read one by one, with the write-ahead log.
+"""Page reader of a corrupted SQLite file, which SQLite itself refuses: rows of b-tree pages, with the write-ahead log.
 
 It knows as much of SQLite's file format (https://www.sqlite.org/fileformat2.html) as rows of tables need. Whatever a
 page says is doubted: no pointer is followed twice, no length past the page, and a page that makes no sense costs only

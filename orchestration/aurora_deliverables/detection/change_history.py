@@ -42,6 +42,7 @@ LOG = (
     "--full-history",
     "-c",
     "--combined-all-paths",
+    "--topo-order",
     "--reverse",
     "--relative",
     f"--find-renames={SIMILAR}%",
@@ -53,7 +54,8 @@ LOG = (
 )
 """Arguments of git for what `read_history` reads: all refs, as a change may be worked on and archived on any branch.
 
-Both sides of a merge that did the same are read, and of merges what they did themselves.
+Both sides of a merge that did the same are read, and of merges what they did themselves. A commit comes after those
+it rests on, whatever their clocks said.
 """
 
 _PHASE_OF: Mapping[str, Phase] = {"proposal.md": "propose", "design.md": "design", "tasks.md": "tasks"}
@@ -122,14 +124,17 @@ def read_history(said: bytes, ends_at: Container[str] = ()) -> dict[str, ChangeH
 
     `ends_at` are the commits that a shallow clone ends at: git shows them as if they had brought in every file.
     """
-    commits = sorted(_commits(said.decode("utf-8", "replace")), key=lambda each: each[0].at)
+    commits = list(_commits(said.decode("utf-8", "replace")))
+    renames, names = _names(commits, ends_at)
     changes: dict[str, _Seen] = {}
-    names: dict[str, str] = {}
-    for dated, touches in commits:
+    for dated, touches in sorted(commits, key=lambda each: each[0].at):
         if dated.commit in ends_at:
             _note_cut(changes, dated, touches)
         else:
-            _note(changes, names, dated, touches)
+            renamed = renames.get(dated.commit, [])
+            for _, new in renamed:
+                changes.setdefault(names[new], _Seen()).names.append((new, dated))
+            _note(changes, names, dated, touches, away={old for old, _ in renamed})
         if len(changes) > MAX_CHANGES:
             break
     found = {
@@ -152,6 +157,26 @@ def read_history(said: bytes, ends_at: Container[str] = ()) -> dict[str, ChangeH
     return found | {name: found[first] for name, first in names.items() if first in found and name not in found}
 
 
+def _names(
+    commits: Iterable[tuple[Dated, list[_Touch]]], ends_at: Container[str]
+) -> tuple[dict[str, list[tuple[str, str]]], dict[str, str]]:
+    """The renames of each commit that has any, and the first name of each later one.
+
+    In the log's order, which is that of the commits: two of one second, or an amended date, come in any order of time.
+    """
+    renames: dict[str, list[tuple[str, str]]] = {}
+    names: dict[str, str] = {}
+    known: set[str] = set()
+    for dated, touches in commits:
+        if dated.commit not in ends_at:
+            for old, new in _renames(touches, known):
+                names[new] = names.get(old, old)
+                known.add(old)
+                renames.setdefault(dated.commit, []).append((old, new))
+        known.update(name for touch in touches if (name := openspec.change_of(touch.path)) is not None)
+    return renames, names
+
+
 def _note_cut(changes: dict[str, _Seen], dated: Dated, touches: list[_Touch]) -> None:
     for touch in touches:
         name = openspec.change_of(touch.path)
@@ -159,11 +184,10 @@ def _note_cut(changes: dict[str, _Seen], dated: Dated, touches: list[_Touch]) ->
             changes[name].begun, changes[name].cut = dated, True
 
 
-def _note(changes: dict[str, _Seen], names: dict[str, str], dated: Dated, touches: list[_Touch]) -> None:
-    for old, new in _renames(touches, changes, names):
-        first = names.get(old, old)
-        names[new] = first
-        changes.setdefault(first, _Seen()).names.append((new, dated))
+def _note(
+    changes: dict[str, _Seen], names: Mapping[str, str], dated: Dated, touches: list[_Touch], away: Container[str]
+) -> None:
+    """Note what a commit did to changes; `away` are the names that it replaced by others."""
     removed = {touch.path for touch in touches if touch.how == "D"}
     for touch in touches:
         name = openspec.change_of(touch.path)
@@ -175,7 +199,7 @@ def _note(changes: dict[str, _Seen], names: dict[str, str], dated: Dated, touche
             seen.times_reopened += 1
         archived = _is_archived(touch.path)
         if touch.how == "D":
-            if not archived and _is_proposal(touch.path):
+            if not archived and _is_proposal(touch.path) and name not in away:
                 seen.removed = dated
             continue
         if archived:
@@ -208,10 +232,8 @@ def _takes_back(touch: _Touch, name: str, removed: Collection[str]) -> bool:
     return touch.how == "A" and any(_is_archived(path) and openspec.change_of(path) == name for path in removed)
 
 
-def _renames(
-    touches: list[_Touch], changes: Mapping[str, _Seen], names: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
-    """Pairs of names of changes whose folder a commit moved from one to the other.
+def _renames(touches: list[_Touch], known: Container[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of names of changes whose folder a commit moved from one to the other, which nobody knew before.
 
     The proposal moved with it; one that was written anew went at the old place and came at the new one.
     """
@@ -226,7 +248,7 @@ def _renames(
             continue
         if not (_is_proposal(touch.path) and _is_proposal(touch.old)) and not (old in gone and new in come):
             continue
-        if new not in changes and new not in names:
+        if new not in known:
             done.add(new)
             yield old, new
 

@@ -1,5 +1,5 @@
-"""A thread that sends ended deliverables, so that nobody waits for a collector; what fails is tried again, by signal:
-what took its traces is not sent them again because it refuses metrics.
+"""Sender (exporter thread, with retry) of ended deliverables, so that nobody waits for a collector. Retry is by signal:
+a collector that took the traces is not sent them again because it refuses metrics.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ class SignalStatus(Struct, frozen=True):
 
 
 class Sender:
-    """Starts its thread with the first deliverable, or at once where Prometheus is to fetch.
+    """Exporter thread: it starts with the first deliverable, or at once where Prometheus is to fetch; what a collector
+    that is away did not take is sent again.
 
     `record` is the file in which it takes note of what went out; without one that is forgotten with the process.
     """

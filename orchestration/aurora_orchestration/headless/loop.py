@@ -12,61 +12,23 @@ from typing import Literal
 from filelock import FileLock, Timeout
 from msgspec import Struct
 
-from aurora_indexer.files.gitdir import find_git_directory, read_head
-from aurora_indexer.git import commands
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.headless.goals import BadPrompt, Experiment, Judge, Observed, judge, read_experiment
+from aurora_orchestration.headless.branch import WrongBranch, allow
+from aurora_orchestration.headless.goals import BadPrompt, Experiment, Judge, judge, read_experiment
+from aurora_orchestration.headless.iteration_text import (
+    CLAIM,
+    action,
+    nothing_done,
+    observation,
+    observed,
+    query_of,
+)
 from aurora_orchestration.headless.scratchpad import Scratchpad, dollars, one_line, signals
 from aurora_orchestration.headless.work_tree import Changes, TreeState, changes, look
 from aurora_orchestration.llm.completion import LlmError
 from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.soar.finalize import to_its_end
-from aurora_orchestration.types import SubgoalResult
-from aurora_protocol.human_text import without_controls
-
-PROTECTED = frozenset({"main", "master"})
-_HEADS = "refs/heads/"
-
-
-class WrongBranch(OrchestrationError):
-    """Headless mode may not work here; nothing was run."""
-
-
-async def current_branch(root: Path) -> str | None:
-    """The branch checked out at `root`; "" where HEAD is detached, None without a repository. Only reads."""
-    repository = await asyncio.to_thread(find_git_directory, root)
-    head = await asyncio.to_thread(read_head, repository) if repository else None
-    if head is None:
-        return None
-    if head.needs_git:
-        said = await commands.answer(root, ["symbolic-ref", "--quiet", "HEAD"])
-        return (said or b"").decode("utf-8", "surrogateescape").strip().removeprefix(_HEADS)
-    return head.ref.removeprefix(_HEADS)
-
-
-async def allow(root: Path, settings: HeadlessSettings) -> str:
-    """The branch that headless mode works on, if it may work there.
-
-    `main` and `master` never, whatever is configured; with `enforce_branch_check` only `required_branch`. Raises
-    `WrongBranch`, also without a repository and where HEAD is detached: neither keeps an experiment apart.
-    """
-    branch = await current_branch(root)
-    required = settings.required_branch
-    create = f"git checkout -b {required if required.lower() not in PROTECTED else 'headless'}"
-    if branch is None:
-        raise WrongBranch(f"{root}: headless mode requires a git repository. Run: git init && {create}")
-    needs = (
-        f"headless mode requires '{required}' branch" if settings.enforce_branch_check else "headless mode needs one"
-    )
-    if not branch:
-        raise WrongBranch(f"{root} is on no branch (detached HEAD); {needs}. Run: {create}")
-    if branch.lower() in PROTECTED:
-        raise WrongBranch(f"{root} is on '{branch}', where headless mode never works; {needs}. Run: {create}")
-    if settings.enforce_branch_check and branch != required:
-        raise WrongBranch(f"{root} is on '{branch}'. Headless mode requires '{required}' branch. Run: {create}")
-    return branch
-
 
 Run = Callable[[str, Mode], Awaitable[RunRecord]]
 Ending = Literal[
@@ -77,13 +39,9 @@ Ending = Literal[
 ACHIEVED, MISSED, BLOCKED = 0, 1, 4
 """Exit codes (contracts): the goal is met; it is not; nothing may run, or not any more."""
 
-MAX_QUERY = 9_000
-"""Characters of the question of one iteration; guardrails let 10,000 pass."""
-
 MOST_FAILURES = 3
 """Iterations in a row that failed and changed nothing, after which the next ones would do the same."""
 
-_MAX_NOTES = 4_000
 _NEXT_STEP = re.compile(r"(?im)^[ \t>*#-]*next step[ \t*]*:[ \t*]*(\S.*)$")
 _CODES: dict[Ending, int] = {
     "goal": ACHIEVED,
@@ -241,7 +199,7 @@ class _Loop:
             if not (stop.ending == "budget" and progress.status == status and progress.iterations == self._number):
                 at = (await self._look()).digest if stop.ending == "goal" else ""
                 begun = self._experiment.digest if stop.ending == "changed" else ""
-                why = found.reason if stop.ending == "goal" else found.reason.replace(goal, _CLAIM)
+                why = found.reason if stop.ending == "goal" else found.reason.replace(goal, CLAIM)
                 await asyncio.to_thread(pad.end, status, why, self._number, self._cost, at, begun)
             return found
 
@@ -298,7 +256,7 @@ class _Loop:
             merge=settings.allow_merge,
             checkout=settings.allow_checkout,
         )
-        told = (("Action", _action(record)), ("Observation", _observation(record)), ("Changes", happened.line))
+        told = (("Action", action(record)), ("Observation", observation(record)), ("Changes", happened.line))
         if happened.left:
             await self._note((*told, ("Decision", happened.left)))
             self._tell(record, "")
@@ -369,15 +327,13 @@ class _Loop:
     ) -> tuple[tuple[tuple[str, str], ...], str, str]:
         """What is noted of a claim, the reason if it holds, and else the next step."""
         signal = self._settings.goal_achievement_signal
-        if why := _nothing_done(record, happened):
+        if why := nothing_done(record, happened):
             return (("Judgement", f"The goal is claimed to be met; {why}"),), "", ""
         if self._judge is None:
             return (("Judgement", "The goal is claimed to be met; there is no model to judge that"),), "", ""
         before = self._judge.spent_usd
         try:
-            judgement = await judge(
-                self._experiment, record.answer, notes, _observed(record, happened), self._judge.llm
-            )
+            judgement = await judge(self._experiment, record.answer, notes, observed(record, happened), self._judge.llm)
         except LlmError as error:
             return (("Judgement", f"The goal is claimed to be met; it could not be judged: {error}"),), "", ""
         finally:
@@ -391,7 +347,7 @@ class _Loop:
         """Note these lines; the goal's signal, which scripts look for, stands in none but our own decision."""
         signal = self._settings.goal_achievement_signal
         lines = tuple(
-            (label, text if label == "Decision" and text.startswith(f"{signal}: ") else text.replace(signal, _CLAIM))
+            (label, text if label == "Decision" and text.startswith(f"{signal}: ") else text.replace(signal, CLAIM))
             for label, text in lines
         )
         await asyncio.to_thread(self._pad.end_iteration, lines, self._number, self._limit, self._cost, self._budget)
@@ -401,90 +357,3 @@ class _Loop:
 
     def _now(self) -> datetime:
         return self._headless.now()
-
-
-def query_of(experiment: Experiment, notes: str, signal: str) -> str:
-    """The question of one iteration: the goal, what was noted last, what is wanted. Pure; at most `MAX_QUERY` long.
-
-    The goal's title comes first: it is what memory shows of what was learned.
-    """
-    wanted = (
-        "Take the next step towards the goal, and report what was done and observed. End with one line: "
-        f"'{signal}: <reason>' if every criterion of the goal has been observed to hold, else 'Next step: <what>'."
-    )
-    room = MAX_QUERY - len(wanted) - len(experiment.title) - 100
-    # Agents write there too: what no question may have in it would end the run at the next one.
-    noted = without_controls(notes.partition("\n---\n")[2]).strip()
-    noted = noted[-min(_MAX_NOTES, max(0, room - len(experiment.goal))) :] if len(experiment.goal) < room else ""
-    goal = experiment.goal[:room]
-    return f"{experiment.title}\n\nGoal:\n{goal}\n\nNotes of earlier iterations:\n{noted or '(none)'}\n\n{wanted}"
-
-
-def _action(record: RunRecord) -> str:
-    """What agents did, and how each of them that failed did so."""
-    tried = [result for result in record.results if not result.skipped]
-    if tried:
-        return "; ".join(map(_done, tried))
-    if record.from_memory is not None:
-        return "None: an earlier answer was given again"
-    if record.state in ("complete", "partial") and record.answer:
-        return "None: a model answered, no agent was started"
-    return f"None: the run ended as {record.state} before an agent was started"
-
-
-def _done(result: SubgoalResult) -> str:
-    what, code = result.subgoal.description, result.response.metadata.exit_code
-    if result.response.status != "error":
-        return what
-    why = result.response.error or (f"exit code {code}" if code else "")
-    return f"{what} (failed{': ' + why if why else ''})"
-
-
-def _observation(record: RunRecord) -> str:
-    """What came of it: why it failed where it did, else what the answer says."""
-    scored = f" (score {record.score:.2f})" if record.score is not None else ""
-    said = record.answer
-    if record.error and record.state not in ("complete", "partial"):
-        return f"The run {_ENDED.get(record.state, record.state)}: {record.error}{scored}"
-    if record.error:
-        return f"{said or 'No answer'}{scored}; {record.error}"
-    return (said or f"The run ended as {record.state}") + scored
-
-
-_CLAIM = "goal claimed to be met"
-"""What agents' words, names of files and of branches say in the place of the signal."""
-_ENDED = {"failed": "failed", "blocked": "was blocked", "cancelled": "was cancelled", "no_provider": "found no model"}
-
-
-def _nothing_done(record: RunRecord, happened: Changes) -> str:
-    """Why a claim is not even judged: nothing was done that it could rest on. "" where something was."""
-    if record.from_memory is not None:
-        return "the answer is an earlier run's, nothing was done now"
-    if record.state not in ("complete", "partial"):
-        return f"the run ended as {record.state}"
-    tried = [result for result in record.results if not result.skipped]
-    if tried and all(result.response.status == "error" for result in tried):
-        return "every agent failed"
-    if not tried and not happened:
-        return "no agent was started, and nothing has changed"
-    return ""
-
-
-def _observed(record: RunRecord, happened: Changes) -> Observed:
-    """What was seen of an iteration, besides what agents say of it."""
-    return Observed(
-        commits=happened.commits,
-        changed_files=happened.files,
-        diff=happened.diff,
-        agents=tuple(
-            {
-                "agent": result.response.agent_id or result.subgoal.agent,
-                "task": result.subgoal.description,
-                "status": "not begun" if result.skipped else result.response.status,
-                "exit_code": result.response.metadata.exit_code,
-                "error": result.skipped or result.response.error,
-            }
-            for result in record.results
-        ),
-        score=record.score,
-    )

@@ -25,9 +25,9 @@ from aurora_orchestration.llm.completion import (
 )
 from aurora_orchestration.llm.journal import Journal, JournalEntry
 from aurora_orchestration.llm.prices import Prices
-from aurora_orchestration.llm.providers.provider import Completion, Provider, Wanted
+from aurora_orchestration.llm.providers.provider import Completion, Passing, Provider, Wanted
 from aurora_orchestration.llm.structured import has_json
-from aurora_orchestration.settings import Caps, ModelSettings
+from aurora_orchestration.model_settings import Caps, ModelSettings
 from aurora_orchestration.types import ModelCall, Rate, Role, Usage
 
 P = ParamSpec("P")
@@ -276,11 +276,12 @@ class MeteredLlm:
         took: float,
         error: BaseException,
     ) -> None:
-        """Account for a call without an answer: a request that was not taken costs nothing.
+        """Account for a call without an answer: a request that was not taken, by its status, costs nothing.
 
         Where that cannot be written down, what was set aside stays so, and the error of the call is still the one told.
         """
-        usage = Usage() if isinstance(error, Rejected) else Usage(input_tokens=tokens)
+        refused = isinstance(error, Rejected) or (isinstance(error, Passing) and not error.taken)
+        usage = Usage() if refused else Usage(input_tokens=tokens)
         usd = self._prices.assumed_cost(usage, self.model, self._provider.name)
         self._spending.correct(ask.phase, aside, usd)
         try:

@@ -16,7 +16,7 @@ from aurora_orchestration.llm.providers.editor import EditorModel, EditorProvide
 from aurora_orchestration.llm.providers.endpoints import EDITOR, address_of, names
 from aurora_orchestration.llm.providers.plugin_provider import Connection, PluginProvider, ProviderKind
 from aurora_orchestration.llm.providers.provider import Provider
-from aurora_orchestration.settings import LlmSettings, ModelSettings, PreferenceRouting
+from aurora_orchestration.model_settings import LlmSettings, ModelSettings, PreferenceRouting
 from aurora_orchestration.types import Complexity, ModelCall, Role
 
 _DEFAULTS: Mapping[Role, tuple[int, float]] = {"reasoning": (4096, 0.0), "solving": (8192, 0.7)}

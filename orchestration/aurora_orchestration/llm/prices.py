@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct, ValidationError
 
 from aurora_orchestration.llm.completion import LlmError
-from aurora_orchestration.settings import Amount
+from aurora_orchestration.setting_types import Amount
 from aurora_orchestration.types import Usage
 from aurora_protocol import typed
 

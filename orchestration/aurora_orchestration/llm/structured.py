@@ -36,8 +36,10 @@ _IN_THREAD = 50_000
 """Characters from which an answer is decoded off the event loop."""
 
 _BEGINS = re.compile(r'\{\s*["}]')
-_CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00(?:0[0-8bcef]|1[0-9a-f]|7f|[89][0-9a-f])|[bf])", re.IGNORECASE)
-"""A control character other than a tab or a line's end, as JSON escapes it."""
+_CONTROL = re.compile(
+    r"(?<!\\)((?:\\\\)*)\\(?:u00(?:0[0-8bcef]|1[0-9a-f]|7f|[89][0-9a-f])|u20(?:2[a-e]|6[6-9])|[bf])", re.IGNORECASE
+)
+"""A control character but a tab or a line's end, or one that turns the order of what follows, as JSON escapes it."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEW_WORDS = 2
 """Words that an answer in words has at the least."""

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.settings import CalibrationSettings
+from aurora_orchestration.scoring_settings import CalibrationSettings
 from aurora_orchestration.types import LEVELS, Complexity
 from aurora_protocol import typed
 

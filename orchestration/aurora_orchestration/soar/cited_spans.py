@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aurora_memory.documents import CitedSpan
-from aurora_orchestration.soar.references import block_of, places_of
+from aurora_orchestration.soar.said_places import block_of, places_of
 from aurora_orchestration.soar.workspace_text import WorkspaceText
 from aurora_orchestration.types import ContextBundle
 

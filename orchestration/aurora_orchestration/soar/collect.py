@@ -21,7 +21,8 @@ from aurora_orchestration.agents.executors.builtin import GENERIC
 from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.agents.task import Task, task_for
 from aurora_orchestration.llm.completion import CapReached, Llm, LlmError
-from aurora_orchestration.settings import ScoringSettings, SoarSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
+from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar.claims import bare_error
 from aurora_orchestration.soar.feedback import feedback_for
 from aurora_orchestration.soar.stages import Tell

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from aurora_orchestration.llm.completion import Ask, Llm
 from aurora_orchestration.llm.structured import ask_for
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
 from aurora_orchestration.soar.prompt_format import agents_data, context_data, decomposition_data, question
 from aurora_orchestration.soar.replies import DecompositionBody, DecompositionReply

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.contradictions import contradictions, repeated
 from aurora_orchestration.soar.groundedness import ungrounded
 from aurora_orchestration.soar.missing_dependencies import unmet
@@ -150,6 +150,8 @@ def _shortened(decomposition: Decomposition) -> Decomposition:
 
 def _unroutable(decomposition: Decomposition, agents: Sequence[Agent]) -> Iterable[_Finding]:
     known = {agent.id: agent for agent in agents}
+    if known.keys() <= {FALLBACK_AGENT}:
+        return  # with none but the executor every subgoal is its own, whatever a plan calls it (App. F)
     for subgoal in decomposition.subgoals:
         if subgoal.agent == FALLBACK_AGENT:
             continue

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from aurora_orchestration.llm.completion import BadReply, Llm, Truncated
 from aurora_orchestration.llm.structured import ask_for
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
 from aurora_orchestration.soar.decompose import BODY_SCHEMA, built, decompose
 from aurora_orchestration.soar.decomposition_checks import check

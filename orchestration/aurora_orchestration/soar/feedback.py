@@ -8,7 +8,7 @@ from typing import Literal
 
 from aurora_orchestration.llm.completion import Ask, Llm
 from aurora_orchestration.llm.structured import ask_for
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.concepts import telling
 from aurora_orchestration.soar.prompt_format import question
 from aurora_orchestration.soar.replies import FeedbackReply

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from aurora_indexer.files.scan import known_by_name
 from aurora_orchestration.soar.concepts import PROCESS, telling
-from aurora_orchestration.soar.references import bounded
+from aurora_orchestration.soar.sentences import bounded
 
 MAX_PARTS = 12
 TELLING = 3

@@ -16,6 +16,7 @@ from aurora_orchestration.llm.providers.editor import EditorModel
 from aurora_orchestration.run_record import RunCancelled, RunRecord, RunRequest, State
 from aurora_orchestration.soar.checkpoint import Checkpoint
 from aurora_orchestration.soar.finalize import finalize, to_its_end
+from aurora_orchestration.soar.phases import go_through
 from aurora_orchestration.soar.respond import from_results
 from aurora_orchestration.soar.run import Run
 from aurora_orchestration.soar.services import Services
@@ -66,7 +67,7 @@ async def _to_its_record(run: Run, cancel_earlier: Callable[[], bool]) -> RunRec
     limit = asyncio.timeout(seconds)
     try:
         async with limit:
-            await run.phases(cancel_earlier)
+            await go_through(run, cancel_earlier)
     except asyncio.CancelledError:
         cancelled = True
         run.set(state="cancelled", error="cancelled; go on with it by its id")

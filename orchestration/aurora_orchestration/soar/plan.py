@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from aurora_orchestration.llm.completion import BadReply, CapReached, Llm, LlmError, Speechless, Truncated
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.decompose import decompose
 from aurora_orchestration.soar.deliberation import CALLS as CALLS_OF_C
 from aurora_orchestration.soar.deliberation import deliberate

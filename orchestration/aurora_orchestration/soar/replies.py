@@ -15,9 +15,12 @@ from aurora_orchestration.types import Given, Goal, Subgoal
 Line = Annotated[str, Meta(max_length=2000)]
 Lines = Annotated[tuple[Line, ...], Meta(max_length=40)]
 
+_ROUNDING = 1e-6
+"""What a score may be beyond 0 or 1: a model's sums are rounded."""
+
 
 class CheckReply(Struct, frozen=True):
-    """One check's score. Raises `ValueError` for what is no finite number."""
+    """One check's score. Raises `ValueError` for what is no number from 0 to 1."""
 
     score: float
     passed: bool | None = field(default=None, name="pass")
@@ -25,7 +28,8 @@ class CheckReply(Struct, frozen=True):
     detail: Line = ""
 
     def __post_init__(self) -> None:
-        if not math.isfinite(self.score):
+        # 7 of ten is not 1: a scale that was not asked for is asked about, and not cut to this one.
+        if not -_ROUNDING <= self.score <= 1 + _ROUNDING:
             raise ValueError("a score must be a finite number from 0 to 1")
 
 

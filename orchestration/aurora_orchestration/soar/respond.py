@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.claims import doubtful, takeovers, usable
 from aurora_orchestration.types import ContextBundle, SubgoalResult, Synthesis, Verification
 

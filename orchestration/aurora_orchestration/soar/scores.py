@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.settings import DecompositionWeights, OutputWeights, ScoringSettings, SynthesisWeights
+from aurora_orchestration.scoring_settings import DecompositionWeights, OutputWeights, ScoringSettings, SynthesisWeights
 from aurora_orchestration.types import Check, Verdict, Verification
 
 By = Literal["deterministic", "option_a", "option_b", "option_c"]

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from aurora_memory.tokens import terms, words
 from aurora_orchestration.soar.concepts import OPPOSITES
-from aurora_orchestration.soar.references import bounded, sentences
+from aurora_orchestration.soar.sentences import bounded, sentences
 
 MAX_SENTENCES = 120
 SAME = 0.75

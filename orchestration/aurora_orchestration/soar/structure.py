@@ -27,7 +27,7 @@ def cycle(needs: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def ordered(subgoals: tuple[Subgoal, ...]) -> tuple[str, ...]:
-    """An order in which every subgoal comes after what it depends on, else as written; empty where there is a cycle."""
+    """Topological order: each subgoal comes after what it depends on, else as written; empty where there is a cycle."""
     needs = depends(subgoals)
     done: list[str] = []
     waiting = list(needs)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.llm.completion import Ask, Llm, LlmError
 from aurora_orchestration.llm.structured import ask_for
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.claims import MAX_CLAIMS, Sources, doubtful, traced, usable
 from aurora_orchestration.soar.feedback import feedback_for
 from aurora_orchestration.soar.scores import checks_told

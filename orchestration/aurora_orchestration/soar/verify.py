@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.structured import ask_for
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
 from aurora_orchestration.soar.decompose import decompose
 from aurora_orchestration.soar.decomposition_checks import check

@@ -13,7 +13,7 @@ import msgspec
 from aurora_memory.tokens import terms
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.structured import ask_for
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
 from aurora_orchestration.soar.concepts import PROCESS, telling
 from aurora_orchestration.soar.prompt_format import question

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.structured import ask_for
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
 from aurora_orchestration.soar.concepts import PROCESS, telling
 from aurora_orchestration.soar.contradictions import opposed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -81,7 +82,9 @@ def _misfit(error: ValidationError) -> Misfit:
         case "type":
             message = f"must be of type {expected if isinstance(expected, str) else ' or '.join(expected)}"
         case "enum":
-            message = f"must be one of {', '.join(map(str, expected[:20]))}"
+            message = f"must be one of {', '.join(map(_shown, expected[:20]))}"
+        case "const":
+            message = f"must be {_shown(expected)}"
         case "pattern":
             message = f"must match {getattr(expected, 'written', expected)}"
         case "format":
@@ -93,8 +96,13 @@ def _misfit(error: ValidationError) -> Misfit:
         case "additionalProperties":
             message = f"may not have {', '.join(_extra(error))}: the parameters do not name it"
         case rule:
-            message = f"breaks {rule}: {str(expected)[:100]}"
+            message = f"breaks {rule}: {_shown(expected)}"
     return Misfit(to_pointer(path), message)
+
+
+def _shown(value: Any) -> str:
+    """A value of a schema as it is written there; a text without its quotes."""
+    return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))[:100]
 
 
 def _missing(error: ValidationError) -> str:

@@ -254,7 +254,9 @@ def _require_path_values(name: str, template: Template, expression: Expression, 
     for variable in expression.variables:
         value = values.get(variable.name)
         cut = _cut(template, expression, value) if expression.operator == "+" else None
-        if cut == "" or value in ("", [], {}) or (value is None and expression.operator != "/"):
+        if cut == "" and value != "":
+            raise SiteError(f"{name}: the path needs a value for {variable.name}, and the one given leaves it empty")
+        if value in ("", [], {}) or (value is None and expression.operator != "/"):
             raise SiteError(f"{name}: the path needs a value for {variable.name}; give it with --arg {variable.name}=…")
         if cut is not None:
             raise CallBlocked(

@@ -86,6 +86,8 @@ def types_of_variable(capability: Capability, name: str) -> frozenset[str]:
     source = capability.mapped.get(name)
     schema = reach(capability, source.steps).schema if source is not None and source.steps is not None else None
     kind = schema.value.get("type") if schema else None
+    if schema is not None and any(member.value.value != kind for member in schema.members if member.name == "type"):
+        return frozenset()  # it is told twice: which of them is meant, nobody knows
     # Of a word that is no type (`list`) nobody knows yet what it will be.
     return frozenset({kind}) if isinstance(kind, str) and kind in TYPES else frozenset()
 

@@ -99,6 +99,7 @@ def other_origin(subject: Subject) -> Iterator[RuleMatch]:
     """A `urlTemplate` goes to another origin than `site.url`.
 
     A manifest speaks for its own site: considerate clients refuse to send a site's cookies and tokens elsewhere.
+    Of the site itself without TLS, `url-insecure` tells.
 
     Bad: {"capabilities": {"list_notes": {"action": {"urlTemplate": "https://api.other.example/notes"}}}}
     Good: {"capabilities": {"list_notes": {"action": {"urlTemplate": "/notes"}}}}
@@ -110,13 +111,18 @@ def other_origin(subject: Subject) -> Iterator[RuleMatch]:
         if text is None or not _ABSOLUTE.match(text) or (node := capability.url_template) is None:
             continue
         own = _origin(f"{origin[0]}:{text}" if text.startswith("//") and origin else text)
-        if origin is not None and own != origin:
+        if origin is not None and own != origin and not _is_only_insecure(text, origin):
             path = (*capability.path, "action", "urlTemplate")
             length = re.match(r"[^/]*//[^/?#]*", text)
             start, end = within(subject.document, node, 0, length.end() if length else len(text))
             yield RuleMatch(
                 f"{quoted(text)} leaves the site's own origin, {quoted(str(site and site.value))}", path, start, end
             )
+
+
+def _is_only_insecure(text: str, origin: tuple[str, str, int]) -> bool:
+    """Whether it is the site itself but for TLS, and `url-insecure` says so."""
+    return text[:5].lower() == "http:" and _origin(f"https:{text[5:]}") == origin and not _LOOPBACK.fullmatch(origin[1])
 
 
 @capability_rule("url-template-relative", "warning")

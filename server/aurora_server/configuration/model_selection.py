@@ -69,11 +69,14 @@ def chosen_model(
     model: str | None,
     environ: Mapping[str, str],
     named_by: tuple[str, str],
+    *,
+    with_key: bool = False,
 ) -> dict[str, Any]:
     """The `llm` section with both models by this provider, or of this name; as it is where neither is given.
 
-    With a provider, the key is the one in AURORA_API_KEY, if that is set. `named_by` is how the two are spelt where
-    they came from. Raises SettingsError where a model cannot be told.
+    With a provider, the key is the one in AURORA_API_KEY, if that is set: over what a file names where whoever named
+    the provider said the key as well (`with_key`). `named_by` is how the two are spelt where they came from. Raises
+    SettingsError where a model cannot be told.
     """
     if not provider and not model:
         return values
@@ -81,13 +84,13 @@ def chosen_model(
     for role in ROLES:
         below = values.get(role)
         if isinstance(below, dict):
-            result[role] = _rather(below, provider, model, environ, named_by)
+            result[role] = _rather(below, provider, model, environ, named_by, with_key)
         elif role == ROLES[0]:
             if not provider:
                 raise SettingsError(
                     f"{named_by[1]}={model} says no provider, and none is configured; set {named_by[0]}"
                 )
-            result[role] = _rather({}, provider, model, environ, named_by)
+            result[role] = _rather({}, provider, model, environ, named_by, with_key)
     return result
 
 
@@ -97,12 +100,13 @@ def _rather(
     model: str | None,
     environ: Mapping[str, str],
     named_by: tuple[str, str],
+    with_key: bool,
 ) -> dict[str, Any]:
     kept = dict(below)
     if provider and provider != _of(below):
         kept = {name: value for name, value in below.items() if name not in (*OF_A_PROVIDER, "model")}
         kept["provider"] = provider
-    if provider and environ.get(KEY_VARIABLE) and not kept.get("api_key_env"):
+    if provider and environ.get(KEY_VARIABLE) and (with_key or not kept.get("api_key_env")):
         kept["api_key_env"] = KEY_VARIABLE
     kept["model"] = model or kept.get("model") or USUAL_MODELS.get(provider or "")
     if not kept["model"]:

@@ -61,7 +61,7 @@ def built(
         values = said.get(field, {})
         if name == "llm":
             provider, model = (environ.get(variable) for variable in VARIABLES)
-            values = chosen_model(values, provider, model, environ, VARIABLES)
+            values = chosen_model(values, provider, model, environ, VARIABLES, with_key=True)
         said_here = variables_of(name, kind, environ)
         if name == "llm":
             values = models_laid_over(values, _providers(said_here))
@@ -70,7 +70,9 @@ def built(
             key = flags.get("api_key")
             asking = {**environ, KEY_VARIABLE: key} if key else environ
             names = FLAGS if key is None else VARIABLES
-            values = chosen_model(values, flags.get("llm_provider"), flags.get("llm_model"), asking, names)
+            values = chosen_model(
+                values, flags.get("llm_provider"), flags.get("llm_model"), asking, names, with_key=bool(key)
+            )
         if values:
             changed[field] = converted(name, kind, values, place)
     return _at_home(replace(SoarSettings(), **changed), aurora_home(environ))

@@ -1,4 +1,4 @@
-"""The daemon's life: claim the address, listen, serve sessions, and end cleanly.
+"""Daemon process: claim the address, listen, serve sessions, and shut down cleanly.
 
 It listens before it imports what sessions need, so that whoever started it is connected at once. It ends by itself when
 nobody has been connected for a while, and when its socket or its home disappears.

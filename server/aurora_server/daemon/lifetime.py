@@ -1,5 +1,5 @@
-"""Lifetime of serving: what serving has in common, with a socket or without: the shared core, signals, and an end
-that comes for certain.
+"""Lifetime of serving, with a socket or without: the shared core, signals, and a graceful shutdown that ends for
+certain.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def core_of(
 
 
 async def close_core(core: Core) -> None:
-    """Close workspaces and workers, for CLOSE_WITHIN seconds at most. What fails of it is logged."""
+    """Graceful shutdown: close workspaces and workers, for CLOSE_WITHIN seconds at most. What fails of it is logged."""
     try:
         async with asyncio.timeout(CLOSE_WITHIN):
             for step in core.last_steps():

@@ -22,8 +22,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from aurora_server.dashboard.hub import Hub
 from aurora_server.dashboard.page import Page
+from aurora_server.dashboard.picture_cache import PictureCache
 from aurora_server.dashboard.view import View, view_of
 
 MOST_VIEWERS = 16
@@ -53,7 +53,7 @@ _HEADERS = {
 }
 
 
-def application(hub: Hub, page: Page, token: str, port: int) -> Starlette:
+def application(pictures: PictureCache, page: Page, token: str, port: int) -> Starlette:
     """The dashboard for whoever has `token`, at 127.0.0.1:`port`."""
     cookie = f"aurora_dashboard_{port}"  # cookies do not tell ports apart
     viewers = asyncio.Semaphore(MOST_VIEWERS)
@@ -69,7 +69,7 @@ def application(hub: Hub, page: Page, token: str, port: int) -> Starlette:
             return answer
         if not admitted(request):
             return PlainTextResponse("This page opens with the address that `aurora dashboard` prints.\n", 403)
-        picture, problem = await hub.picture(view_of(request.query_params))
+        picture, problem = await pictures.picture(view_of(request.query_params))
         html = await asyncio.to_thread(page.whole, picture, problem)
         return HTMLResponse(html)
 
@@ -85,8 +85,8 @@ def application(hub: Hub, page: Page, token: str, port: int) -> Starlette:
             shown: dict[str, str] = {}
             last_problem: str | None = ""
             quiet = 0.0
-            while not hub.ending.is_set():
-                picture, problem = await hub.picture(view)
+            while not pictures.ending.is_set():
+                picture, problem = await pictures.picture(view)
                 told: dict[str, str | None] = {}
                 if picture is not None:
                     fresh = await asyncio.to_thread(page.sections, picture)
@@ -100,8 +100,8 @@ def application(hub: Hub, page: Page, token: str, port: int) -> Starlette:
                 elif quiet >= HEARTBEAT:
                     yield ": still here\n\n"
                     quiet = 0.0
-                quiet += hub.interval
-                await hub.pause()
+                quiet += pictures.interval
+                await pictures.pause()
 
     return Starlette(
         routes=[

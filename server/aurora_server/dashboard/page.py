@@ -59,7 +59,7 @@ class Page:
             "since": since,
             "chart": tier_chart,
             "view": picture.view,
-            "pages": Pages.of(picture),
+            "pages": Pagination.of(picture),
             "stretches": stretches,
             "ticks": ticks,
             "failures": bars(picture.failure_types),
@@ -70,7 +70,7 @@ class Page:
         return {name: self._templates.get_template(f"{name}.html").render(told) for name in SECTIONS}
 
 
-class Pages(Struct, frozen=True):
+class Pagination(Struct, frozen=True):
     """Which part of the deliverables is shown, counted from 1: `first` to `last` of all, page `number` of `count`."""
 
     first: int
@@ -79,7 +79,7 @@ class Pages(Struct, frozen=True):
     count: int
 
     @classmethod
-    def of(cls, picture: Picture) -> Pages:
+    def of(cls, picture: Picture) -> Pagination:
         """The pages of what a picture's view asks for."""
         first = (picture.view.page - 1) * PAGE + 1
         return cls(first, first + len(picture.changes) - 1, picture.view.page, max(1, -(-picture.total // PAGE)))

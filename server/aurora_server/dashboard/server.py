@@ -14,8 +14,8 @@ import uvicorn
 
 from aurora_protocol.strict_modes import OWN_FILE
 from aurora_server.dashboard.app import application
-from aurora_server.dashboard.hub import Hub, Looking
 from aurora_server.dashboard.page import Page
+from aurora_server.dashboard.picture_cache import PictureCache, PictureSource
 
 END_WITHIN = 1
 """Seconds that pages which are still open may keep it from ending."""
@@ -34,15 +34,15 @@ def bind(port: int) -> socket.socket:
     return listening
 
 
-def serve(source: Looking, listening: socket.socket, started: Callable[[str], None]) -> None:
+def serve(source: PictureSource, listening: socket.socket, started: Callable[[str], None]) -> None:
     """Serve until Ctrl-C; `started` is given the address to open, which holds the token."""
     token = secrets.token_urlsafe(32)
     port = listening.getsockname()[1]
 
     async def run() -> None:
-        hub = Hub(source)
+        pictures = PictureCache(source)
         config = uvicorn.Config(
-            application(hub, Page(), token, port),
+            application(pictures, Page(), token, port),
             log_config=None,
             access_log=False,  # the token is in the first request's address
             server_header=False,
@@ -53,9 +53,9 @@ def serve(source: Looking, listening: socket.socket, started: Callable[[str], No
         listening.listen(64)
         started(f"http://127.0.0.1:{port}/?token={token}")
         try:
-            await _Server(config, hub).serve(sockets=[listening])
+            await _Server(config, pictures).serve(sockets=[listening])
         finally:
-            await hub.close()
+            await pictures.close()
 
     asyncio.run(run())
 
@@ -63,14 +63,14 @@ def serve(source: Looking, listening: socket.socket, started: Callable[[str], No
 class _Server(uvicorn.Server):
     """Lets the live streams end first: the server waits for every answer to be over."""
 
-    def __init__(self, config: uvicorn.Config, hub: Hub) -> None:
+    def __init__(self, config: uvicorn.Config, pictures: PictureCache) -> None:
         super().__init__(config)
-        self._hub = hub
+        self._pictures = pictures
         self._loop = asyncio.get_running_loop()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
-        self._loop.call_soon_threadsafe(self._hub.ending.set)
+        self._loop.call_soon_threadsafe(self._pictures.ending.set)
 
 
 def leading_page(folder: Path, address: str) -> Path:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from aurora_server.demo_site.people import People, Person
+from aurora_server.demo_site.people import Account, People
 from aurora_server.demo_site.posts import Post, Posts
 from aurora_server.demo_site.request_arguments import RequestRefused
 
@@ -45,7 +45,7 @@ class Visit:
     """One call: whose it is, from which client, in which session. Logging in and out change it."""
 
     client: str
-    person: Person | None = None
+    person: Account | None = None
     token: str | None = None
 
 
@@ -144,7 +144,7 @@ HANDLERS: dict[str, Handler] = {
 }
 
 
-def _person(visit: Visit) -> Person:
+def _person(visit: Visit) -> Account:
     if visit.person is None:
         raise RequestRefused(401, "not_logged_in", "log in first, with the capability login")
     return visit.person

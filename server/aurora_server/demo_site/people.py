@@ -16,7 +16,7 @@ DEMO_EMAIL, DEMO_PASSWORD = "demo@aura.dev", "password123"
 
 
 @dataclass
-class Person:
+class Account:
     """An account. `password` is None where nobody can log in."""
 
     id: str
@@ -36,20 +36,20 @@ class People:
 
     def __init__(self) -> None:
         salt = secrets.token_bytes(16)
-        demo = Person("1", DEMO_EMAIL, "Demo", salt=salt, password=_hashed(DEMO_PASSWORD, salt))
-        other = Person("2", "ada@aura.dev", "Ada")
+        demo = Account("1", DEMO_EMAIL, "Demo", salt=salt, password=_hashed(DEMO_PASSWORD, salt))
+        other = Account("2", "ada@aura.dev", "Ada")
         self._by_email = {person.email: person for person in (demo, other)}
-        self._sessions: OrderedDict[str, tuple[Person, float]] = OrderedDict()
-        self._nobody = Person("0", "", "", salt=salt, password=_hashed(secrets.token_hex(), salt))
+        self._sessions: OrderedDict[str, tuple[Account, float]] = OrderedDict()
+        self._nobody = Account("0", "", "", salt=salt, password=_hashed(secrets.token_hex(), salt))
 
-    def check(self, email: str, password: str) -> Person | None:
+    def check(self, email: str, password: str) -> Account | None:
         """The person whose password that is. Takes as long for nobody. Some 50 ms: call it in a thread."""
         person = self._by_email.get(email.casefold(), self._nobody)
         stored = person.password or self._nobody.password or b""
         fits = hmac.compare_digest(_hashed(password, person.salt or self._nobody.salt), stored)
         return person if fits and person.password is not None and person is not self._nobody else None
 
-    def begin(self, person: Person, now: float) -> str:
+    def begin(self, person: Account, now: float) -> str:
         """Start a session; returns its secret."""
         token = secrets.token_urlsafe(32)
         self._sessions[token] = (person, now + SESSION_SECONDS)
@@ -57,7 +57,7 @@ class People:
             self._sessions.popitem(last=False)
         return token
 
-    def of(self, token: str | None, now: float) -> Person | None:
+    def of(self, token: str | None, now: float) -> Account | None:
         """Whose session that is, if it is one."""
         person, until = self._sessions.get(token or "", (None, 0.0))
         return person if now < until else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from aurora_server.demo_site.people import Person
+from aurora_server.demo_site.people import Account
 
 MAX_POSTS = 1_000
 _FIELDS = ("title", "content", "tags", "published")
@@ -26,11 +26,11 @@ class Post:
     tags: list[str] = field(default_factory=list)
     published: bool = False
 
-    def visible_to(self, who: Person | None) -> bool:
+    def visible_to(self, who: Account | None) -> bool:
         """Whether `who` may read it."""
         return self.published or self.owned_by(who)
 
-    def owned_by(self, who: Person | None) -> bool:
+    def owned_by(self, who: Account | None) -> bool:
         """Whether `who` wrote it."""
         return who is not None and who.id == self.author
 
@@ -56,7 +56,7 @@ class Posts:
         """The post of that id."""
         return self._posts.get(identity)
 
-    def page(self, who: Person | None, tags: Iterable[str], offset: int, limit: int) -> tuple[list[Post], int]:
+    def page(self, who: Account | None, tags: Iterable[str], offset: int, limit: int) -> tuple[list[Post], int]:
         """The posts `who` may read that have one of `tags` (none: all), newest first: one page, and how many in all."""
         wanted = set(tags)
         found = [

@@ -1,4 +1,4 @@
-"""Code lenses: above a definition, who calls it and inherits from it; above a spec, its deliverable."""
+"""Code lens provider: above a definition, who calls it and inherits from it; above a spec, its deliverable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def register(server: AuroraServer) -> None:
 
 
 async def code_lenses(ls: AuroraServer, params: types.CodeLensParams) -> list[types.CodeLens]:
-    """A lens for each definition that something is known about; its words come with `codeLens/resolve`."""
+    """Code lenses of a file: one for each definition that has something to say; words come with `codeLens/resolve`."""
     uri = params.text_document.uri
     if not ls.preferences.code_lens:
         return []

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from aurora_indexer.files.gitdir import find_git_directory, is_work_tree, work_tree_marks
+from aurora_indexer.files.gitdir import find_git_directory, is_work_tree, named_work_tree, work_tree_marks
 from aurora_memory import StoreError
 from aurora_memory.activation import base_level
 from aurora_memory.chunk_text import cost
@@ -104,6 +104,8 @@ def work_tree_in_use(commons: Iterable[Path]) -> Path | None:
     for common in commons:
         if common.name == ".git":
             trees[common.parent] = common / "index"
+        elif (named := named_work_tree(common)) is not None:  # a submodule
+            trees[named] = common / "index"
         elif not (common / "HEAD").exists():
             trees[common] = common
         for mark in work_tree_marks(common):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from aurora_indexer.git.authorship import Authored, Lines, authors, lines_of
+from aurora_indexer.git.authorship import Authored, LineCommits, authors, lines_of
 from aurora_memory import UnknownChunk
 from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.recall import parse_question
@@ -132,7 +132,7 @@ def _recorded(place: RecordPlace, found: AskedPlace) -> tuple[list[tuple[str, fl
     return uses, names
 
 
-def _add_edits(gathered: _Gathered, found: AskedPlace, lines: Lines | None) -> None:
+def _add_edits(gathered: _Gathered, found: AskedPlace, lines: LineCommits | None) -> None:
     """Lines that are in no commit yet, and the edit that memory saw, are whose machine this is."""
     uncommitted = lines.uncommitted if lines is not None else 0
     if found.edited_at is not None and (uncommitted or lines is None):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from aurora_indexer.git.function_history import SWEEPING_FILES, FunctionWalk
 from aurora_indexer.git.line_diff import hunks_between
 from aurora_indexer.git.line_moves import Hunk, LineMap, LineSpan, own_spans
-from aurora_indexer.git.log_parser import ARGUMENTS, MAX_HEADER, MAX_LINE, LoggedCommit, LogReader
+from aurora_indexer.git.log_parser import ARGUMENTS, MAX_HEADER, MAX_LINE, GitLogParser, LoggedCommit
 from tests.indexer.repository import commit, new_repository, run
 
 
@@ -23,7 +23,7 @@ def walked(root: Path, files: dict[bytes, list[LineSpan]], step: int = 1 << 16) 
     command = ["git", "-c", "core.quotePath=false", *ARGUMENTS, "HEAD"]
     log = subprocess.run(command, cwd=root, capture_output=True, check=True)
     walk = FunctionWalk(files)
-    reader = LogReader(walk.files, walk.take)
+    reader = GitLogParser(walk.files, walk.take)
     for start in range(0, len(log.stdout), step):
         reader.feed(log.stdout[start : start + step])
     reader.finish()
@@ -106,7 +106,7 @@ def test_a_commit_of_many_files_is_sweeping(repository: Path) -> None:
     commit(repository, "one", {"f1.py": "y\n"})
     log = run(repository, *ARGUMENTS, "HEAD").encode()
     walk = FunctionWalk({b"f1.py": [LineSpan(1, 1, 1)]})
-    reader = LogReader(walk.files, walk.take)
+    reader = GitLogParser(walk.files, walk.take)
     reader.feed(log + b"\n")
     reader.finish()
     assert [(one.subject, one.files, one.sweeping) for one in walk.walked()] == [("one", 1, False), ("many", 101, True)]
@@ -161,7 +161,7 @@ def test_wild_histories_find_the_newest_change_and_nothing_git_does_not(reposito
 
 def read(log: bytes, wanted: set[bytes], step: int = 1 << 20) -> list[LoggedCommit]:
     found: list[LoggedCommit] = []
-    reader = LogReader(wanted, found.append)
+    reader = GitLogParser(wanted, found.append)
     for start in range(0, len(log), step):
         reader.feed(log[start : start + step])
         assert len(reader._data) <= max(MAX_HEADER, MAX_LINE) + step
@@ -184,7 +184,7 @@ def test_the_log_may_be_cut_anywhere() -> None:
 @given(st.binary(max_size=300))
 def test_no_bytes_break_the_reader(noise: bytes) -> None:
     walk = FunctionWalk({b"x": [LineSpan(1, 1, 9)]})
-    reader = LogReader(walk.files, walk.take)
+    reader = GitLogParser(walk.files, walk.take)
     reader.feed(HEAD + noise + HEAD + DIFF)
     reader.finish()
     assert walk.commits <= 2 + noise.count(0)

@@ -88,10 +88,25 @@ def test_one_remote_has_one_name_however_it_is_reached(url: str) -> None:
     assert normalized_remote(url, Path("/r/.git")) == "example.org/team/project"
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "git@github.com:Team/Project.git",
+        "https://GitHub.com/team/project",
+        "https://github.com./Team/project.git",
+        "https://www.github.com/TEAM/project",
+        "ssh://git@ssh.github.com:443/team/Project.git",
+    ],
+)
+def test_where_the_host_does_not_mind_the_case_of_a_path_is_no_other_remote(url: str) -> None:
+    assert normalized_remote(url, Path("/r/.git")) == "github.com/team/project"
+
+
 def test_other_remotes_have_other_names() -> None:
     urls = [
         "https://example.org/team/project",
         "https://example.org/other/project",
+        "https://example.org/Team/project",
         "https://example.org:8443/team/project",
         "https://example.com/team/project",
         "/srv/git/project.git",
@@ -136,6 +151,12 @@ def test_of_several_remotes_origin_names_the_repository_and_without_it_the_first
     assert asyncio.run(repository_identity(root)).remote == "example.org/team/project"
     git(root, "remote", "remove", "origin")
     assert asyncio.run(repository_identity(root)).remote == "example.org/backup/project"
+
+
+def test_of_a_remote_with_two_addresses_the_first_is_what_it_is_known_by(tmp_path: Path) -> None:
+    root = repository(tmp_path / "a")
+    git(root, "remote", "set-url", "--add", "origin", "git@mirror.org:team/Copy.git")
+    assert asyncio.run(repository_identity(root)).remote == "example.org/team/Project"
 
 
 def test_a_renamed_remote_keeps_its_record_for_later_clones_too(tmp_path: Path, machine: Machine) -> None:
@@ -223,6 +244,84 @@ def test_a_folder_cannot_claim_to_be_a_work_tree(tmp_path: Path, machine: Machin
     (liar / ".git").write_text(f"gitdir: {one / '.git'}\n")
     assert machine.id(liar) != machine.id(one)
     assert asyncio.run(repository_identity(liar)).common == liar
+
+
+def test_a_record_of_before_stays_where_the_remote_is_only_written_otherwise(tmp_path: Path, machine: Machine) -> None:
+    """As AURORA itself writes it otherwise since it knows which hosts do not mind."""
+    one = repository(tmp_path / "one", "https://github.com/Team/Project")
+    identity = asyncio.run(repository_identity(one))
+    before = Seen(str(identity.common), identity.first_commit, "github.com/Team/Project", {"github.com/Team/Project"})
+    known = machine.repositories.belonging(before)
+    assert machine.belonging(one) == known
+    assert machine.id(clone(one, tmp_path / "two", "git@github.com:team/project.git")) == known.id
+
+
+def test_an_address_in_a_users_short_form_is_that_which_git_calls(
+    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "user"
+    home.mkdir()
+    (home / ".gitconfig").write_text(
+        '[url "https://"]\n\tinsteadOf = hub\n[url "ssh://git@Example.org/"]\n\tinsteadOf = hub:\n'
+        '[remote "origin"]\n\tfetch = +refs/pull/*:refs/pull/*\n'
+    )
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    one, short = repository(tmp_path / "one"), repository(tmp_path / "short", "hub:team/Project")
+    assert asyncio.run(repository_identity(short)).remote == asyncio.run(repository_identity(one)).remote
+    assert machine.id(clone(one, tmp_path / "two", "hub:team/Project.git")) == machine.id(one)
+    assert asyncio.run(repository_identity(repository(tmp_path / "none", ""))).remote == ""
+
+
+def test_work_trees_of_a_bare_repository_are_of_the_repository(tmp_path: Path, machine: Machine) -> None:
+    one = repository(tmp_path / "one")
+    for bare in (tmp_path / "project.git", tmp_path / "project" / ".bare"):
+        git(tmp_path, "clone", "-q", "--bare", f"file://{one}", str(bare))
+        git(bare, "remote", "set-url", "origin", URL)
+        tree = bare.parent / f"{bare.name}-main"
+        git(bare, "worktree", "add", "-q", str(tree), "main")
+        assert machine.id(tree) == machine.id(one)
+
+
+def test_a_submodule_is_the_repository_that_it_is_a_clone_of(tmp_path: Path, machine: Machine) -> None:
+    one = repository(tmp_path / "one")
+    outer = repository(tmp_path / "outer", "https://example.org/team/outer", said="outer")
+    for name in ("lib", "vendor/again"):
+        git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", f"file://{one}", name)
+        git(outer / name, "remote", "set-url", "origin", URL)
+        assert machine.id(outer / name) == machine.id(one) != machine.id(outer)
+    git(outer / "lib", "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    assert machine.id(tmp_path / "side") == machine.id(one)
+    liar = tmp_path / "liar"
+    liar.mkdir()
+    (liar / ".git").write_text(f"gitdir: {outer / '.git' / 'modules' / 'lib'}\n")
+    assert machine.id(liar) != machine.id(one)
+
+
+def test_a_history_that_took_in_another_one_is_the_same_repository(tmp_path: Path, machine: Machine) -> None:
+    one, other = repository(tmp_path / "one"), repository(tmp_path / "other", "", said="another root")
+    before = machine.id(one)
+    late = clone(one, tmp_path / "late")
+    for each in (one, late):
+        git(each, "-c", "protocol.file.allow=always", "fetch", "-q", f"file://{other}", "main")
+        git(each, "merge", "-q", "--allow-unrelated-histories", "-s", "ours", "-m", "taken in", "FETCH_HEAD")
+    assert len(git(one, "rev-list", "--max-parents=0", "HEAD").split()) == 2
+    assert {machine.id(one), machine.id(late), Machine(tmp_path / "home2").id(late)} == {before}
+
+
+def test_a_history_that_was_rewritten_is_the_same_repository_while_git_has_its_first_commit(
+    tmp_path: Path, machine: Machine
+) -> None:
+    one = repository(tmp_path / "one")
+    before = machine.id(one)
+    git(one, "filter-branch", "-f", "--msg-filter", "cat; echo without the secret", "--", "--all")
+    assert machine.belonging(one) == Belonging(before)
+    git(one, "update-ref", "-d", "refs/original/refs/heads/main")
+    git(one, "reflog", "expire", "--expire=now", "--all")
+    git(one, "gc", "-q", "--prune=now")
+    rewritten = machine.id(one)  # nothing of what it was known by is left, as where it was made anew
+    assert rewritten != before
+    assert machine.id(clone(one, tmp_path / "two")) == rewritten
 
 
 def test_a_person_is_known_by_mail_and_a_machine_by_its_own_number(tmp_path: Path) -> None:

@@ -78,6 +78,24 @@ FORBIDDEN = [
 ]
 
 
+@pytest.mark.parametrize(
+    "options", [(), ("-c", "user.name=x"), ("--no-pager", "-C", "."), ("-c", "a.b=c", "-C", "below")], ids=" ".join
+)
+async def test_what_stands_before_a_command_does_not_hide_it(root: Path, options: tuple[str, ...]) -> None:
+    (root / "below").mkdir()
+    environment = (await guarded(root)).applied(WHO)
+    before = refs(root)
+    remote = str(root.parent / "remote.git")
+    for arguments in (("send-pack", remote, "HEAD:refs/heads/stolen"), ("checkout", "other"), ("merge", "other")):
+        done = git(root, *options, *arguments, environment=environment)
+        assert (done.returncode, "aurora: refused" in done.stderr) == (1, True), (arguments, done.stderr)
+    assert refs(root) == before
+    (root / "below/b.txt").write_text("b\n")
+    git(root, "add", ".")
+    assert git(root, *options, "checkout", "--", ".", environment=environment).returncode == 0
+    assert git(root, *options, "status", environment=environment).returncode == 0
+
+
 @pytest.mark.parametrize("path", ["by name", "by full path"])
 @pytest.mark.parametrize("arguments", FORBIDDEN, ids=" ".join)
 async def test_what_leaves_the_branch_is_refused(root: Path, path: str, arguments: tuple[str, ...]) -> None:

@@ -183,6 +183,16 @@ async def test_what_a_file_says_of_an_agent_comes_before_what_its_server_says(pl
     assert "Search where url templates" in (await registry(places).current()).agents[0].description
 
 
+async def test_an_agent_of_no_domain_in_particular_has_those_that_its_servers_tools_tell(places: Places) -> None:
+    agent = mcp_server(places.home)
+    entry = {"id": "notes", "type": "mcp", "command": agent.command, "arguments": list(agent.arguments)}
+    domains = []
+    for said in ([], ["general"], ["finance"]):
+        put(places.home / "agents.json", [{**entry, "description": "SQL database indexes", "domains": said}])
+        domains.append((await registry(places).current()).agents[0].domains)
+    assert domains[0] == domains[1] != ("general",) and domains[2] == ("finance",)
+
+
 LEARNING = """
 import sys
 from pathlib import Path

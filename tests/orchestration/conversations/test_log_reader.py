@@ -162,3 +162,17 @@ def test_words_are_found_in_whatever_case_with_their_lines(folder: Path) -> None
     assert list(search(folder, ["signing", "kangaroo"], *ALWAYS)) == []
     assert list(search(folder, ["auth0"], "2025-12-11", "2025-12-12")) == []
     assert list(search(folder, [" "], *ALWAYS)) == []
+
+
+def test_a_long_line_is_cut_around_its_first_word(folder: Path) -> None:
+    line = f"{'a ' * 300}walrus {'b ' * 600}kangaroo"
+    (folder / "2025/12/long-2025-12-13.md").write_text(f"{BY_HAND}\n{line}\n")
+    (found,) = search(folder, ["kangaroo", "walrus"], *ALWAYS)
+    assert "walrus" in found.lines[0].text and "kangaroo" not in found.lines[0].text
+
+
+def test_of_many_hits_the_first_lines_are_shown(folder: Path) -> None:
+    for found in search(folder, ["a"], *ALWAYS, most_lines=2):
+        lines = text_of(found.conversation.path).splitlines()
+        hits = [number for number, line in enumerate(lines, 1) if "a" in line.casefold()]
+        assert len(hits) > 2 and [line.number for line in found.lines] == hits[:2]

@@ -82,6 +82,24 @@ def test_a_change_has_its_first_name_and_goes_by_all_that_it_had() -> None:
     assert ("apply", 3) in [(phase, dated.at) for phase, dated in found.phases], "its work goes on under its new name"
 
 
+def test_a_new_name_is_one_however_the_clocks_of_the_commits_that_gave_and_archived_it_went() -> None:
+    new, archived = "openspec/changes/find-products", "openspec/changes/archive/2026-11-20-find-products"
+    renamed, done = moved(CHANGE, new, "proposal.md"), moved(new, archived, "proposal.md")
+    for at_renamed, at_done in ((1, 1), (2, 3), (5, 3)):
+        known = read_history(log(PROPOSED, (at_renamed, renamed), (at_done, done)))
+        assert {each.change_id for each in known.values()} == {"add-search"}, (at_renamed, at_done)
+        found = known["find-products"]
+        assert found.begun.at == 1 and found.archived is not None and found.archived.at == at_done
+
+
+def test_a_folder_that_was_moved_with_other_words_in_its_proposal_was_not_removed() -> None:
+    new = "openspec/changes/find-products"
+    words = [f"A\t{new}/proposal.md", *moved(CHANGE, new, "tasks.md"), f"D\t{CHANGE}/proposal.md"]
+    found = history(PROPOSED, (2, words))
+    assert found.name == "find-products"
+    assert (found.removed, found.returned) == (None, None)
+
+
 def test_a_proposal_moved_onto_a_change_that_there_is_renames_none() -> None:
     other = "openspec/changes/other"
     known = read_history(log(PROPOSED, (2, added(other, "proposal.md")), (3, moved(CHANGE, other, "proposal.md"))))

@@ -23,6 +23,7 @@ from aurora_deliverables.events import (
     ToolCalled,
 )
 from aurora_deliverables.reducer import Reducer, fold, order
+from aurora_deliverables.secondary_metrics import effort
 from tests.orchestration.logs import NINE, begin, end, log, logs
 
 
@@ -315,6 +316,22 @@ def test_events_have_one_order() -> None:
         "ToolCalled",
         "Ended",
     ]
+
+
+@pytest.mark.parametrize("archived", [False, True])
+def test_a_revival_takes_up_no_phase_that_was_over_before_the_end(archived: bool) -> None:
+    events = log(
+        (0, begin("apply")),
+        (4, begin("verify")),
+        (6, end("verify")),
+        *([(10, begin("archive"))] if archived else []),
+        (11, Ended("failed", "incomplete")),
+        (20, Revived()),
+        (30, Ended("completed")),
+    )
+    gone_on = folded(events[:-1])
+    assert (gone_on.status, gone_on.current_phase) == ("verifying", None)
+    assert effort(folded(events)) == 6 * 60 + 60 * archived
 
 
 def test_a_revival_takes_the_end_back_and_goes_on_where_it_was() -> None:

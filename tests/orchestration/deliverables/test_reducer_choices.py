@@ -59,6 +59,11 @@ BROKEN = (5, TestsRan(failed=1))
 
 ORDER = [
     Row(
+        "of two who are named the one who was told of first proposed it",
+        [(0, Started(author="Ann")), (1, Started(author="Bob"))],
+        {"author": "Ann"},
+    ),
+    Row(
         "of two counts of tasks at one instant the higher is the later",
         [(0, TasksCounted(8, 5)), (0, TasksCounted(8, 4))],
         {"tasks_completed": 5},
@@ -209,6 +214,11 @@ REWORK = [
             (20, ToolCalled("bash")),
         ],
         {"recovery_attempts": 1, "recovery_seconds": 180.0, "recovery_tool_calls": 0},
+    ),
+    Row(
+        "a run of tests that says it failed has failed its verification, without a count too",
+        [(0, begin("apply")), (5, begin("verify")), (5, TestsRan(succeeded=False)), (6, begin("apply"))],
+        {"recovery_attempts": 1},
     ),
     Row(
         "to apply again without having verified is none",

@@ -15,18 +15,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from aurora_orchestration.headless.branch import WrongBranch, allow, current_branch
 from aurora_orchestration.headless.goals import BadPrompt, Judge, experiment_of, read_experiment
-from aurora_orchestration.headless.loop import (
-    MAX_QUERY,
-    ExperimentOutcome,
-    Headless,
-    Iteration,
-    WrongBranch,
-    allow,
-    current_branch,
-    pursue,
-    query_of,
-)
+from aurora_orchestration.headless.iteration_text import MAX_QUERY, query_of
+from aurora_orchestration.headless.loop import ExperimentOutcome, Headless, Iteration, pursue
 from aurora_orchestration.headless.scratchpad import BadScratchpad, Scratchpad, progress_of, signals
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.run_record import Mode, RunRecord

@@ -25,7 +25,7 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from aurora_orchestration.settings import LlmSettings, ModelSettings
+from aurora_orchestration.model_settings import LlmSettings, ModelSettings
 from tests.orchestration.llm.wire_formats import (
     Kind,
     Request,

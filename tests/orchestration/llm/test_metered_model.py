@@ -16,7 +16,7 @@ from aurora_orchestration.llm.completion import Ask, CapReached, LlmError, Rejec
 from aurora_orchestration.llm.journal import Journal
 from aurora_orchestration.llm.metered_model import RunSpending
 from aurora_orchestration.llm.structured import ask_for
-from aurora_orchestration.settings import Caps
+from aurora_orchestration.model_settings import Caps
 from aurora_orchestration.types import ModelCall
 from tests.orchestration.llm.conftest import Opened
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted

@@ -12,7 +12,7 @@ import pytest
 from aurora_orchestration.llm.completion import Ask, Models, Unavailable
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.llm.providers.editor import EditorReply
-from aurora_orchestration.settings import LlmSettings, ModelSettings, PreferenceRouting, Tier
+from aurora_orchestration.model_settings import LlmSettings, ModelSettings, PreferenceRouting, Tier
 from tests.orchestration.llm.loopback import LoopbackProvider
 
 ASK = Ask(phase="assess", purpose="assess", system="You judge.", prompt="{}", max_tokens=100)

@@ -13,7 +13,7 @@ from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.llm.providers import plugin_provider
 from aurora_orchestration.llm.providers.plugin_provider import Connection, ProviderKind
 from aurora_orchestration.llm.providers.provider import Completion, Passing, Wanted
-from aurora_orchestration.settings import LlmSettings, ModelSettings
+from aurora_orchestration.model_settings import LlmSettings, ModelSettings
 from aurora_orchestration.types import Usage
 from aurora_protocol import plugins
 from aurora_protocol.plugins import Plugin

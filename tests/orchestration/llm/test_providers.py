@@ -178,11 +178,23 @@ async def test_a_wait_longer_than_patience_is_not_waited(
 async def test_a_storm_of_overload_ends_in_time(
     provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], kind: Kind
 ) -> None:
-    provider.otherwise = Scripted(status=529)
+    provider.otherwise = Scripted(status=529, retry_after=1.0)
     with pytest.raises(Unavailable, match="overloaded"):
-        await asyncio.wait_for(reasoning(kind, retry_seconds=1.0, max_retries=50).ask(ask()), HANG)
-    assert 1 < len(provider.requests) < 6
+        await asyncio.wait_for(reasoning(kind, retry_seconds=3.0, max_retries=50).ask(ask()), HANG)
+    assert 1 < len(provider.requests) < 5
     assert calls[0].error and "529" in calls[0].error
+    assert calls[0].counted_usd == 0.0, "a request that was answered with a status of failure is not charged for"
+
+
+@BOTH
+async def test_a_request_that_was_begun_on_counts_also_where_the_next_one_is_refused(
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], kind: Kind
+) -> None:
+    provider.script(Scripted(text="half an answer", cut=20), Scripted(status=529))
+    with pytest.raises(Unavailable, match="overloaded"):
+        await asyncio.wait_for(reasoning(kind, retry_seconds=5.0, max_retries=1).ask(ask()), HANG)
+    assert len(provider.requests) == 2
+    assert calls[0].counted_usd > 0.0
 
 
 @BOTH

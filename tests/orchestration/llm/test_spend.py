@@ -8,7 +8,7 @@ from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration.llm.completion import Ask, CapReached
 from aurora_orchestration.llm.metered_model import RunSpending
 from aurora_orchestration.llm.prices import load_prices
-from aurora_orchestration.settings import Caps
+from aurora_orchestration.model_settings import Caps
 from tests.orchestration.llm.conftest import Opened
 from tests.orchestration.llm.loopback import LoopbackProvider
 

@@ -82,6 +82,17 @@ def test_what_is_wrong_is_said_with_its_place(text: str, told: str) -> None:
         decode(text, Outer)
 
 
+@pytest.mark.parametrize("sign", ["\u0000", "\u001b", "\u009b", "\u202e", "\u2066"])
+def test_no_sign_that_commands_a_terminal_or_turns_a_line_is_read(sign: str) -> None:
+    for text in (json.dumps({"name": f"a{sign}b"}), json.dumps({"name": f"a{sign}b"}, ensure_ascii=False)):
+        assert decode(text, Named).name == "a\ufffdb"
+    assert decode(r'{"name": "a\\u202eb"}', Named).name == r"a\u202eb", "that is a word about it"
+
+
+class Named(msgspec.Struct):
+    name: str
+
+
 def test_the_inside_of_a_broken_answer_is_not_the_answer() -> None:
     with pytest.raises(Unusable):
         decode('{"data": {"data": 1}, "named": ', Loose)

@@ -19,8 +19,9 @@ from aurora_memory.recall.recall import recall
 from aurora_memory.store import Store, learned_reader
 from aurora_orchestration.agents.registry import Registry
 from aurora_orchestration.guardrails.budget import Budget
+from aurora_orchestration.model_settings import LlmSettings
 from aurora_orchestration.run_record import RunRecord, RunRequest
-from aurora_orchestration.settings import BudgetSettings, LlmSettings, SoarSettings
+from aurora_orchestration.settings import BudgetSettings, SoarSettings
 from aurora_orchestration.soar.orchestrator import orchestrate
 from aurora_orchestration.soar.services import Services
 from aurora_orchestration.soar.sessions import Sessions

@@ -13,7 +13,7 @@ import pytest
 from aurora_orchestration.conversations.log_reader import conversation
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import Clock, bench
-from tests.orchestration.soar.minds import Mind
+from tests.orchestration.soar.minds import DECOMPOSITION, SYNTHESIS, Mind, verdict
 from tests.patience import HANG
 
 QUERY = "Explain how expand fills a template and compare it with request"
@@ -75,6 +75,45 @@ async def test_adversity_ends_in_the_right_state(
         if state == "partial":
             assert "Expand fills" in run.answer or "Found for" in run.answer
         assert it.budget.status().reserved_usd == 0
+
+
+async def test_a_plan_that_scores_too_low_says_what_its_judge_found(provider: LoopbackProvider, tmp_path: Path) -> None:
+    mind = Mind(TWO)
+    mind.instead["verify"] = lambda _: {"verification": verdict(DECOMPOSITION, 0.4, issue="the limits are left out")}
+    provider.otherwise = mind
+    async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
+        run = await asyncio.wait_for(it.ask(QUERY), HANG)
+        assert run.state == "failed"
+        assert run.error.startswith("no sound plan was found (score 0.40): completeness: the limits are left out")
+
+
+async def test_a_judge_that_scores_out_of_ten_is_asked_again_and_not_cut_to_one(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
+    mind = Mind(TWO)
+    scored = iter([4.0, 0.4])
+    mind.instead["judge"] = lambda _: {"verification": verdict(SYNTHESIS, next(scored, 0.4))}
+    provider.otherwise = mind
+    async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
+        run = await asyncio.wait_for(it.ask(QUERY), HANG)
+        assert (run.state, run.score) == ("failed", 0.4), run.error
+        assert mind.asked.count("judge") == 2
+
+
+async def test_without_agents_every_step_is_the_executors_whatever_a_plan_calls_it(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
+    mind = Mind(TWO)
+    plan = mind.body(QUERY)
+    plan["subgoals"][0]["agent"] = "research-agent"
+    mind.instead["decompose"] = lambda _: {"decomposition": plan}
+    provider.otherwise = mind
+    async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
+        run = await asyncio.wait_for(it.ask(QUERY), HANG)
+        assert run.state == "complete", run.error
+        assert mind.asked.count("decompose") == 1
+        assert [result.response.agent_id for result in run.results] == ["llm-executor", "llm-executor"]
+        assert any("research-agent" in notice for notice in run.notices)
 
 
 async def test_instructions_in_code_and_in_findings_stay_data(provider: LoopbackProvider, tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from aurora_orchestration.model_settings import Caps
 from aurora_orchestration.run_record import RunRecord
-from aurora_orchestration.settings import AgentSettings, Caps
+from aurora_orchestration.settings import AgentSettings
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.benches import Bench, bench
 from tests.orchestration.soar.minds import Mind

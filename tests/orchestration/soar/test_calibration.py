@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
-from aurora_orchestration.settings import CalibrationSettings
+from aurora_orchestration.scoring_settings import CalibrationSettings
 from aurora_orchestration.soar.calibration import CHECKS, CalibrationError, Prompt, examples, load
 from aurora_orchestration.types import LEVELS
 

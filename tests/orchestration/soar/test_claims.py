@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.claims import Sources, cited, shown, traced
 from aurora_orchestration.soar.respond import respond
 from aurora_orchestration.types import (

@@ -29,7 +29,7 @@ from aurora_orchestration.types import (
 )
 from tests.orchestration.agents.programs import FORKS_AND_HANGS, program
 from tests.orchestration.agents.test_executables import FAMILY, executors, written
-from tests.orchestration.llm.loopback import LoopbackProvider, Request
+from tests.orchestration.llm.loopback import LoopbackProvider, Request, Scripted
 from tests.processes import lives
 
 WORK, JUDGE = "You work on one subgoal", "hard to impress"
@@ -169,6 +169,26 @@ async def test_after_two_retries_a_fair_answer_is_gone_on_with(tmp_path: Path, p
     assert second.verification is not None and second.verification.verdict == "pass"
     last = [request for request in provider.requests if WORK in request.system][-1]
     assert last.json["upstream"][0]["degraded"] is True
+
+
+async def test_an_answer_that_nobody_could_verify_says_nothing_of_its_agents_success_rate(
+    tmp_path: Path, provider: LoopbackProvider
+) -> None:
+    provider.on(WORK, FOUND)
+    provider.on(JUDGE, Scripted(status=400, error="no such judge"))
+    run = Run(tmp_path, provider)
+    (result,) = await run(planned(subgoal("SG1")))
+    assert result.verification is None and "could not be verified" in result.response.notes[-1]
+    assert run.learned == []
+
+
+async def test_of_answers_that_score_the_same_the_last_counts(tmp_path: Path, provider: LoopbackProvider) -> None:
+    later = {**FOUND, "summary": "Looked again: expand() in src/http/template.py:41 does it, for Action.request."}
+    provider.on(WORK, FOUND, FOUND, later)
+    provider.on(JUDGE, scored(0.6), scored(0.6), scored(0.6))
+    (result,) = await Run(tmp_path, provider)(planned(subgoal("SG1")))
+    assert [each.verification and each.verification.overall_score for each in result.tries] == [0.6, 0.6, 0.6]
+    assert result.response.output is not None and result.response.output.summary == later["summary"]
 
 
 async def test_what_is_rejected_goes_to_llm_executor_and_what_fails_stops_what_needs_it(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.decompose import built
 from aurora_orchestration.soar.decomposition_checks import check
 from aurora_orchestration.soar.replies import DecompositionReply

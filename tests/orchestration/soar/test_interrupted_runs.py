@@ -27,7 +27,7 @@ TWO = ("Explain how expand fills a template", "Compare expand with request")
 _CHILD = """
 import asyncio, sys
 from pathlib import Path
-from aurora_orchestration.settings import LlmSettings, ModelSettings
+from aurora_orchestration.model_settings import LlmSettings, ModelSettings
 from tests.orchestration.soar.benches import bench
 
 async def main():

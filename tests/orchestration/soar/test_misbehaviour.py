@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from aurora_orchestration.settings import Caps
+from aurora_orchestration.model_settings import Caps
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Request, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind

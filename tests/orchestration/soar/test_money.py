@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from aurora_orchestration.model_settings import Caps
 from aurora_orchestration.run_record import RunRecord
-from aurora_orchestration.settings import BudgetSettings, Caps
+from aurora_orchestration.settings import BudgetSettings
 from aurora_orchestration.types import Declined, Nobody
 from tests.orchestration.llm.loopback import LoopbackProvider, Request, Scripted
 from tests.orchestration.soar.benches import bench

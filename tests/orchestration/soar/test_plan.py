@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from aurora_orchestration.llm.completion import BadReply, ModelRefused, Speechless
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.plan import most_calls, option_for, plan
 from aurora_orchestration.types import Plan, VerificationOption
 from tests.orchestration.llm.loopback import LoopbackProvider, Request, Scripted

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.missing_parts import missing_parts
 from aurora_orchestration.soar.references import look_up
 from aurora_orchestration.soar.self_contradictions import self_contradictions

@@ -10,16 +10,15 @@ import pytest
 
 from aurora_deliverables.detection.prompts import change_of
 from aurora_deliverables.events import Event, PhaseStarted, Started, TokensUsed
+from aurora_orchestration.model_settings import Caps
 from aurora_orchestration.run_record import RunCancelled
-from aurora_orchestration.settings import (
-    PHASES,
-    BudgetSettings,
+from aurora_orchestration.scoring_settings import (
     CalibrationSettings,
-    Caps,
     DecompositionWeights,
     ScoringSettings,
     WeightedScoring,
 )
+from aurora_orchestration.settings import PHASES, BudgetSettings
 from aurora_orchestration.soar.checkpoint import CannotResume
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import bench

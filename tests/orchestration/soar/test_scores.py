@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from aurora_orchestration.settings import DecompositionWeights, OutputWeights, ScoringSettings, WeightedScoring
+from aurora_orchestration.scoring_settings import DecompositionWeights, OutputWeights, ScoringSettings, WeightedScoring
 from aurora_orchestration.soar.collect import outcome_of
 from aurora_orchestration.soar.replies import CheckReply
 from aurora_orchestration.soar.scores import (

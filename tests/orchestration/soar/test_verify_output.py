@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.verify_output import precheck, verify_output
 from aurora_orchestration.soar.verify_synthesis import precheck as precheck_answer
 from aurora_orchestration.soar.verify_synthesis import sourceless, verify_synthesis

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from aurora_orchestration.llm import USUAL_MODELS
+from aurora_orchestration.settings import SoarSettings
 from aurora_server.configuration.config_file import SettingsError
 from aurora_server.configuration.model_selection import FLAGS, ModelChoice, choice_of, chosen_model, models_laid_over
+from aurora_server.configuration.soar import built
 
 OURS = {
     "provider": "openai",
@@ -73,6 +75,22 @@ def test_what_is_asked_instead(
     assert found == {"reasoning_llm": made, "timeout": 1}
     both = chosen_model({"reasoning_llm": below, "solving_llm": below}, provider, model, environ, FLAGS)
     assert both == {"reasoning_llm": made, "solving_llm": made}, "the one that does is changed with the one that thinks"
+
+
+def test_a_key_that_is_said_with_its_provider_weighs_more_than_the_one_that_a_file_names() -> None:
+    found = chosen_model({"reasoning_llm": OURS}, "openai", None, KEY, FLAGS, with_key=True)
+    assert found == {"reasoning_llm": {**OURS, "api_key_env": "AURORA_API_KEY"}}
+    said = {"llm": {"reasoning_llm": OURS}}
+    variables = {"AURORA_LLM_PROVIDER": "openai", **KEY}
+    assert key_of(built(said, "config.json", variables)) == "AURORA_API_KEY"
+    assert key_of(built(said, "config.json", {}, {"llm_provider": "openai", "api_key": "mine"})) == "AURORA_API_KEY"
+    assert key_of(built(said, "config.json", KEY, {"llm_provider": "openai", "api_key": ""})) == "MY_KEY"
+    assert key_of(built(said, "config.json", KEY, {"llm_provider": "openai"})) == "MY_KEY", "the key is not that flag's"
+
+
+def key_of(settings: SoarSettings) -> str | None:
+    assert settings.llm.reasoning_llm is not None
+    return settings.llm.reasoning_llm.api_key_env
 
 
 def test_a_provider_alone_is_enough_where_none_is_configured() -> None:

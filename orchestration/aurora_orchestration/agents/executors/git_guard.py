@@ -40,20 +40,35 @@ refuse() {{
 """
 
 _WRAPPER = """real={real}
-case "$1" in push | send-pack | merge | pull | checkout | switch | rebase) ;; *) exec "$real" "$@" ;; esac
-here=$("$real" rev-parse --git-common-dir 2>/dev/null) && here=$(cd "$here" && pwd -P)
-top=$("$real" rev-parse --show-toplevel 2>/dev/null) && top=$(cd "$top" && pwd -P)
+# What stands before the command: `git -C folder -c name=value push`.
+command= folder=. value= before=0
+for word in "$@"; do
+  if [ -n "$value" ]; then
+    if [ "$value" = -C ]; then case "$word" in /*) folder=$word ;; *) folder=$folder/$word ;; esac; fi
+    value=
+  else
+    case "$word" in
+      -c | -C | --git-dir | --work-tree | --namespace | --config-env | --super-prefix | --attr-source) value=$word ;;
+      -*) ;;
+      *) command=$word && break ;;
+    esac
+  fi
+  before=$((before + 1))
+done
+case "$command" in push | send-pack | merge | pull | checkout | switch | rebase) ;; *) exec "$real" "$@" ;; esac
+here=$("$real" -C "$folder" rev-parse --git-common-dir 2>/dev/null) && here=$(cd "$folder" && cd "$here" && pwd -P)
+top=$("$real" -C "$folder" rev-parse --show-toplevel 2>/dev/null) && top=$(cd "$top" && pwd -P)
 [ "$here" = "$common" ] || exec "$real" "$@"
-case "$1" in
+case "$command" in
   push | send-pack) [ $push = 1 ] || refuse push ;;
   merge | pull) [ $merge = 1 ] || refuse merge ;;
   rebase) [ $checkout = 1 ] || refuse rebase ;;
   checkout | switch)
     if [ $checkout = 0 ] && [ "$top" = "$root" ]; then
-      command=$1 first=1 target= paths=0
+      target= paths=0
       for word in "$@"; do
-        if [ $first = 1 ]; then
-          first=0
+        if [ $before -ge 0 ]; then
+          before=$((before - 1))
           continue
         fi
         case "$word" in
@@ -65,8 +80,8 @@ case "$1" in
         esac
       done
       if [ $paths = 0 ] && [ -n "$target" ] && [ "$target" != "$branch" ]; then
-        if [ "$command" = switch ] || [ ! -e "$target" ] || "$real" rev-parse --verify --quiet \\
-          "refs/heads/$target" >/dev/null; then
+        if [ "$command" = switch ] || {{ [ ! -e "$target" ] && [ ! -e "$folder/$target" ]; }} ||
+          "$real" -C "$folder" rev-parse --verify --quiet "refs/heads/$target" >/dev/null; then
           refuse "leave it"
         fi
       fi

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from aurora_orchestration.llm.providers.plugin_provider import ProviderKind, plugged
-from aurora_orchestration.settings import ModelSettings
+from aurora_orchestration.model_settings import ModelSettings
 
 EDITOR = "editor"
 """The provider that is no endpoint: the connected editor."""

@@ -65,11 +65,16 @@ class Provider(Protocol):
 
 
 class Passing(Unavailable):
-    """Failure that may be over soon; `wait` is how many seconds the provider asks to stay away for."""
+    """Failure that may be over soon; `wait` is how many seconds the provider asks to stay away for.
 
-    def __init__(self, message: str, wait: float | None = None) -> None:
+    `taken` says that the request may have been worked on, and so may be charged for: one that was answered with a
+    status of failure was not.
+    """
+
+    def __init__(self, message: str, wait: float | None = None, *, taken: bool = True) -> None:
         super().__init__(message)
         self.wait = wait
+        self.taken = taken
 
 
 class BadRequest(Rejected):

@@ -23,7 +23,8 @@ async def retried(
     """Result of an attempt, retried with exponential backoff up to `retries` times, while it fails with `Passing`.
 
     An attempt takes at most `limit` seconds. Waits are what the provider asked for, or double from half a second; no
-    attempt begins later than `retry_seconds` after the first. So the whole takes at most `retry_seconds + limit`.
+    attempt begins later than `retry_seconds` after the first. So the whole takes at most `retry_seconds + limit`. The
+    error that ends it says `taken` where any attempt may have been worked on.
     """
     from tenacity import (
         AsyncRetrying,
@@ -42,12 +43,19 @@ async def retried(
         asked = error.wait if isinstance(error, Passing) else None
         return backing_off(state) if asked is None else max(asked, 0.0)
 
+    taken = False
+
     async def bounded() -> T:
+        nonlocal taken
         try:
             async with asyncio.timeout(limit):
                 return await attempt()
         except TimeoutError:
+            taken = True
             raise Passing(f"{who} did not answer within {limit:g} s") from None
+        except Passing as error:
+            taken = error.taken = taken or error.taken
+            raise
 
     again = AsyncRetrying(
         retry=retry_if_exception_type(Passing),

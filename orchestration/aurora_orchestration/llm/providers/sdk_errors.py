@@ -64,7 +64,7 @@ def _by_status(error: Any, detail: str, who: str, model: str) -> LlmError:
     if kind in _SPENT:
         return Rejected(f"{who}: {detail}")
     if status in _PASSING_STATUS or status >= 500 or kind in _PASSING_KINDS:
-        return Passing(f"{who} is overloaded or limits the rate ({status}); try again later", _wait(error))
+        return Passing(f"{who} is overloaded or limits the rate ({status}); try again later", _wait(error), taken=False)
     return BadRequest(f"{who} did not take the request ({status}): {detail}", status, detail)
 
 

@@ -1,4 +1,4 @@
-"""One session with the daemon for all who look at the page; nobody looking, nothing asked."""
+"""Cache of pictures: one session with the daemon for all who look at the page; nobody looking, nothing asked."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ EVERY = 2.0
 """Seconds between two looks, more where a look takes long."""
 
 SHARE = 5
-"""Looking takes a fifth of the time at most, or else it is done less often,"""
+"""PictureSource takes a fifth of the time at most, or else it is done less often,"""
 
 SELDOM = 10.0
 """but at least every so many seconds."""
 
 
-class Looking(Protocol):
-    """Where pictures come from. Blocks; one thread at a time."""
+class PictureSource(Protocol):
+    """Source of pictures. Blocks; one thread at a time."""
 
     def picture(self, view: View) -> Picture:
         """How things stand, with the deliverables of a view."""
@@ -31,10 +31,10 @@ class Looking(Protocol):
         """End the session until the next picture."""
 
 
-class Hub:
-    """Takes pictures when asked, at most one for each `interval` and view; keeps the last if none can be had."""
+class PictureCache:
+    """Pictures taken when asked, at most one for each `interval` and view; keeps the last if none can be had."""
 
-    def __init__(self, source: Looking, every: float = EVERY) -> None:
+    def __init__(self, source: PictureSource, every: float = EVERY) -> None:
         self._source = source
         self._every = every
         self._turn = asyncio.Lock()
