@@ -129,11 +129,13 @@ def match(
     limit: int,
     types: Collection[int] | None = None,
     members: int = 0,
+    also: Places | None = None,
 ) -> Matches:
     """Weigh every part in which one of the terms stands; keep the `limit` best of those types.
 
     `weights` says how much each term counts, `said` are those that the question says and does not only suggest. Of
-    the likeliest files, each up to `members` parts more are kept, however little they say.
+    the likeliest files, each up to `members` parts more are kept, however little they say; `also` are parts that are
+    kept whatever stands in them.
     """
     import numpy as np
 
@@ -171,7 +173,10 @@ def match(
             called += seen
     if not total:
         total = 1.0
-    wanted = (words > 0) & (parts.chunks != 0)
+    wanted = words > 0
+    if also is not None:
+        wanted[also] = True
+    wanted &= parts.chunks != 0
     if types is not None:
         wanted &= np.isin(parts.types, list(types))
     alive = np.flatnonzero(wanted)
@@ -185,6 +190,9 @@ def match(
     best = np.concatenate([best, _of_called_files(parts.files[alive], called / whole, first, best)])
     if members:
         best = np.concatenate([best, _members(parts.files[alive], first, best, members)])
+    if also is not None:
+        kept = np.flatnonzero(np.isin(alive, also))
+        best = np.concatenate([best, kept[~np.isin(kept, best)]])
     places = alive[best]
     in_files = np.minimum(file_words / np.float32(whole_total or 1.0), 1)
     return Matches(

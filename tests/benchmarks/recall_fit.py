@@ -26,10 +26,11 @@ import numpy.typing as npt
 
 from aurora_memory.recall import parse_question, signals
 from aurora_memory.recall.candidates import gather
+from aurora_memory.recall.kinship import read_some
 from aurora_memory.recall.places import is_test
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.search import search
-from aurora_memory.recall.signals import SIGNALS, Fit, columns_of, fitted, weights_of
+from aurora_memory.recall.signals import SIGNALS, Fit, asks_vectors, columns_of, fitted, weights_of
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.reader import Reader
 from tests.benchmarks.recall_cases import Case
@@ -73,11 +74,13 @@ class Example(NamedTuple):
 def examples(reader: Reader, cases: Sequence[Case], now: float) -> list[Example]:
     """The candidates of each question that have an answer among them or not."""
     found: list[Example] = []
+    while read_some(reader):
+        pass
     for case in cases:
         question = parse_question(case.question)
         if question.by_name:
             continue
-        findings = search(reader, question)
+        findings = search(reader, question, by_meaning=asks_vectors(question))
         candidates = gather(reader, question, chunk_reader.heads(reader, findings.ids), findings, now)
         values = np.array([row.values for row in columns_of(candidates)], dtype=np.float64)
         wanted = case.answers

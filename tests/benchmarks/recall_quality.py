@@ -25,6 +25,7 @@ from msgspec import Struct
 from aurora_indexer.embedding.embedder import Embedder
 from aurora_indexer.embedding.model_process import ModelProcess
 from aurora_memory.recall import Hit, parse_question, recall
+from aurora_memory.recall.kinship import read_some
 from aurora_memory.recall.signals import weights_of
 from aurora_memory.store import Store, chunk_reader
 from aurora_server.workspace.recalled_text import file_text
@@ -113,6 +114,8 @@ async def ask(
     read = partial(file_text, root)
     try:
         hits, seconds = [], []
+        while await store.read(read_some):
+            pass
         for case in cases:
             begun = time.perf_counter()
             question = parse_question(case.question)
@@ -144,7 +147,12 @@ async def ask_model(
             begun = time.perf_counter()
             hits.append(
                 await store.read(
-                    recall, parse_question(case.question), DEPTH, now, near=await embedder.nearest(case.question)
+                    recall,
+                    parse_question(case.question),
+                    DEPTH,
+                    now,
+                    near=await embedder.nearest(case.question),
+                    by_meaning=False,
                 )
             )
             seconds.append(time.perf_counter() - begun)

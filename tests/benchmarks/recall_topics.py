@@ -22,6 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory.recall import Hit, parse_question, recall
+from aurora_memory.recall.kinship import read_some
 from aurora_memory.store import Store
 from aurora_server.workspace.recalled_text import file_text
 from tests.benchmarks.baselines import Functions, bm25
@@ -108,6 +109,8 @@ async def asked(root: Path, database: Path, topics: Sequence[Topic]) -> list[lis
     store = await Store.open(database)
     try:
         read = partial(file_text, root)
+        while await store.read(read_some):
+            pass
         return [await store.read(recall, parse_question(each.query), DEPTH, time.time(), read=read) for each in topics]
     finally:
         await store.close()

@@ -121,6 +121,7 @@ def test_the_wheel_carries_queries_schemas_and_nothing_of_the_tests(wheel: Path)
     manual = {"data/share/man/man1/aurora.1", "data/share/man/man1/aur.1"}
     assert others == {*manual, "scripts/aurora", "scripts/aur"}
     source = CHECKOUT / "indexer" / "aurora_indexer" / "languages"
+    assert {"aurora_memory/word_vectors.npz", "aurora_memory/word_vectors.json"} <= set(names)
     queries = {f"aurora_indexer/languages/{path.name}" for path in source.glob("*.scm")}
     assert queries and queries <= set(names)
     assert {f"aurora_schemas/{path.name}" for path in CHECKOUT.glob("schemas/aurora_schemas/*.json")} <= set(names)

@@ -362,26 +362,11 @@ ROWS = [
         "for a topic each file answers once before any answers twice",
         "session cookies",
         [
-            Chunk("a.py", "load_session_cookies", "read"),
+            Chunk("a.py", "load_session_cookies", "read session cookies"),
             Chunk("a.py", "save_session_cookies", "write", line=40),
             Chunk("b.py", "session_limit", "cookies"),
         ],
         ("a.py:load_session_cookies", "b.py:session_limit", "a.py:save_session_cookies"),
-    ),
-    Row(
-        "after eight files a topic is answered by functions that say as much as the first",
-        "session cookies",
-        [
-            *(Chunk(f"a/{n}.py", f"load_session_cookies_{n}", "read") for n in "bcdefghijk"),
-            Chunk("a/b.py", "save_session_cookies_b", "read", line=40),
-            Chunk("a/c.py", "session", "read", line=40),
-        ],
-        (
-            *(f"a/{n}.py:load_session_cookies_{n}" for n in "bcdefghi"),
-            "a/b.py:save_session_cookies_b",
-            *(f"a/{n}.py:load_session_cookies_{n}" for n in "jk"),
-            "a/c.py:session",
-        ),
     ),
     Row(
         "for a change every function answers for itself",
@@ -535,7 +520,7 @@ async def test_what_else_of_its_file_answers_a_topic_is_told_beside_it(store: St
     await remember(
         store,
         [
-            Chunk("a.py", "load_session_cookies", "read"),
+            Chunk("a.py", "load_session_cookies", "read session cookies"),
             Chunk("a.py", "save_session_cookies", "write", line=40),
             Chunk("b.py", "session_limit", "cookies"),
         ],

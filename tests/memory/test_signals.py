@@ -23,9 +23,8 @@ def test_every_signal_says_what_it_means_and_counts_by_its_weight() -> None:
     assert len({each.name for each in SIGNALS}) == len(SIGNALS)
     for place, each in enumerate(SIGNALS):
         assert each.place == place
-        assert (each.weight or weights_of("change")[place] or weights_of("issue")[place]) and each.meaning.endswith(
-            (".", ")")
-        ), each.name
+        assert each.weight or any(weights_of(kind)[place] for kind in fitted().kinds), each.name
+        assert each.meaning.endswith((".", ")")), each.name
         assert Signals.of({each: 2.0}).strength() == 2.0 * each.weight
         assert Signals.of({each: 2.0}).strength(weights_of(without=[each.name])) == 0.0
 

@@ -43,7 +43,7 @@ class Candidates(Struct, frozen=True):
     these brought to any candidate of the file; `boosts` (context), `decays` and `learned` are terms of AURORA §6.3.
     `standing` is how exactly a chunk is what a place in the question means, `declares` that it is a remainder which
     declares a name of the question. `commits` and `mtimes` tell when chunks and files changed, `names_of_files`
-    by path what files' names have of the question.
+    by path what files' names have of the question, `alike` is the cosine by word vectors.
     """
 
     question: Question
@@ -63,6 +63,7 @@ class Candidates(Struct, frozen=True):
     commits: Mapping[int, Commits]
     mtimes: Mapping[str, float]
     names_of_files: Mapping[str, NameShares]
+    alike: Column
 
     def activation(self, n: int) -> Activation:
         """The terms of one candidate's activation."""
@@ -117,6 +118,7 @@ def gather(
         commits,
         mtimes,
         {path: _name_shares(path, question, findings.rarities) for path in by_file},
+        [findings.alike.get(each, 0.0) for each in ids],
     )
 
 

@@ -44,15 +44,6 @@ BEHIND = 6.0
 BY_FILE: frozenset[QuestionKind] = frozenset({"topic", "how", "name"})
 """Kinds of questions that each file answers once."""
 
-BEFORE_MEMBERS = 8
-STRONGEST = 5
-NEARLY = 1.0
-"""Files that answer a topic before its strongest functions do as well that are no file's answer: those so many, that
-are at most so far behind the best of all, in log odds.
-"""
-
-_CALLED_KINDS = frozenset({"function", "method", "macro"})
-
 _OUTDATED = re.compile(r"(?i)(?:^|[/_.-])(?:deprecated|legacy|obsolete|v1)(?:[/_.-]|$)")
 
 
@@ -73,7 +64,7 @@ def in_order(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
     if any(candidates.standing) and candidates.question.by_name:  # a place may look like a name: `auth.py`
         return Ordered(list(ranks))
     if kind in BY_FILE:
-        return _one_of_each_file(candidates, ranks, () if kind == "name" else _strongest(candidates, ranks))
+        return _one_of_each_file(candidates, ranks)
     return Ordered(list(ranks))
 
 
@@ -107,10 +98,8 @@ def evidence(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, float]:
     return found
 
 
-def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank], further: Sequence[int] = ()) -> Ordered:
-    """Chunks that the query spells by name, each file's best, then the best chunk of each file by its evidence; after
-    the first few of those the `further` row ids.
-    """
+def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
+    """Chunks that the query spells by name, each file's best, then the best chunk of each file by its evidence."""
     worth = evidence(candidates, ranks)
     of_file: dict[str, list[Rank]] = {}
     for rank in ranks:
@@ -121,21 +110,13 @@ def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank], further: Se
             if rank.signals[named] > 0:
                 spelled.setdefault(candidates.heads[rank.place].path, rank)
     best = sorted(of_file, key=lambda path: -worth[path])
-    answers = dict.fromkeys([*(rank.id for rank in spelled.values()), *(of_file[path][0].id for path in best)])
-    order = dict.fromkeys([*list(answers)[:BEFORE_MEMBERS], *further, *answers])
+    order = dict.fromkeys([*(rank.id for rank in spelled.values()), *(of_file[path][0].id for path in best)])
     also: dict[int, list[int]] = {}
     for members in of_file.values():
-        first = next(rank for rank in members if rank.id in answers)
+        first = next(rank for rank in members if rank.id in order)
         others = [rank.id for rank in members if rank is not first and rank.strength > first.strength - BEHIND]
         also[first.id] = others[:ALSO]
     return Ordered(_placed(ranks, [*order, *(rank.id for rank in ranks)]), also)
-
-
-def _strongest(candidates: Candidates, ranks: Sequence[Rank]) -> list[int]:
-    """The functions that answer a topic nearly as well as the best, whichever file they are of."""
-    enough = ranks[0].strength - NEARLY if ranks else 0.0
-    called = [rank for rank in ranks if candidates.heads[rank.place].kind in _CALLED_KINDS]
-    return [rank.id for rank in called[:STRONGEST] if rank.strength >= enough]
 
 
 def _placed(ranks: Sequence[Rank], order: Sequence[int]) -> list[Rank]:

@@ -24,7 +24,7 @@ from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.question import NO_QUESTION, Question
 from aurora_memory.recall.ranking import Hit, Rank, ranked, ranks_of, score
 from aurora_memory.recall.search import Findings, Focus, ReadText, search
-from aurora_memory.recall.signals import Weights, named
+from aurora_memory.recall.signals import Weights, meaning, named, weights_of
 from aurora_memory.store import chunk_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView, PartView
@@ -56,6 +56,8 @@ def recall(
     near: Sequence[tuple[int, float]] = (),
     read: ReadText | None = None,
     level: Level | None = None,
+    *,
+    by_meaning: bool = True,
 ) -> list[Hit]:
     """The `limit` most useful chunks of files for a question, best first, none repeated. `now` is Unix seconds.
 
@@ -63,11 +65,16 @@ def recall(
     `near` are the chunks (row ids) that an embedding finds nearest to the question, best first, each with its
     similarity; that ranking is fused with the one of words, relations and history. With `read` a constant that
     the query names, and asks nothing else of, is found where it is declared. `level` asks for answers of one size.
+    Without `by_meaning` the table of word vectors is not asked: a model of the user's takes its place, or the editor's
+    context (`focus`).
     """
     if not question.terms and not question.identifiers:
         return []
     question = with_known_names(reader, completed(reader, question))
-    findings = search(reader, question, focus, types, near, read)
+    used = weights_of(question.kind) if weights is None else weights
+    # Between what words leave open, an editor's context decides; vectors would outweigh it.
+    by_meaning = by_meaning and focus is None and used[meaning.place] != 0
+    findings = search(reader, question, focus, types, near, read, by_meaning=by_meaning)
     if not findings.ids:
         return []
     wanted = STORED if types is None else STORED & frozenset(types)
@@ -75,7 +82,7 @@ def recall(
     if level in OF_LEVEL:
         heads = [head for head in heads if head.kind in OF_LEVEL[level]]
     candidates = gather(reader, question, heads, findings, now)
-    ranks = ranked(candidates, reader.weighing, weights)
+    ranks = ranked(candidates, reader.weighing, used)
     if near and not findings.alone:
         pinned = [rank.id for rank in ranks if question.by_name and rank.signals[named] > 0]
         ranks = fuse(ranks, near, findings.by_words, pinned)

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from aurora_memory.bm25 import Matches, match, rarity
 from aurora_memory.chunks import CHUNK_TYPES
 from aurora_memory.recall.declarations import declaring
+from aurora_memory.recall.kinship import kinship, nearest
 from aurora_memory.recall.places import meant
 from aurora_memory.recall.prefix import entries_of, spelled_out
 from aurora_memory.recall.question import Question
@@ -76,7 +77,8 @@ class Findings(Struct, frozen=True):
 
     `declared` are remainders, each with the line that declares what the question names; `ids` are all chunks in the
     order in which they were found, `by_words` those of them that are found without an embedding. `alone` says that the
-    question is the id of one, so that nothing else is meant. `rarities` is what each known term of the question weighs.
+    question is the id of one, so that nothing else is meant. `rarities` is what each known term of the question weighs,
+    `alike` the cosine of each chunk's nearest part with the question, where word vectors were asked.
     """
 
     matches: Mapping[int, PartMatch] = {}
@@ -87,6 +89,7 @@ class Findings(Struct, frozen=True):
     by_words: Collection[int] = ()
     alone: bool = False
     rarities: Mapping[str, float] = {}
+    alike: Mapping[int, float] = {}
 
 
 def search(
@@ -96,8 +99,10 @@ def search(
     types: Collection[str] | None = None,
     near: Sequence[tuple[int, float]] = (),
     read: ReadText | None = None,
+    *,
+    by_meaning: bool = False,
 ) -> Findings:
-    """Everything that may answer a question; parameters as `recall` has them."""
+    """Everything that may answer a question; parameters as `recall` has them. `by_meaning`: word vectors are asked."""
     parts = reader.words.parts(reader.writes)
     entries = entries_of(reader, question)
     matches: dict[int, PartMatch] = {}
@@ -108,9 +113,13 @@ def search(
         rarities = dict(sorted(rarities.items(), key=lambda entry: -entry[1])[:MAX_MATCHED])
         entries = {term: entries[term] for term in rarities}
     places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
+    cosines = None
     if entries:
         looked_at, members = (WIDELY, MEMBERS) if question.kind in _WIDE else (CANDIDATES, 0)
-        matches = _by_chunk(match(parts, entries, question.weights, question.terms, looked_at, places, members))
+        cosines = kinship(reader, question, len(parts.chunks)) if by_meaning else None
+        also = None if cosines is None else nearest(cosines)
+        found = match(parts, entries, question.weights, question.terms, looked_at, places, members, also)
+        matches = _by_chunk(found)
     exact = chunk_reader.named(reader, question.identifiers) if question.identifiers else []
     placed = _placed(reader, question, exact)
     alone = bool(placed) and question.is_id
@@ -127,6 +136,11 @@ def search(
     remembered = sorted(episodes, key=lambda chunk: -episodes[chunk].amount)[:REMEMBERED]
     others = () if alone else (*primed, *remembered)
     by_words = dict.fromkeys([*matches, *(chunk.id for chunk in exact), *others])
+    alike: dict[int, float] = {}
+    if cosines is not None:
+        for chunk, number in chunk_reader.part_numbers(reader, by_words):
+            if number < len(cosines):
+                alike[chunk] = max(float(cosines[number]), alike.get(chunk, 0.0))
     return Findings(
         matches,
         spread,
@@ -136,6 +150,7 @@ def search(
         by_words,
         alone,
         rarities,
+        alike,
     )
 
 

@@ -20,6 +20,7 @@ from msgspec import Struct
 from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
 from aurora_memory.recall.candidates import Candidates, Column
 from aurora_memory.recall.places import is_test
+from aurora_memory.recall.question import Question
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_protocol import typed
 
@@ -84,6 +85,11 @@ def weights_of(kind: QuestionKind | None = None, without: Collection[str] = ()) 
     """The weights of all signals for a kind of question, 0 for those whose names are given."""
     own = fitted().kinds.get(kind, {}) if kind is not None else {}
     return tuple(0.0 if each.name in without else own.get(each.name, each.weight) for each in SIGNALS)
+
+
+def asks_vectors(question: Question) -> bool:
+    """Whether word vectors count for a question of that kind."""
+    return not question.by_name and weights_of(question.kind)[meaning.place] != 0
 
 
 def columns_of(candidates: Candidates) -> list[Signals]:
@@ -284,6 +290,12 @@ def named(candidates: Candidates) -> Column:
             bonus = NAMED * (best + standing) + (1.0 if best and head.parent is None else 0.0)
         found.append(bonus)
     return found
+
+
+@signal(weight=0.0)
+def meaning(candidates: Candidates) -> Column:
+    """How near its words are in meaning to the question's, by the table of word vectors: the cosine of both."""
+    return candidates.alike
 
 
 def _of_most(values: Column) -> Column:

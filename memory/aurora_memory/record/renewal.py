@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -107,7 +107,7 @@ def _entries(pages: Pages, repository: str) -> Iterator[Entry]:
                             yield Entry(told[0], repository, told[1], told[2], sequence, moment, told[3], told[4])
 
 
-def _moment(id_: str, at: float, sums: list[object]) -> float | None:
+def _moment(id_: str, at: float, sums: Sequence[object]) -> float | None:
     """When an entry was appended; None where it cannot be told. A record of before had no sums of that."""
     match sums:
         case []:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from aurora_memory.store import others_rows
 from aurora_memory.store.postings import decode_occurrences
@@ -111,6 +111,12 @@ def parts_of(reader: Reader, ids: Sequence[int]) -> dict[int, list[PartView]]:
     for chunk_id, number, line_start, line_end, blob in rows:
         found.setdefault(chunk_id, []).append(PartView(number, line_start, line_end, decode_occurrences(blob)))
     return found
+
+
+def part_numbers(reader: Reader, ids: Collection[int]) -> list[tuple[int, int]]:
+    """The searchable parts of some chunks: each chunk (row id) with the number of one."""
+    sql = "SELECT chunk_id, id FROM parts WHERE chunk_id IN (SELECT value FROM json_each(?))"
+    return [(chunk, number) for chunk, number in reader.rows(sql, (as_list(list(ids)),))]
 
 
 def weighed_accesses(reader: Reader, ids: Sequence[int], now: float) -> dict[int, list[float]]:

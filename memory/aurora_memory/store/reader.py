@@ -14,6 +14,7 @@ from typing import Any
 
 from aurora_memory.activation import USUAL, Weighing
 from aurora_memory.store.connection import connect_to_read, explained, lenient_text, not_text
+from aurora_memory.store.part_vectors import PartVectors
 from aurora_memory.store.word_index import WordIndex
 
 
@@ -28,6 +29,7 @@ class Reader:
         self.writes = 0
         """Counted up by the store at each commit: what is remembered of earlier answers may no longer hold."""
         self.words = WordIndex(self.rows)
+        self.vectors = PartVectors(self.rows)
 
     def connect(self) -> sqlite3.Connection:
         """Connect to the file as it is now, for the calling thread. Raises a `StoreError` that says what to do."""
@@ -39,6 +41,7 @@ class Reader:
     def forget_words(self) -> None:
         """Read the whole word index anew: it was made again, and nothing in a block says so."""
         self.words = WordIndex(self.rows)
+        self.vectors = PartVectors(self.rows)
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """The rows that answer a question. Raises a `StoreError` that says what to do."""
@@ -52,7 +55,8 @@ class Reader:
             raise explained(error, self._path) from error
 
     def give_memory_back(self) -> None:
-        """Let go of the pages that are kept; the next questions read them anew."""
+        """Let go of the pages and vectors that are kept; the next questions read them anew."""
+        self.vectors = PartVectors(self.rows)
         self.rows("PRAGMA shrink_memory")
 
     def lasting(self, sql: str) -> list[Any]:

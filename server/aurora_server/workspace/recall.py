@@ -7,6 +7,7 @@ The way of a recall: `RecallParams` → `Question` (parsed once) → `find` on t
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -16,16 +17,19 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from aurora_memory import StoreError
 from aurora_memory.chunks import REASONING
 from aurora_memory.conversation_logs import LogReference
 from aurora_memory.lifespans.policies import Policies
 from aurora_memory.recall import Focus, Hit, Question, line_answer, parse_question, recall, relation_questions, weigh
 from aurora_memory.recall.conversation_logs import recall_logs
+from aurora_memory.recall.kinship import read_some
 from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.places import below
 from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.recall import STORED
 from aurora_memory.recall.relation_questions import RelatedHits
+from aurora_memory.recall.signals import asks_vectors
 from aurora_memory.store import chunk_reader, file_reader, learned_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
@@ -41,6 +45,8 @@ from aurora_server.workspace.wire import iso
 
 if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
+
+logger = logging.getLogger(__name__)
 
 CHOICE = 50
 """Hits that a budget is filled from, at least."""
@@ -89,6 +95,14 @@ class MemoryRecall:
         self._embedder = embedder
         self._uses = uses
         self._colleagues = colleagues
+        self._reading: asyncio.Task[None] | None = None
+        self._read_at = -1
+
+    async def close(self) -> None:
+        """Stop reading what later questions need."""
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
 
     async def answer(
         self, params: RecallParams, focus: Focus | None, freshness: Freshness, began: float
@@ -143,6 +157,10 @@ class MemoryRecall:
         question = parse_question(below(str(self._root), params.query))
         near = await self._near(question, params.types)
         read = partial(file_text, self._root)
+        if self._embedder is None and asks_vectors(question) and self._read_at != self._read.writes:
+            self._read_at = self._read.writes
+            await self.close()
+            self._reading = asyncio.create_task(self._read_vectors(), name=f"word vectors of {self._root}")
         return await self._read(
             find,
             question,
@@ -154,7 +172,17 @@ class MemoryRecall:
             read_text=read,
             freshness=freshness,
             colleagues=self._colleagues,
+            by_meaning=self._embedder is None,
         )
+
+    async def _read_vectors(self) -> None:
+        """Read the vectors that this question does without and the next ones have, a few at a time."""
+        try:
+            more = True
+            while more:
+                more = await self._read(read_some)
+        except StoreError as error:
+            logger.warning("no word vectors", extra={"root": str(self._root), "problem": str(error)})
 
     async def _near(self, question: Question, types: Sequence[str] | None) -> Sequence[tuple[int, float]]:
         """Chunks that are near by meaning, where a model tells and chunks that have one are asked for."""
@@ -178,6 +206,7 @@ def find(
     read_text: Callable[[str], str],
     freshness: Freshness,
     colleagues: Colleagues,
+    by_meaning: bool = True,
 ) -> RecallFindings:
     """Everything that an answer takes from memory, in one call. `now` is Unix seconds.
 
@@ -206,7 +235,18 @@ def find(
     if hits is None:
         hits = []
         if types is None or types & STORED:
-            hits += recall(reader, question, depth, now, focus, types, near=near, read=read_text, level=params.level)
+            hits += recall(
+                reader,
+                question,
+                depth,
+                now,
+                focus,
+                types,
+                near=near,
+                read=read_text,
+                level=params.level,
+                by_meaning=by_meaning,
+            )
         if reasoning and params.level is None and not (hits and question.is_id):
             hits += recall_reasoning(reader, question, depth, now, policies)
         hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]

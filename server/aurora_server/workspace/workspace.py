@@ -238,6 +238,7 @@ class Workspace:
         await self.adoption.close()
         if self._embedder is not None:
             await self._embedder.close()
+        await self._recall.close()
         await self._indexer.close()
         await self.uses.close()
         await self.deliverables.close()

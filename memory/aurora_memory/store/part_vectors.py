@@ -1,0 +1,79 @@
+"""Part vectors: the word vectors of every part of a memory file, held in memory and made anew from its words.
+
+Nothing of them is on disk. Parts are only ever appended, by number, until the word index is made anew; so each is read
+once, some at a time, and who is struck out stays where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from aurora_memory.store.postings import decode_occurrences
+from aurora_memory.word_vectors import DIMENSIONS, word_vectors
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
+
+AT_ONCE = 1000
+"""Missing parts that a question reads itself (some 30 ms); of more, some at a time are read beside questions."""
+
+STEP = 200
+"""Parts that are read beside questions at a time: the next question waits for no more."""
+
+MOST = 400_000
+"""Parts of which vectors are held (38 MB). A larger memory is recalled by words, relations and history alone."""
+
+_BLOCK = 4096
+_ROWS = 512
+"""Vectors that are weighed at a time: few enough for the processor's cache."""
+
+Rows = Callable[[str, Sequence[Any]], list[Any]]
+
+
+class PartVectors:
+    """Part vectors of one memory file, by part number."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._blocks: list[npt.NDArray[np.int8]] = []
+        self._next = 0
+
+    def holds(self, count: int) -> bool:
+        """Whether a memory of so many parts is small enough."""
+        return count <= MOST
+
+    def missing(self, count: int) -> int:
+        """How many of the first `count` numbers are not read yet; none of a memory that is too large."""
+        return max(0, count - self._next) if self.holds(count) else 0
+
+    def read(self, count: int, most: int) -> None:
+        """Read parts below the number `count` that are missing, `most` of them."""
+        import numpy as np
+
+        found = self._rows(
+            "SELECT id, occurrences FROM parts WHERE id >= ? AND id < ? ORDER BY id LIMIT ?", (self._next, count, most)
+        )
+        while len(self._blocks) * _BLOCK < count:
+            self._blocks.append(np.zeros((_BLOCK, DIMENSIONS), dtype=np.int8))
+        rows = word_vectors().of_parts([decode_occurrences(blob) for _, blob in found])
+        for (number, _), row in zip(found, rows, strict=True):
+            self._blocks[number // _BLOCK][number % _BLOCK] = row
+        self._next = found[-1][0] + 1 if len(found) == most else count
+
+    def alike(self, vector: Floats, count: int) -> Floats:
+        """The cosine of a vector with that of each of the first `count` parts."""
+        import numpy as np
+
+        found = np.empty(len(self._blocks) * _BLOCK, dtype=np.float32)
+        wide = np.empty((_ROWS, DIMENSIONS), dtype=np.float32)
+        for number, block in enumerate(self._blocks):
+            for start in range(0, _BLOCK, _ROWS):
+                wide[...] = block[start : start + _ROWS]
+                begin = number * _BLOCK + start
+                np.dot(wide, vector, out=found[begin : begin + _ROWS])
+        found *= np.float32(1 / 127)
+        return found[:count]

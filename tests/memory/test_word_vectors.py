@@ -1,0 +1,148 @@
+"""Word vectors: a question finds what is about the same in other words, where its own would not bring it up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aurora_memory import word_vectors as table
+from aurora_memory.recall import Hit, parse_question, recall
+from aurora_memory.recall.kinship import read_some
+from aurora_memory.recall.signals import asks_vectors, fitted, meaning
+from aurora_memory.store import Store, part_vectors
+from aurora_memory.store.reader import Reader
+from aurora_memory.term_counts import packed
+from aurora_memory.tokens import terms
+from aurora_memory.word_vectors import DIMENSIONS, word_vectors
+from tests.memory.chunks import chunk, file
+from tests.memory.test_signals import LEFT_FOR_MEASURING
+
+NOW = 1_765_540_800.0
+MOST_BYTES = 8 << 20
+PROVENANCE = Path(table.__file__).with_suffix(".json")
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    opened = await Store.open(tmp_path / "memory.db")
+    yield opened
+    await opened.close()
+
+
+async def fill(store: Store) -> None:
+    """A repository whose functions about users say nothing of a login, and three of much else say `page`."""
+    await store.write([file("users.py", chunk("users.py", "authenticate", "check the password of user against hash"))])
+    for n in range(60):
+        path, what = f"draw/part{n}.py", "page" if n < 3 else "row"
+        await store.write([file(path, chunk(path, f"render{n}", f"draw color {n} of a {what} with border and margin"))])
+
+
+async def asked(store: Store, query: str, *, by_meaning: bool = True) -> list[Hit]:
+    return await store.read(recall, parse_question(query), 10, NOW, by_meaning=by_meaning)
+
+
+async def test_a_login_finds_what_authenticates(store: Store) -> None:
+    await fill(store)
+    query = "the login page"
+    assert "authenticate" not in [hit.chunk.name for hit in await asked(store, query, by_meaning=False)]
+    hits = {hit.chunk.name: hit for hit in await asked(store, query)}
+    found = hits["authenticate"]
+    assert not found.matched, "none of the question's words stands in it"
+    assert found.signals[meaning] > max(hit.signals[meaning] for name, hit in hits.items() if name != "authenticate")
+
+
+async def test_a_question_none_of_whose_words_is_known_finds_nothing(store: Store) -> None:
+    await fill(store)
+    assert await asked(store, "login credential") == []
+
+
+async def test_a_name_is_looked_up_without_vectors(store: Store) -> None:
+    await fill(store)
+    assert not asks_vectors(parse_question("authenticate"))
+    assert [hit.chunk.name for hit in await asked(store, "authenticate")] == ["authenticate"]
+
+
+async def test_many_parts_are_read_beside_questions_and_new_ones_with_the_next(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aurora_memory.recall.kinship.AT_ONCE", 10)
+    monkeypatch.setattr("aurora_memory.recall.kinship.STEP", 25)
+    await fill(store)
+    query = "the login page"
+    assert "authenticate" not in [hit.chunk.name for hit in await asked(store, query)]
+    steps = 1
+    while await store.read(read_some):
+        steps += 1
+    assert steps == 3
+    assert "authenticate" in [hit.chunk.name for hit in await asked(store, query)]
+    await store.write([file("oauth.py", chunk("oauth.py", "authorize", "check the password of user against hash"))])
+    assert {"authenticate", "authorize"} <= {hit.chunk.name for hit in await asked(store, query)}
+
+
+async def test_what_was_struck_out_is_not_found_any_more(store: Store) -> None:
+    await fill(store)
+    assert "authenticate" in [hit.chunk.name for hit in await asked(store, "the login page")]
+    await store.write([file("users.py", chunk("users.py", "count", "number of rows"))])
+    assert "authenticate" not in [hit.chunk.name for hit in await asked(store, "the login page")]
+
+
+async def test_a_memory_that_is_too_large_is_recalled_by_words(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(part_vectors, "MOST", 50)
+    await fill(store)
+    assert "authenticate" not in [hit.chunk.name for hit in await asked(store, "the login page")]
+    assert await store.read(read_some) is False
+
+
+async def test_memory_that_is_given_back_is_read_anew(store: Store) -> None:
+    await fill(store)
+    await asked(store, "the login page")
+
+    def missing(reader: Reader) -> int:
+        return reader.vectors.missing(61)
+
+    assert await store.read(missing) == 0
+    await store.give_memory_back()
+    assert await store.read(missing) == 61
+    assert "authenticate" in [hit.chunk.name for hit in await asked(store, "the login page")]
+
+
+def test_kin_are_nearer_than_strangers() -> None:
+    vectors = word_vectors()
+    for said, kin, stranger in (
+        ("login", "authenticate", "compress"),
+        ("delete", "remove", "parse"),
+        ("gzip", "compress", "login"),
+        ("directory", "folder", "password"),
+    ):
+        rows = vectors.of_parts([packed("body", dict.fromkeys(terms(word), 1)) for word in (kin, stranger)])
+        question = vectors.of_question(terms(said))
+        assert question is not None
+        near, far = (rows.astype(np.float32) @ question).tolist()
+        assert near > far + 20, (said, kin, stranger)
+
+
+def test_vectors_have_one_length_and_nothing_has_none() -> None:
+    vectors = word_vectors()
+    rows = vectors.of_parts(
+        [{}, packed("name", {"login": 1}), packed("body", {"qqqqzz": 3}), packed("doc", {"page": 2})]
+    )
+    assert rows.shape == (4, DIMENSIONS) and rows.dtype == np.int8
+    lengths = np.linalg.norm(rows.astype(np.float32), axis=1)
+    assert lengths == pytest.approx([0, 127, 0, 127], abs=3)
+    assert vectors.of_question(["qqqqzz"]) is None
+
+
+def test_the_table_is_small_and_says_what_it_was_trained_on() -> None:
+    assert PROVENANCE.with_suffix(".npz").stat().st_size <= MOST_BYTES
+    about = json.loads(PROVENANCE.read_text())
+    assert about["words"] == len(word_vectors())
+    assert len(about["repositories"]) >= 100 and sum(about["pairs"].values()) > 200_000
+    for name, known in about["repositories"].items():
+        assert len(known["commit"]) == 40 and known["licence"], name
+    names = {name.lower().rpartition("/")[2] for name in about["repositories"]}
+    assert not names & set(LEFT_FOR_MEASURING.split())
+    assert about["repositories"].keys().isdisjoint(fitted().provenance["commits"]), "weights are fitted on other ones"
