@@ -269,10 +269,10 @@ def test_a_hub_that_went_away_is_one_line_in_the_status(server: Server, tmp_path
 
 
 def test_a_long_exchange_that_is_killed_goes_on_where_it_was(server: Server, tmp_path: Path, run: Run) -> None:
-    _team(server, run, "long", "ida")
+    _team(server, run, "long", "ivo")
     number = 30_000
-    _learn(tmp_path, "ida", [access(float(each)) for each in range(number)])
-    home = tmp_path / "home-ida"
+    _learn(tmp_path, "ivo", [access(float(each)) for each in range(number)])
+    home = tmp_path / "home-ivo"
 
     def sent() -> int:
         (membership,) = Memberships(home).read()
@@ -280,14 +280,14 @@ def test_a_long_exchange_that_is_killed_goes_on_where_it_was(server: Server, tmp
 
     command = [sys.executable, "-P", "-m", "aurora_cli", "team", "sync"]
     with subprocess.Popen(
-        command, cwd=tmp_path / "ida", env={**os.environ, "AURORA_HOME": str(home)}, stdout=subprocess.DEVNULL
+        command, cwd=tmp_path / "ivo", env={**os.environ, "AURORA_HOME": str(home)}, stdout=subprocess.DEVNULL
     ) as process:
         while not sent():
             assert process.poll() is None, "it is cut while it sends"
             time.sleep(0.01)
         process.kill()
     assert 0 < sent() < number
-    assert run("ida", "team", "sync").returncode == 0
+    assert run("ivo", "team", "sync").returncode == 0
     with server.connect() as db:
         row = db.execute("SELECT count(*), count(DISTINCT id) FROM aurora.entries WHERE team_id = 'long'").fetchone()
     assert row == (number, number)

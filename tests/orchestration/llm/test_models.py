@@ -147,7 +147,7 @@ def test_opening_models_imports_no_sdk() -> None:
         "for module in pkgutil.walk_packages(llm.__path__, 'aurora_orchestration.llm.'):\n"
         "    importlib.import_module(module.name)\n"
         "from aurora_orchestration.llm.models import open_models\n"
-        "from aurora_orchestration.settings import LlmSettings, ModelSettings\n"
+        "from aurora_orchestration.model_settings import LlmSettings, ModelSettings\n"
         "settings = LlmSettings(reasoning_llm=ModelSettings(provider='anthropic', model='claude-opus-5'))\n"
         "models = open_models(settings, {'ANTHROPIC_API_KEY': 'k'}, None, run='r', budget=None, journal=None,\n"
         "                     heard=print)\n"
