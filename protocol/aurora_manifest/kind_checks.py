@@ -18,6 +18,7 @@ from aurora_manifest.misspellings import Guesses, Misspelt, misspelt_members
 from aurora_manifest.model import Manifest
 from aurora_manifest.rules.registry import RULES, ask
 from aurora_manifest.rules.subject import Subject
+from aurora_manifest.unreadable_times import unreadable_times
 from aurora_manifest.violations import SchemaCheck
 
 
@@ -55,6 +56,7 @@ def against_schema(document: JsonDocument, kind: DocumentKind) -> list[Finding]:
     misspelt = list(misspelt_members(document, schema.shapes.root, Guesses()))
     findings += (_with_fix(each) for each in misspelt)
     findings += schema.findings(document, frozenset(each.explains for each in misspelt if each.explains))
+    findings += unreadable_times(document, schema.source)
     return in_order(findings)
 
 
