@@ -37,8 +37,8 @@ def _times(node: Node | None, schema: dict[str, Any], whole: dict[str, Any], nam
             if isinstance(inner, dict):
                 yield from _times(member.value, inner, whole, member.name)
     elif isinstance(node, Array):
-        items = schema.get("items")
-        for item in node.items if isinstance(items, dict) else ():
+        items: Any = schema.get("items", {})
+        for item in node.items:
             yield from _times(item, items, whole, name)
     elif schema.get("format") == "date-time" and isinstance(node, Scalar) and isinstance(node.value, str):
         yield node, name
