@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,8 +75,8 @@ class WordVectors:
                     places.append(place)
                     packed.append(value)
         found = np.zeros((len(parts), DIMENSIONS), dtype=np.int8)
-        ends = [*starts[1:], len(places)]
-        filled = [number for number, (start, end) in enumerate(zip(starts, ends, strict=True)) if end > start]
+        starts.append(len(places))
+        filled = [number for number, (start, end) in enumerate(pairwise(starts)) if end > start]
         if filled:
             at, counts = np.array(places), np.array(packed)
             weights = self._low[counts & ((1 << _LOW_BITS) - 1)] + self._high[counts >> _LOW_BITS]

@@ -90,6 +90,18 @@ async def test_what_was_struck_out_is_not_found_any_more(store: Store) -> None:
     assert "authenticate" not in [hit.chunk.name for hit in await asked(store, "the login page")]
 
 
+async def test_parts_that_are_gone_before_they_were_read_are_nothing(store: Store) -> None:
+    """Each save of a file appends its parts anew; those of a file that was removed since are numbers without a row."""
+    await fill(store)
+    before = [hit.chunk.name for hit in await asked(store, "the login page")]
+    for n in range(3):
+        await store.write([file("marker.py", chunk("marker.py", f"marker{n}", "a marker"))])
+    await store.write([file("marker.py")])
+    assert [hit.chunk.name for hit in await asked(store, "the login page")] == before
+    assert await store.read(read_some) is False
+    assert word_vectors().of_parts([]).shape == (0, DIMENSIONS)
+
+
 async def test_a_memory_that_is_too_large_is_recalled_by_words(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(part_vectors, "MOST", 50)
     await fill(store)

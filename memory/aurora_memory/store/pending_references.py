@@ -110,11 +110,10 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
         whole: set[str] = set()
         links = await _reached(db, imports, {source.path: source.language for source in sources}, wanted, whole)
         here = await db.execute_fetchall(f"{_DEFINITION} AND path IN ({path_marks}){_IN_ORDER}", paths)
-        ours = {row[0]: ReferenceTarget(*row) for row in here}
         linked = sorted({qualifier for _, kind, _, qualifier in mentioned if kind == "links"})
         linked = sorted({*linked, *whole})
         others = [*await _definitions(db, sorted(wanted)), *await _definitions(db, linked, "path")]
-        known = Catalogue({**ours, **{other.id: other for other in others}}.values(), links)
+        known = await asyncio.to_thread(_catalogue, [*here, *others], links)
     edges = await asyncio.to_thread(_edges, sources, mentioned, imports, known)
     await db.execute(f"DELETE FROM relations WHERE from_id IN ({marks}) AND kind NOT IN ('contains', 'used')", ids)
     await db.execute(f"DELETE FROM relations WHERE to_id IN ({marks}) AND kind = 'contains'", ids)
@@ -187,32 +186,13 @@ async def _reached(
     notes: list[sqlite3.Row] = []
     front = list(known)
     for step in range(_ROUNDS):
-        wanted: dict[str, str] = {}
         # First what is noted there: what a function returns may be what its file imports.
         noted = list(
             await db.execute_fetchall(f"{_NOTED} AND path IN (SELECT value FROM json_each(?))", (as_list(front),))
         )
         notes += noted
-        for *_, name, qualifier in noted:
-            names.update((name, *_names_of(qualifier)))
-        for path in front:
-            of = families[path]
-            if of == "go":
-                wanted[unit(path, of)] = of
-            # What a file gives away of its own first: that may be what it imports.
-            for entry in sorted(known[path], key=lambda each: bool(each.module)):
-                if step and not is_star(entry) and bound_name(entry) not in names:
-                    continue
-                if entry.name and entry.name != "*":
-                    names.add(entry.name)
-                if of == "ecmascript" and entry.name in ("", "default"):
-                    names.add(WHOLE)
-                    whole.update(candidates(entry.module, path, of, aliases))
-                modules = [entry.module]
-                if of == "python" and entry.name:
-                    modules.append(f"{entry.module}{'' if entry.module.endswith('.') else '.'}{entry.name}")
-                for module in modules:
-                    wanted.update(dict.fromkeys(candidates(module, path, of, aliases), of))
+        # Hundreds of files' imports take longer than the event loop may be held.
+        wanted = await asyncio.to_thread(_wanted, front, known, families, noted, names, whole, aliases, not step)
         missing = sorted(path for path in wanted if path not in known and not path.endswith("/"))
         rows = [
             *await db.execute_fetchall(
@@ -230,7 +210,49 @@ async def _reached(
         if not front or len(known) > _MAX_REACHED:
             break
     whole &= known.keys()
-    return _links(known.items(), notes, aliases)
+    return await asyncio.to_thread(_links, known.items(), notes, aliases)
+
+
+def _wanted(
+    front: Sequence[str],
+    known: Mapping[str, Sequence[Import]],
+    families: Mapping[str, str],
+    noted: Iterable[sqlite3.Row],
+    names: set[str],
+    whole: set[str],
+    aliases: Sequence[ModuleAlias],
+    first: bool,
+) -> dict[str, str]:
+    """Paths that the imports of the files in `front` can mean, with the family of who imports them; parameters as
+    `_reached` has them. Of the `first` files every import is followed, of others what re-exports one of the names.
+    """
+    for *_, name, qualifier in noted:
+        names.update((name, *_names_of(qualifier)))
+    wanted: dict[str, str] = {}
+    asked: set[tuple[str, str, str]] = set()
+    for path in front:
+        of = families[path]
+        folder = path.rpartition("/")[0]
+        if of == "go":
+            wanted[unit(path, of)] = of
+        # What a file gives away of its own first: that may be what it imports.
+        for entry in sorted(known[path], key=lambda each: bool(each.module)):
+            if not first and not is_star(entry) and bound_name(entry) not in names:
+                continue
+            if entry.name and entry.name != "*":
+                names.add(entry.name)
+            if of == "ecmascript" and entry.name in ("", "default"):
+                names.add(WHOLE)
+                whole.update(candidates(entry.module, path, of, aliases))
+            modules = [entry.module]
+            if of == "python" and entry.name:
+                modules.append(f"{entry.module}{'' if entry.module.endswith('.') else '.'}{entry.name}")
+            for module in modules:
+                # Files of one folder mean the same by a module's name, and most of them import the same ones.
+                if (key := (of, folder, module)) not in asked:
+                    asked.add(key)
+                    wanted.update(dict.fromkeys(candidates(module, path, of, aliases), of))
+    return wanted
 
 
 _PACKAGE = """SELECT path, imports FROM files
@@ -250,13 +272,18 @@ def _names_of(qualifier: str) -> Iterable[str]:
 
 async def _definitions(
     db: aiosqlite.Connection, keys: Sequence[str], column: str = "leaf COLLATE NOCASE"
-) -> list[ReferenceTarget]:
-    found: list[ReferenceTarget] = []
+) -> list[sqlite3.Row]:
+    found: list[sqlite3.Row] = []
     for start in range(0, len(keys), 500):
         some = keys[start : start + 500]
         sql = f"{_DEFINITION} AND {column} IN ({', '.join('?' * len(some))}){_IN_ORDER}"
-        found.extend(ReferenceTarget(*row) for row in await db.execute_fetchall(sql, some))
+        found.extend(await db.execute_fetchall(sql, some))
     return found
+
+
+def _catalogue(rows: Iterable[sqlite3.Row], links: LinkedFiles) -> Catalogue:
+    """The catalogue of some definitions, each once, in their order."""
+    return Catalogue({row[0]: ReferenceTarget(*row) for row in rows}.values(), links)
 
 
 def _edges(

@@ -157,10 +157,8 @@ class MemoryRecall:
         question = parse_question(below(str(self._root), params.query))
         near = await self._near(question, params.types)
         read = partial(file_text, self._root)
-        if self._embedder is None and asks_vectors(question) and self._read_at != self._read.writes:
-            self._read_at = self._read.writes
-            await self.close()
-            self._reading = asyncio.create_task(self._read_vectors(), name=f"word vectors of {self._root}")
+        if self._embedder is None and asks_vectors(question):
+            self._read_ahead()
         return await self._read(
             find,
             question,
@@ -174,6 +172,13 @@ class MemoryRecall:
             colleagues=self._colleagues,
             by_meaning=self._embedder is None,
         )
+
+    def _read_ahead(self) -> None:
+        """Begin to read vectors where something was written since; who is reading reads what comes meanwhile, too."""
+        reads = self._reading is not None and not self._reading.done()
+        if not reads and self._read_at != self._read.writes:
+            self._read_at = self._read.writes
+            self._reading = asyncio.create_task(self._read_vectors(), name=f"word vectors of {self._root}")
 
     async def _read_vectors(self) -> None:
         """Read the vectors that this question does without and the next ones have, a few at a time."""
