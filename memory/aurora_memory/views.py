@@ -89,6 +89,14 @@ class Usage(Struct, frozen=True, array_like=True):
     likely_subclasses: int = 0
 
 
+class OthersUses(Struct, frozen=True):
+    """Colleagues' uses of a chunk: how many, what they add to `Σ t^−d` of its base level, and when the last was."""
+
+    count: int
+    amount: float
+    last: float
+
+
 class Commits(Struct, frozen=True, array_like=True):
     """Git history of a chunk: commit times (Unix seconds, newest first), last short hash and its subject.
 

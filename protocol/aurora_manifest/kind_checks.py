@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import islice
 
 from msgspec.structs import replace
 
 import aurora_schemas
 from aurora_manifest.check import check, manifest_schema
 from aurora_manifest.edits import renaming
-from aurora_manifest.findings import Finding, in_order
+from aurora_manifest.findings import MAX_FINDINGS, Finding, in_order
 from aurora_manifest.json.document import JsonDocument, Object
 from aurora_manifest.json.scanner import parse
-from aurora_manifest.kinds import DELIVERABLE, DELIVERABLE_STATE, MANIFEST, METRICS_OUTPUT, DocumentKind
+from aurora_manifest.kinds import CONFIGURATION, DELIVERABLE, DELIVERABLE_STATE, MANIFEST, METRICS_OUTPUT, DocumentKind
 from aurora_manifest.misspellings import Guesses, Misspelt, misspelt_members
 from aurora_manifest.model import Manifest
 from aurora_manifest.rules.registry import RULES, ask
 from aurora_manifest.rules.subject import Subject
+from aurora_manifest.unread_settings import unread_settings
+from aurora_manifest.unreadable_times import unreadable_times
 from aurora_manifest.violations import SchemaCheck
 
 
@@ -55,6 +58,11 @@ def against_schema(document: JsonDocument, kind: DocumentKind) -> list[Finding]:
     misspelt = list(misspelt_members(document, schema.shapes.root, Guesses()))
     findings += (_with_fix(each) for each in misspelt)
     findings += schema.findings(document, frozenset(each.explains for each in misspelt if each.explains))
+    findings += islice(unreadable_times(document, schema.source), MAX_FINDINGS)
+    if kind is CONFIGURATION:
+        told = {each.start for each in findings}
+        unread = islice(unread_settings(document, schema.source), MAX_FINDINGS)
+        findings += (each for each in unread if each.start not in told)
     return in_order(findings)
 
 

@@ -213,6 +213,14 @@ class Resource:
         plain = plain.get("operations") if isinstance(plain, dict) else None
         return [Operation(self, *each) for each in plain.items()] if isinstance(plain, dict) else []
 
+    def names(self, capability_id: str) -> bool:
+        """Whether an operation of it may name the capability, by a look at plain values; a repeated name always may."""
+        plain: Any = self.node.value
+        plain = plain.get("operations") if isinstance(plain, dict) else None
+        if self._repeats or not isinstance(plain, dict):
+            return self._repeats
+        return any(isinstance(each, dict) and each.get("capabilityId") == capability_id for each in plain.values())
+
     def facts(self) -> tuple[object, ...]:
         """All that rules about the whole manifest look at in a resource that meets the schema."""
         return (self.name, self.pattern, tuple((each.method, each.target) for each in self.operations))
@@ -271,6 +279,13 @@ class Manifest:
             if operation.target is not None:
                 found.setdefault(operation.target, []).append(operation)
         return found
+
+    def uses_of(self, capability_id: str) -> list[Operation]:
+        """The operations that name one capability: for who asks about one or two, without making all of `uses`."""
+        if "uses" in self.__dict__:
+            return self.uses.get(capability_id, [])
+        naming = (each for each in self.resources if each.names(capability_id))
+        return [each for resource in naming for each in resource.operations if each.target == capability_id]
 
 
 def _mapped(member: Member) -> Mapped:

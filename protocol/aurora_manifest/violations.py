@@ -69,7 +69,7 @@ class SchemaCheck:
     """
 
     def __init__(self, schema: dict[str, Any], noun: str, usual: UsualValue | None = None) -> None:
-        self._schema = schema
+        self.source = schema
         self._usual = usual
         self._noun = noun
         self._validator: Validator | None = None
@@ -93,7 +93,7 @@ class SchemaCheck:
         if self.shapes.root.accepts(plain):
             return
         if self._validator is None:
-            self._validator = _validator(self._schema, self.shapes)
+            self._validator = _validator(self.source, self.shapes)
         errors = list(islice(self._validator.iter_errors(plain), MAX_FINDINGS))
         wrong_type = {tuple(error.path) for error in errors if error.validator == "type"}
         for error in errors:

@@ -22,7 +22,7 @@ def main() -> None:
     parses = [measures.plain_parse(files) for _ in range(3)]
     parse = min(parses)
     print(f"plain tree-sitter parse, one process: {parse:.2f} s (machine noise {measures.noise(parses)})")
-    with tempfile.TemporaryDirectory(prefix="aurora-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="aurora-bench-", ignore_cleanup_errors=True) as folder:
         home = Path(folder, "home")
         with measures.daemon(home) as address:
             _cold_and_recall(address, root, files, parse, Path(folder))

@@ -27,7 +27,7 @@ from tests.benchmarks.recall_cases import Function, Step, walked
 from tests.benchmarks.recall_quality import DEPTH, functions_in, scored
 from tests.e2e.repositories import git
 from tests.team.postgres import Server, server
-from tests.team.test_daemon_exchange import daemon, team
+from tests.team.test_daemon_exchange import daemon, team, until
 
 YEAR = 365 * 86_400.0
 ROUNDS = 5
@@ -38,15 +38,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("repository", type=Path)
     parser.add_argument("--back", type=int, default=1000, help="commits to go back at most")
-    parser.add_argument("--most", type=int, default=150, help="commits of the year that are lived")
+    parser.add_argument("--most", type=int, default=150, help="commits that are lived, at most")
+    parser.add_argument("--years", type=float, default=1.0, help="how much of the history is lived")
     options = parser.parse_args()
     with server() as running, tempfile.TemporaryDirectory(prefix="aurora-join-") as folder:
-        asyncio.run(joined(running, options.repository.resolve(), Path(folder), options.back, options.most))
+        asyncio.run(joined(running, options.repository.resolve(), Path(folder), options))
 
 
-async def joined(running: Server, repository: Path, folder: Path, back: int, most: int) -> None:
-    steps = list(walked(repository, back, 100_000))
-    steps = [each for each in steps if each.at > steps[-1].at - YEAR][:most]
+async def joined(running: Server, repository: Path, folder: Path, options: argparse.Namespace) -> None:
+    steps = list(walked(repository, options.back, 100_000))
+    steps = [each for each in steps if each.at > steps[-1].at - options.years * YEAR][: options.most]
     for who in ("ann", "bob", "carl"):
         clone(repository, folder / who, who, steps[0].before)
     with running.connect() as db:
@@ -70,8 +71,10 @@ async def joined(running: Server, repository: Path, folder: Path, back: int, mos
         took = time.perf_counter() - begun
         carl, exchange = await stack.enter_async_context(daemon(folder, "carl"))
         await exchange.close()  # it is done here when it is to be done
-        print(f"{len(steps)} commits of a year, {uses} uses; bob had them {took:.1f} s after he began to exchange")
+        print(f"{len(steps)} commits, {uses} uses; bob had them {took:.1f} s after he began to exchange")
         for name, member in (("ann", ann), ("bob, joined", bob), ("carl, did not", carl)):
+            await member.index(None)
+            await until(lambda member=member: not member._indexer.learning_history)  # it is read after the files
             answers = [await asked(member, step, steps[-1].at + 86_400) for step in steps]
             print(f"  {name:<14} {scored([step.case for step in steps], answers)}", flush=True)
         await timed(bob, carl, [step.case.question for step in steps])

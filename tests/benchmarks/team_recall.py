@@ -148,6 +148,8 @@ def _opened(stack: ExitStack, folder: Path, who: str) -> Asked:
     daemon = stack.enter_context(Daemon(folder / f"home-{who}", AURORA_TEAM_SYNC_SECONDS="1"))
     client = stack.enter_context(daemon.client(folder / who))
     client.request("aurora/index")
+    # Git's history is read after the files, and all that is weighed has to be there for each of them.
+    until(lambda: not client.request("aurora/status")["workspaces"][0]["learning_history"], seconds=20 * HANG)
     return Asked(daemon, client)
 
 

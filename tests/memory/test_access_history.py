@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from aurora_memory.recall.access_history import histories_of, levels_of, modified_at, modified_before
-from aurora_memory.views import ChunkHead, Commits
+from aurora_memory.recall.access_history import levels_of, modified_at, modified_before, with_others
+from aurora_memory.views import ChunkHead, Commits, OthersUses
 
 
 def head(changed_at: float | None) -> ChunkHead:
@@ -32,10 +34,8 @@ def test_a_date_is_one_that_was_seen(
 
 
 def test_colleagues_uses_come_on_top_of_commits_and_take_nothing_away() -> None:
-    commits = {1: Commits([500, 100], "abc", "fix")}
-    alone = histories_of([head(None)], {}, commits, {})
-    joined = histories_of([head(None)], {}, commits, {}, {1: [-2000.0]})
-    assert (alone, joined) == ([(100.0, 500.0)], [(-2000.0, 100.0, 500.0)])
-    assert levels_of(joined, 1000.0) > levels_of(alone, 1000.0)
-    own = histories_of([head(None)], {1: [700.0]}, commits, {}, {1: [-2000.0], 2: [5.0]})
-    assert own == [(-2000.0, 700.0)], "one's own stand in for commits, as without a team"
+    histories: list[tuple[float, ...]] = [(100.0, 500.0), (700.0,), ()]
+    alone = levels_of(histories, 1000.0)
+    joined = with_others(alone, histories, [OthersUses(1, 0.5, -2000.0), None, OthersUses(1, 0.5, 5.0)])
+    assert joined == pytest.approx([math.log(math.exp(alone[0]) + 0.5), alone[1], math.log(0.5)])
+    assert joined[0] > alone[0]

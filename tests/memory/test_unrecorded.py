@@ -16,9 +16,9 @@ import pytest
 from aurora_memory import StoreError
 from aurora_memory.activation import Weighing, decay_penalty
 from aurora_memory.recall import parse_question, recall
-from aurora_memory.recall.access_history import levels_of
+from aurora_memory.recall.access_history import levels_of, with_others
 from aurora_memory.record.line_key import KINDS
-from aurora_memory.store import Store, chunk_reader, learned_reader, record_position, unrecorded
+from aurora_memory.store import Store, chunk_reader, learned_reader, others_rows, record_position, unrecorded
 from aurora_memory.store.export_format import AccessLine, BoostLine, ChunkKey, ExportLine, write_line
 from aurora_memory.store.index_copy import copy_index
 from aurora_memory.store.record_position import RecordPosition
@@ -194,3 +194,49 @@ async def test_what_is_forgotten_is_taken_out_in_pieces_that_hold_nobody_up(
     assert await store.forget_rows(lambda lines: [True] * len(lines), HERE) >= 3500
     assert await store.read(chunk_reader.accesses, [evict.id]) == {}
     assert max(pieces) <= 1000
+
+
+async def test_colleagues_uses_that_are_summed_up_come_to_what_each_of_them_does(tmp_path: Path) -> None:
+    now = NOON + 400 * DAY
+    key = ChunkKey("src/cache.py", "evict", "function", "")
+    store = await Store.open(tmp_path / "memory.db", Weighing(others_weight=0.25, decay_rate=0.4))
+    await store.write(FILES, first_time=True)
+    told = [AccessLine(key, NOON + 0.5 * day * DAY, "success") for day in range(900)]
+    authors = {number: "bob" for number in range(1, 901) if number % 7}
+    await store.take_in_record(list(enumerate(told, 1)), HERE, NOON, authors)
+    (evict,) = await store.read(chunk_reader.by_name, "src/cache.py", "evict")
+    own, others = await store.read(chunk_reader.summed_accesses, [evict.id], now)
+    parts = await store.read(chunk_reader.parted_accesses, [evict.id], now)
+    assert (own, len(own[evict.id])) == (parts[0], 900 // 7)
+    uses = others[evict.id]
+    assert (uses.count, uses.last) == (len(parts[1][evict.id]), NOON + 449.5 * DAY)
+    history = tuple(own[evict.id])
+    (level,) = with_others(levels_of([history], now, 0.4), [history], [uses])
+    (each,) = levels_of([tuple(sorted((*history, *parts[1][evict.id])))], now, 0.4)
+    assert level == pytest.approx(each, abs=1e-9)
+    await store.close()
+
+
+async def test_uses_that_were_read_are_read_again_when_more_come_and_when_some_go(tmp_path: Path) -> None:
+    now = NOON + 400 * DAY
+    store = await Store.open(tmp_path / "memory.db")
+    await store.write(FILES, first_time=True)
+    (evict,) = await store.read(chunk_reader.by_name, "src/cache.py", "evict")
+    key = ChunkKey("src/cache.py", "evict", "function", "")
+
+    async def known() -> tuple[int, int]:
+        own, others = await store.read(chunk_reader.summed_accesses, [evict.id], now)
+        return len(own.get(evict.id, ())), others[evict.id].count if evict.id in others else 0
+
+    await store.take_in_record([(1, AccessLine(key, NOON, "success"))], HERE, NOON, {1: "bob"})
+    assert await known() == (0, 1)
+    await store.record_accesses([evict.id], "success", NOON + DAY)
+    assert await known() == (1, 1)
+    await store.take_in_record([(1, AccessLine(key, NOON + 2 * DAY, "success"))], HERE, NOON, {1: "eve"})
+    assert await known() == (1, 2)
+    parts = (await store.read(others_rows.parts, [evict.id]))[evict.id]
+    assert [(each.author, each.uses, each.last) for each in parts] == [("eve", 1, NOON + 2 * DAY), ("bob", 1, NOON)]
+    async with store._transaction() as db:
+        await db.execute("DELETE FROM accesses WHERE at = ?", (NOON,))
+    assert await known() == (1, 1)
+    await store.close()

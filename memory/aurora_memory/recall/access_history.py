@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from aurora_memory.activation import DECAY_RATE, levels_of_histories
-from aurora_memory.views import ChunkHead, Commits
+from aurora_memory.views import ChunkHead, Commits, OthersUses
 
 _NEVER = math.log(3650.0)
 """A chunk of which no access is known counts as used once, ten years ago."""
@@ -17,26 +17,10 @@ def histories_of(
     accesses: Mapping[int, Sequence[float]],
     commits: Mapping[int, Commits],
     mtimes: Mapping[str, float],
-    others: Mapping[int, Sequence[float]] = {},
 ) -> list[tuple[float, ...]]:
-    """Each chunk's access times, oldest first: its own, else its git commits and latest edit, else its file's time.
-    `others` are colleagues' as they count: they come on top, so that nothing is less present for what they did.
+    """Each chunk's access times, oldest first: one's own, else its git commits and latest edit, else its file's time.
+    Colleagues' come on top (`with_others`).
     """
-    histories = _histories(chunks, accesses, commits, mtimes)
-    if not others:
-        return histories
-    return [
-        tuple(sorted((*history, *others[chunk.id]))) if chunk.id in others else history
-        for chunk, history in zip(chunks, histories, strict=True)
-    ]
-
-
-def _histories(
-    chunks: Sequence[ChunkHead],
-    accesses: Mapping[int, Sequence[float]],
-    commits: Mapping[int, Commits],
-    mtimes: Mapping[str, float],
-) -> list[tuple[float, ...]]:
     histories: list[tuple[float, ...]] = []
     for chunk in chunks:
         own = accesses.get(chunk.id)
@@ -78,3 +62,13 @@ def levels_of(histories: Sequence[tuple[float, ...]], now: float, decay: float =
     known = levels_of_histories(histories, now, decay)
     never = -decay * _NEVER
     return [never if math.isinf(known[history]) else known[history] for history in histories]
+
+
+def with_others(
+    levels: Sequence[float], histories: Sequence[tuple[float, ...]], others: Sequence[OthersUses | None]
+) -> list[float]:
+    """Base levels with colleagues' uses on top, so that nothing is less present for what they did."""
+    return [
+        level if uses is None else math.log(uses.amount + (math.exp(level) if history else 0.0))
+        for level, history, uses in zip(levels, histories, others, strict=True)
+    ]

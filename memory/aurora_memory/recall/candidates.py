@@ -9,14 +9,14 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from aurora_memory.activation import Activation, context_boost, decay_penalty
-from aurora_memory.recall.access_history import histories_of, levels_of
+from aurora_memory.recall.access_history import histories_of, levels_of, with_others
 from aurora_memory.recall.places import standing_at
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.search import Findings, PartMatch
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, learned_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.tokens import stem_word, terms
-from aurora_memory.views import ChunkHead, Commits
+from aurora_memory.views import ChunkHead, Commits, OthersUses
 
 _UNMATCHED = PartMatch(-1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """Of a chunk that was found otherwise than by words."""
@@ -42,24 +42,29 @@ class Candidates(Struct, frozen=True):
     `reached` is activation that came over relations, `brought` from similar commits, `brought_to_file` the most that
     these brought to any candidate of the file; `boosts` (context), `decays` and `learned` are terms of AURORA §6.3.
     `standing` is how exactly a chunk is what a place in the question means, `declares` that it is a remainder which
-    declares a name of the question. `commits` and `mtimes` tell when chunks and files changed, `names_of_files`
-    by path what files' names have of the question, `alike` is the cosine by word vectors.
+    declares a name of the question. `histories` are access times without colleagues' uses (`of_others`, by row id),
+    which `counts` and `levels` have. `last_used` (by row id), `commits` and `mtimes` tell when chunks were used and
+    changed, and files, `names_of_files` by path what files' names have of the question, `alike` is the cosine by word
+    vectors.
     """
 
     question: Question
+    now: float
     heads: Sequence[ChunkHead]
     matches: Sequence[PartMatch]
     reached: Column
     brought: Column
     brought_to_file: Column
     histories: Sequence[tuple[float, ...]]
+    counts: Sequence[int]
     levels: Column
     boosts: Column
     decays: Column
     learned: Column
     standing: Column
     declares: Sequence[bool]
-    accessed: Mapping[int, Sequence[float]]
+    last_used: Mapping[int, float]
+    of_others: Mapping[int, OthersUses]
     commits: Mapping[int, Commits]
     mtimes: Mapping[str, float]
     names_of_files: Mapping[str, NameShares]
@@ -78,21 +83,28 @@ def gather(
     """Look up what memory knows of the chunks that a search found. `now` is Unix seconds."""
     ids = [head.id for head in heads]
     own: Mapping[int, Sequence[float]] = {}
-    others: Mapping[int, Sequence[float]] = {}
-    accesses: Mapping[int, Sequence[float]] = {}
+    of_others: Mapping[int, OthersUses] = {}
     learned: Mapping[int, float] = {}
     if learned_reader.has_learned(reader):
-        own, others, accesses = chunk_reader.parted_accesses(reader, ids, now)
+        own, of_others = chunk_reader.summed_accesses(reader, ids, now)
         learned = learned_reader.boosts(reader, ids)
     commits = commit_reader.commit_times(reader, ids)
     unknown = sorted({head.path for head in heads if head.id not in commits})  # git knows nothing of them
     mtimes = file_reader.mtimes(reader, unknown) if unknown else {}
-    histories = histories_of(heads, own, commits, mtimes, others)
-    # When it was used last is a fact, whoever did: a colleague's use counts less, and not as if it were old as well.
-    last = [
-        max((*times[-1:], *accesses.get(each, ())[-1:]), default=now)
-        for each, times in zip(ids, histories, strict=True)
-    ]
+    histories = histories_of(heads, own, commits, mtimes)
+    levels = levels_of(histories, now, reader.weighing.decay_rate)
+    counts = [len(times) for times in histories]
+    last = [times[-1] if times else now for times in histories]
+    last_used = {each: times[-1] for each, times in own.items()}
+    if of_others:
+        others = [of_others.get(each) for each in ids]
+        levels = with_others(levels, histories, others)
+        for n, uses in enumerate(others):
+            if uses is not None:
+                counts[n] += uses.count
+                # When it was used last is a fact, whoever did: it counts less, and not as if it were old as well.
+                last[n] = max((*histories[n][-1:], uses.last))
+                last_used[ids[n]] = max((*own.get(ids[n], ())[-1:], uses.last))
     matches = [findings.matches.get(each, _UNMATCHED) for each in ids]
     brought = [findings.episodes[each].amount if each in findings.episodes else 0.0 for each in ids]
     by_file: dict[str, float] = {}
@@ -102,19 +114,22 @@ def gather(
     most = reader.weighing.context_boost_max
     return Candidates(
         question,
+        now,
         heads,
         matches,
         [findings.spread.amounts.get(each, 0.0) for each in ids],
         brought,
         [by_file[head.path] for head in heads],
         histories,
-        levels_of(histories, now, reader.weighing.decay_rate),
+        counts,
+        levels,
         [context_boost(match.name_cover, most) for match in matches],
         [decay_penalty((now - each) / 86_400) for each in last],
         [learned.get(each, 0.0) for each in ids],
         [standing.get(each, 0.0) for each in ids],
         [each in findings.declared for each in ids],
-        accesses,
+        last_used,
+        of_others,
         commits,
         mtimes,
         {path: _name_shares(path, question, findings.rarities) for path in by_file},

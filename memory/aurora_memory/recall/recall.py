@@ -116,7 +116,11 @@ def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list[Hit]:
     findings = Findings()
     candidates = gather(reader, NO_QUESTION, chunks, findings, now)
     ranks = ranks_of(candidates)
-    return [_hit(candidates, findings, rank, chunk) for rank, chunk in zip(ranks, chunks, strict=True)]
+    others = _uses_of_others(reader, candidates, [chunk.id for chunk in chunks])
+    return [
+        _hit(candidates, findings, rank, chunk, of_others=others.get(chunk.id, ()))
+        for rank, chunk in zip(ranks, chunks, strict=True)
+    ]
 
 
 def _best(
@@ -141,6 +145,7 @@ def _best(
     names = [(head.path, head.name) for head in (candidates.heads[rank.place] for rank in ranks)]
     kept = fold_near_duplicates(contents, limit, [name if name in overloads else None for name in names])
     shown = {ranks[place].id for place in kept.kept}
+    others = _uses_of_others(reader, candidates, list(shown))
     return [
         _hit(
             candidates,
@@ -150,9 +155,16 @@ def _best(
             parts.get(ranks[place].id, ()),
             tuple(chunks[ranks[other].id] for other in kept.similar.get(place, ())),
             tuple(chunks[other] for other in also.get(ranks[place].id, ()) if other in chunks and other not in shown),
+            others.get(ranks[place].id, ()),
         )
         for place in kept.kept
     ]
+
+
+def _uses_of_others(reader: Reader, candidates: Candidates, ids: Sequence[int]) -> Mapping[int, Sequence[float]]:
+    """Colleagues' uses of hits, as they count: of all candidates only their sums are known."""
+    used = [each for each in ids if each in candidates.of_others]
+    return chunk_reader.parted_accesses(reader, used, candidates.now)[1] if used else {}
 
 
 def _hit(
@@ -163,21 +175,22 @@ def _hit(
     parts: Sequence[PartView] = (),
     similar: tuple[ChunkView, ...] = (),
     also: tuple[ChunkView, ...] = (),
+    of_others: Sequence[float] = (),
 ) -> Hit:
     """A ranked candidate with all that is told of it."""
-    used, primed = candidates.accessed.get(chunk.id), findings.episodes.get(chunk.id)
+    primed = findings.episodes.get(chunk.id)
     return Hit(
         chunk=chunk,
         score=round(score(rank.strength), 6),
         strength=rank.strength,
         signals=rank.signals,
         activation=candidates.activation(rank.place),
-        last_used=used[-1] if used else None,
+        last_used=candidates.last_used.get(chunk.id),
         last_modified=modified_at(chunk, candidates.commits),
         modified_before=modified_before(chunk, candidates.commits),
         focus=_focus(chunk, findings, parts),
         matched=_matched(candidates.question, parts),
-        history=candidates.histories[rank.place],
+        history=tuple(sorted((*candidates.histories[rank.place], *of_others))),
         path=tuple(findings.spread.path_to(chunk.id)),
         episodes=primed.episodes if primed else (),
         similar=similar,

@@ -199,7 +199,7 @@ def size(candidates: Candidates) -> Column:
 @signal(weight=0.0)
 def changes(candidates: Candidates) -> Column:
     """How often it was used or changed, by its logarithm, beside what recency makes of that."""
-    return [math.log1p(len(times)) for times in candidates.histories]
+    return list(map(math.log1p, candidates.counts))
 
 
 @signal(weight=0.0)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 
+from aurora_memory.activation import MINUTE, Weighing
 from aurora_memory.store import others_rows
 from aurora_memory.store.postings import decode_occurrences
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.statements import as_list
-from aurora_memory.views import ChunkHead, ChunkView, PartView
+from aurora_memory.views import ChunkHead, ChunkView, OthersUses, PartView
 
 COLUMNS = ", ".join(ChunkView.__struct_fields__)
 _HEAD = ", ".join(ChunkHead.__struct_fields__)
@@ -121,40 +123,60 @@ def part_numbers(reader: Reader, ids: Collection[int]) -> list[tuple[int, int]]:
 
 def weighed_accesses(reader: Reader, ids: Sequence[int], now: float) -> dict[int, list[float]]:
     """Access times as they count at `now` (Unix seconds), one's own and colleagues' together (`parted_accesses`)."""
-    own, others, _ = parted_accesses(reader, ids, now)
+    own, others = parted_accesses(reader, ids, now)
     found = {each: sorted((*own.get(each, ()), *others.get(each, ()))) for each in own.keys() | others.keys()}
     return {each: found[each] for each in ids if each in found}
 
 
+def summed_accesses(
+    reader: Reader, ids: Sequence[int], now: float
+) -> tuple[dict[int, list[float]], dict[int, OthersUses]]:
+    """One's own access times (Unix seconds, oldest first), and what colleagues' come to at `now`."""
+    if not _weighs_others(reader):
+        return accesses(reader, ids), {}
+    known = reader.times.of(ids, reader.writes)
+    own = {each: times.own for each, times in known.items() if times.own}
+    used = {each: times.others for each, times in known.items() if len(times.others)}
+    if not used:
+        return own, {}
+    import numpy as np  # 0.1 s that opening a workspace need not pay
+
+    rate = reader.weighing.decay_rate
+    ages = np.maximum((now - np.concatenate(list(used.values()))) / 86_400 * _older(reader.weighing), MINUTE)
+    starts = np.cumsum([0, *map(len, used.values())])[:-1]
+    amounts = np.add.reduceat(ages**-rate, starts).tolist()
+    sums = zip(used.items(), amounts, strict=True)
+    return own, {each: OthersUses(len(times), amount, float(times[-1])) for (each, times), amount in sums}
+
+
 def parted_accesses(
     reader: Reader, ids: Sequence[int], now: float
-) -> tuple[dict[int, list[float]], dict[int, list[float]], dict[int, list[float]]]:
-    """One's own access times (Unix seconds, oldest first), colleagues' as they count at `now`: as ones that are older,
-    and all of them as they were. One look at the table for all three: recall asks it of hundreds of chunks.
+) -> tuple[dict[int, list[float]], dict[int, list[float]]]:
+    """One's own access times (Unix seconds, oldest first), and colleagues' as they count at `now`: as ones that are
+    older.
 
     ACT-R's `w · t^−d` is `(t · w^(−1/d))^−d`: of weight 0.5, with the usual decay, one four times as long ago.
     """
-    weighing = reader.weighing
-    if not others_rows.has_others(reader) or weighing.decay_rate == 0:
-        own = accesses(reader, ids)
-        return own, {}, own
-    older = weighing.others_weight ** (-1 / weighing.decay_rate)
-    # In the order of the index: another one would be sorted.
-    rows = reader.rows(
-        """SELECT chunk_id, at, access_id IS NOT NULL FROM accesses LEFT JOIN others_accesses ON access_id = id
-           WHERE chunk_id IN (SELECT value FROM json_each(?)) ORDER BY chunk_id, at""",
-        (as_list(ids),),
-    )
-    own = {}
-    others: dict[int, list[float]] = {}
-    every: dict[int, list[float]] = {}
-    for chunk_id, at, is_others in rows:
-        every.setdefault(chunk_id, []).append(at)
-        if is_others:
-            others.setdefault(chunk_id, []).append(now - max(0.0, now - at) * older)
-        else:
-            own.setdefault(chunk_id, []).append(at)
-    return own, others, every
+    if not _weighs_others(reader):
+        return accesses(reader, ids), {}
+    older = _older(reader.weighing)
+    known = reader.times.of(ids, reader.writes)
+    own = {each: list(times.own) for each, times in known.items() if times.own}
+    others = {
+        each: (now - (now - times.others).clip(0.0) * older).tolist()
+        for each, times in known.items()
+        if len(times.others)
+    }
+    return own, others
+
+
+def _weighs_others(reader: Reader) -> bool:
+    """Whether there are colleagues' uses that weigh less than one's own: without decay, all uses weigh the same."""
+    return reader.weighing.decay_rate != 0 and others_rows.has_others(reader)
+
+
+def _older(weighing: Weighing) -> float:
+    return math.pow(weighing.others_weight, -1 / weighing.decay_rate)
 
 
 def accesses(reader: Reader, ids: Sequence[int]) -> dict[int, list[float]]:

@@ -90,19 +90,27 @@ def parts(reader: Reader, ids: Sequence[int]) -> dict[int, list[OthersPart]]:
     """What colleagues have to do with those chunks, who was there last first; chunks without them are left out."""
     if not has_others(reader):
         return {}
-    rows = reader.rows(
-        """SELECT chunk_id, author, sum(use), sum(1 - use), max(at) FROM (
-             SELECT chunk_id, author, 1 AS use, at FROM accesses JOIN others_accesses ON access_id = id
-             WHERE chunk_id IN (SELECT value FROM json_each(?1))
-             UNION ALL
-             SELECT chunk_id, author, 0, at FROM boosts JOIN others_runs USING (run_id)
-             WHERE chunk_id IN (SELECT value FROM json_each(?1)))
-           GROUP BY chunk_id, author ORDER BY max(at) DESC, author""",
-        (as_list(ids),),
-    )
+    boosts: dict[tuple[int, str], tuple[int, float]] = {
+        (chunk_id, author): (count, last)
+        for chunk_id, author, count, last in reader.rows(
+            """SELECT chunk_id, author, count(*), max(at) FROM boosts JOIN others_runs USING (run_id)
+               WHERE chunk_id IN (SELECT value FROM json_each(?)) GROUP BY chunk_id, author""",
+            (as_list(ids),),
+        )
+    }
+    uses = {
+        (chunk_id, author): counted
+        for chunk_id, times in reader.times.of(ids, reader.writes).items()
+        for author, counted in times.authors.items()
+    }
     found: dict[int, list[OthersPart]] = {}
-    for chunk_id, author, uses, boosts, last in rows:
-        found.setdefault(chunk_id, []).append(OthersPart(author, uses, boosts, last))
+    for chunk_id, author in uses.keys() | boosts.keys():
+        used, boosted = uses.get((chunk_id, author)), boosts.get((chunk_id, author))
+        last = max(each[1] for each in (used, boosted) if each)
+        part = OthersPart(author, used[0] if used else 0, boosted[0] if boosted else 0, last)
+        found.setdefault(chunk_id, []).append(part)
+    for parts_of_it in found.values():
+        parts_of_it.sort(key=lambda part: (-part.last, part.author))
     return found
 
 

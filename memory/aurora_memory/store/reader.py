@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aurora_memory.activation import USUAL, Weighing
+from aurora_memory.store.access_times import AccessTimes
 from aurora_memory.store.connection import connect_to_read, explained, lenient_text, not_text
 from aurora_memory.store.part_vectors import PartVectors
 from aurora_memory.store.word_index import WordIndex
@@ -30,6 +31,7 @@ class Reader:
         """Counted up by the store at each commit: what is remembered of earlier answers may no longer hold."""
         self.words = WordIndex(self.rows)
         self.vectors = PartVectors(self.rows)
+        self.times = AccessTimes(self.rows)
 
     def connect(self) -> sqlite3.Connection:
         """Connect to the file as it is now, for the calling thread. Raises a `StoreError` that says what to do."""
@@ -42,6 +44,7 @@ class Reader:
         """Read the whole word index anew: it was made again, and nothing in a block says so."""
         self.words = WordIndex(self.rows)
         self.vectors = PartVectors(self.rows)
+        self.times = AccessTimes(self.rows)
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """The rows that answer a question. Raises a `StoreError` that says what to do."""
@@ -55,8 +58,9 @@ class Reader:
             raise explained(error, self._path) from error
 
     def give_memory_back(self) -> None:
-        """Let go of the pages and vectors that are kept; the next questions read them anew."""
+        """Let go of the pages, vectors and times that are kept; the next questions read them anew."""
         self.vectors = PartVectors(self.rows)
+        self.times = AccessTimes(self.rows)
         self.rows("PRAGMA shrink_memory")
 
     def lasting(self, sql: str) -> list[Any]:

@@ -95,7 +95,7 @@ def _capability(manifest: Manifest, name: str, capability: Capability | None) ->
     lines = [f"**{_plain(name)}**" + (f" — {_code(' '.join(request))}" if request else "")]
     if capability.description:
         lines.append(_plain(str(capability.description.value)))
-    uses = [f"{_code(each.resource.name)} ({_plain(each.method)})" for each in manifest.uses.get(name, ())]
+    uses = [f"{_code(each.resource.name)} ({_plain(each.method)})" for each in manifest.uses_of(name)]
     lines.append(f"used by {', '.join(uses)}" if uses else "*used by no resource*")
     return "\n\n".join(lines)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec import Struct
 
 from aurora_manifest.editing.examples import example_of
-from aurora_manifest.editing.parameters import resources_of
 from aurora_manifest.json.value_text import sendable
 from aurora_manifest.model import Manifest, members
 
@@ -36,7 +35,7 @@ def lenses(manifest: Manifest) -> list[Lens]:
     found = []
     for member in members(manifest.capabilities_node):
         capability = manifest.capabilities[member.name]
-        used = len(resources_of(manifest, member.name))
+        used = len({id(each.resource) for each in manifest.uses.get(member.name, ())})
         callable_ = capability.member is member and capability.method is not None and capability.template is not None
         found.append(Lens(sendable(member.name), member.name_start, member.name_end, used, callable_))
     return found

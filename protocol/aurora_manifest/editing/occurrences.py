@@ -98,7 +98,7 @@ def named_at(manifest: Manifest, offset: int) -> Named | None:
 def uses_of(manifest: Manifest, capability_id: str) -> list[Occurrence]:
     """Where resources name a capability."""
     document = manifest.document
-    uses = [each.capability_id for each in manifest.uses.get(capability_id, ())]
+    uses = [each.capability_id for each in manifest.uses_of(capability_id)]
     return [Occurrence(*_inside(document, node.start, node.end), "use") for node in uses if node is not None]
 
 
@@ -178,7 +178,7 @@ def _parameter_named(
     document = manifest.document
     own = list(_in_pattern(document, resource)) if resource else []
     for capability in [None, *capabilities]:
-        sites = _sites(manifest, capability) if capability else own
+        sites = _inner_sites(document, capability) if capability else own
         here = next((each for each in sites if each.mention.start <= offset <= each.mention.end), None)
         if here is not None:
             break
@@ -246,6 +246,13 @@ def _taken(capability: Capability, meant: set[Path | str]) -> set[str]:
 def _sites(manifest: Manifest, capability: Capability) -> Iterator[_Site]:
     """Every mention of a parameter of one capability, the resources it serves included."""
     document = manifest.document
+    yield from _inner_sites(document, capability)
+    for resource in resources_of(manifest, capability.name):
+        yield from _in_pattern(document, resource)
+
+
+def _inner_sites(document: JsonDocument, capability: Capability) -> Iterator[_Site]:
+    """Those within the capability itself: what lies under a cursor there, without a look at any resource."""
     for part in schema_parts(capability):
         for member in members(value(part.node, "properties")):
             mention = Occurrence(*_inside(document, member.name_start, member.name_end), "property")
@@ -262,8 +269,6 @@ def _sites(manifest: Manifest, capability: Capability) -> Iterator[_Site]:
         mention = Occurrence(*_inside(document, member.name_start, member.name_end), "location")
         yield _Site(member.name, mention)
     yield from _in_template(document, capability.url_template, capability.template)
-    for resource in resources_of(manifest, capability.name):
-        yield from _in_pattern(document, resource)
 
 
 def _in_pointer(document: JsonDocument, capability: Capability, node: Scalar) -> Iterator[_Site]:

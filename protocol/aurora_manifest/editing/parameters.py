@@ -116,7 +116,7 @@ def pattern_of(resource: Resource) -> Template | None:
 
 def resources_of(manifest: Manifest, capability_id: str) -> list[Resource]:
     """The resources that use a capability, each once."""
-    found = {id(use.resource): use.resource for use in manifest.uses.get(capability_id, ())}
+    found = {id(use.resource): use.resource for use in manifest.uses_of(capability_id)}
     return list(found.values())
 
 

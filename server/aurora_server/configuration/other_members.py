@@ -102,13 +102,3 @@ OTHER_MEMBERS: dict[str, tuple[Any, str]] = {
     "signals.patterns": (SignalPatterns, ""),
 }
 """By dotted place: the shape, and what it is where the shape does not say it."""
-
-RETIRED = (
-    "llm.mode",
-    "llm.preference_routing.apply_to",
-    "logging.conversations.file_naming.strategy",
-    "logging.conversations.format",
-    "scoring.calibration_examples.mode",
-)
-"""Settings of earlier versions that did nothing. A file may have them: it is read without a word. `config set` refuses
-them."""

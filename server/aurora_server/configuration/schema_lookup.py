@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 import aurora_schemas
-from aurora_server.configuration.other_members import RETIRED
+from aurora_schemas.retired_settings import RETIRED
 
 NAME = "configuration"
 MAX_UNKNOWN = 50

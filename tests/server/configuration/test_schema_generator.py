@@ -12,10 +12,10 @@ import pytest
 from msgspec import Meta, Struct
 
 from aurora_orchestration.settings import SoarSettings
+from aurora_schemas.retired_settings import RETIRED
 from aurora_server.configuration import schema_generator, schema_lookup
 from aurora_server.configuration.layers import OF_THE_USER, SAY, STRICTER
 from aurora_server.configuration.marks import ConfigMember, members
-from aurora_server.configuration.other_members import RETIRED
 from aurora_server.configuration.settings import DaemonSections, load
 
 ROOT = Path(__file__).parents[3]
