@@ -6,6 +6,7 @@ from pathlib import Path
 
 from aurora_indexer.module_aliases import keep_module_aliases
 from aurora_indexer.workers.process_file import parse_source
+from aurora_memory.recall.question import parse_question
 from aurora_memory.recall.relation_questions import answer
 from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, relation_reader
 from aurora_memory.views import Usage
@@ -97,7 +98,7 @@ async def opened(tmp_path: Path, files: dict[str, str]) -> Store:
 
 async def heirs(store: Store, name: str) -> list[str]:
     """Who is said to implement an interface, those that only may after a question mark."""
-    found = await store.read(answer, f"what implements {name}", 50, 2e9)
+    found = await store.read(answer, parse_question(f"what implements {name}"), 50, 2e9)
     assert found is not None
     return sorted(f"?{hit.chunk.name}" if hit.is_likely else hit.chunk.name for hit in found.hits)
 
@@ -124,7 +125,7 @@ async def test_who_has_an_interfaces_methods_implements_it(tmp_path: Path) -> No
 
 async def test_who_has_the_methods_itself_comes_before_who_is_lent_them(tmp_path: Path) -> None:
     store = await opened(tmp_path, FILES)
-    found = await store.read(answer, "what implements Store", 50, 2e9)
+    found = await store.read(answer, parse_question("what implements Store"), 50, 2e9)
     assert found is not None and found.said == "6 implement 'Store'."
     assert [hit.chunk.name for hit in found.hits] == ["Closing", "Odd", "Memory", "Function", "Disk", "File"]
     await store.close()

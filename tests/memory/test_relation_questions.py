@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from aurora_memory.chunks import Import
+from aurora_memory.recall.question import parse_question
 from aurora_memory.recall.relation_questions import Asked, RelationQuestion, answer, relation_question
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.commit_writer import ChangingCommit
@@ -67,12 +68,12 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 async def told(store: Store, text: str) -> tuple[list[str], str] | None:
-    found = await store.read(answer, text, 10, 1000.0)
+    found = await store.read(answer, parse_question(text), 10, 1000.0)
     return ([hit.chunk.name for hit in found.hits], found.said) if found else None
 
 
 async def test_callers_are_told_surest_first(store: Store) -> None:
-    found = await store.read(answer, "who calls parse?", 10, 1000.0)
+    found = await store.read(answer, parse_question("who calls parse?"), 10, 1000.0)
     assert found is not None
     assert [hit.chunk.name for hit in found.hits] == ["load", "save"]
     assert found.hits[0].score > 0.9 > 0.6 > found.hits[1].score
@@ -100,7 +101,7 @@ async def test_nothing_is_said_to_be_nothing_and_unknown_names_are_other_questio
     ],
 )
 async def test_a_name_that_nothing_has_is_said_with_the_one_most_like_it(store: Store, text: str, said: str) -> None:
-    found = await store.read(answer, text, 10, 1000.0)
+    found = await store.read(answer, parse_question(text), 10, 1000.0)
     assert found is not None
     assert (found.hits, found.said, found.is_unknown) == ([], said, True)
 
@@ -123,12 +124,12 @@ async def test_what_changes_together(store: Store) -> None:
     ]
     await store.history.save(commits, {row: name for name, row in ids.items()})
     assert await told(store, "what usually changes with parse") == (["load"], "1 changed with 'parse'.")
-    found = await store.read(answer, "what usually changes with load", 10, 1000.0)
+    found = await store.read(answer, parse_question("what usually changes with load"), 10, 1000.0)
     assert found is not None
     assert [(hit.chunk.name, hit.relation) for hit in found.hits] == [("parse", "3 of 3 commits")]
     more = ChangingCommit(f"{9:040x}", 9, "alone", "", 1, False, (ids["parse"],))
     await store.history.save([more], {row: name for name, row in ids.items()})
-    found = await store.read(answer, "what usually changes with parse", 10, 1000.0)
+    found = await store.read(answer, parse_question("what usually changes with parse"), 10, 1000.0)
     assert found is not None
     assert [(hit.chunk.name, hit.relation) for hit in found.hits] == [("load", "3 of 4 commits")]
     assert await told(store, "what changes with base.py") == (["load"], "1 changed with 'base.py'.")
@@ -153,7 +154,7 @@ async def test_of_what_changed_with_a_file_equally_often_that_comes_first_of_whi
         for n, each_of in enumerate(together, 1)
     ]
     await store.history.save(commits, {row: name for name, row in ids.items()})
-    found = await store.read(answer, "what usually changes with a.py", 10, 1000.0)
+    found = await store.read(answer, parse_question("what usually changes with a.py"), 10, 1000.0)
     await store.close()
     assert found is not None
     assert [(hit.chunk.name, hit.relation) for hit in found.hits] == [

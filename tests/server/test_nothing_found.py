@@ -53,6 +53,19 @@ def test_an_empty_answer_says_why(
     assert said in reply["hint"]
 
 
+@pytest.mark.parametrize(("query", "is_missing"), [("b.py", True), ("src/b.py", True), ("frob.nicate", False)])
+def test_a_file_that_is_not_there_is_missing_with_or_without_its_folder(
+    daemon: Daemon, tmp_path: Path, query: str, is_missing: bool
+) -> None:
+    (tmp_path / "tokens.py").write_text(CODE["tokens.py"], encoding="utf-8")
+    (tmp_path / ".git").mkdir()
+    with daemon.client(tmp_path) as client:
+        client.request("aurora/index")
+        reply = client.request("aurora/recall", {"query": query})
+    assert reply.get("missing", False) is is_missing
+    assert ("memory knows no file" in reply["hint"]) is is_missing
+
+
 def test_a_cursor_shows_nothing_in_its_place(daemon: Daemon, tmp_path: Path) -> None:
     (tmp_path / "tokens.py").write_text(CODE["tokens.py"], encoding="utf-8")
     with daemon.client(tmp_path) as client:

@@ -14,6 +14,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
@@ -109,9 +110,9 @@ def relation_question(text: str) -> RelationQuestion | None:
     return None
 
 
-def answer(reader: Reader, text: str, limit: int, now: float) -> RelatedHits | None:
+def answer(reader: Reader, asked: Question, limit: int, now: float) -> RelatedHits | None:
     """Answer a question about relations; None where it is none: where what it names is no name."""
-    question = relation_question(text)
+    question = relation_question(asked.text)
     if question is None:
         return None
     ids: list[int] = []
@@ -120,7 +121,7 @@ def answer(reader: Reader, text: str, limit: int, now: float) -> RelatedHits | N
             named = RelationQuestion(question.asked, question.name + mark)
             ids = _meant(reader, named)
     if not ids:
-        return _unknown(reader, question, text)
+        return _unknown(reader, question, asked.text)
     shared = _together(reader, ids) if question.asked == "together" else {}
     related = [(each, True) for each in shared] if shared else _related(reader, ids, question.asked)
     sure = sum(surely for _, surely in related)

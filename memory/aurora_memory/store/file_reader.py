@@ -73,6 +73,11 @@ def files_like(reader: Reader, ending: str, limit: int = 20) -> list[str]:
     return [row[0] for row in rows]
 
 
+def has_suffix(reader: Reader, suffix: str) -> bool:
+    """Whether an indexed file's name ends with `suffix` (`.py`)."""
+    return bool(reader.rows("SELECT 1 FROM files WHERE substr(path, -length(?1)) = ?1 LIMIT 1", (suffix,)))
+
+
 def mtimes(reader: Reader, paths: Sequence[str]) -> dict[str, float]:
     """Modification times (Unix seconds) the files had when they were indexed."""
     rows = reader.rows(

@@ -232,7 +232,7 @@ def find(
     usages: Mapping[int, Usage] = {}
     related = None
     if hits is None and (types is None or "code" in types):
-        related = relation_questions.answer(reader, params.query, depth, now)
+        related = relation_questions.answer(reader, question, depth, now)
         related = related or line_answer.answer_at(reader, question, depth, now)
     if related is not None:
         hits = related.hits
@@ -256,6 +256,7 @@ def find(
             hits += recall_reasoning(reader, question, depth, now, policies)
         hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]
         usages = relation_reader.usages(reader, [hit.chunk.id for hit in hits])
+    no_file = None if hits or related else recall_documents.missing_file(reader, question, freshness.pending_files)
     told = params.include_content or params.budget_tokens is not None
     return RecallFindings(
         float(indexed) if indexed else None,
@@ -264,10 +265,10 @@ def find(
         surroundings(reader, hits) if told else {},
         evidence_of(reader, hits, question, now, colleagues) if params.explain and hits else None,
         [] if related is not None else recall_logs(reader, question, hits),
-        _hint(reader, question, hits, related, freshness, params.types),
+        no_file or _hint(reader, question, hits, related, freshness, params.types),
         colleagues.patterns(reader, [hit.chunk.id for hit in hits if hit.chunk.kind == REASONING]),
         question.is_id and related is None,
-        missing=related is not None and related.is_unknown,
+        missing=no_file is not None or (related is not None and related.is_unknown),
     )
 
 

@@ -248,6 +248,25 @@ def nothing_fits(best: Hit, budget: int | None) -> str:
     return f"Nothing fits {budget} tokens; the best answer is {shown_id(best.chunk)}: ask with a larger budget."
 
 
+def missing_file(reader: Reader, question: Question, pending: int) -> str | None:
+    """Why nothing answers a query that is the bare name of a file (`b.py`), as files here are called, and no file's.
+
+    Asked where nothing was found: `session.get` may be spelled the same way.
+    """
+    if len(question.places) != 1:
+        return None
+    (place,) = question.places
+    bare = place.name is None and place.line is None and place.path == question.text.strip().removeprefix("./")
+    if not bare or not file_reader.has_suffix(reader, f".{place.path.rpartition('.')[2]}"):
+        return None
+    return None if file_reader.files_like(reader, place.path, 1) else _no_file(place.path, pending)
+
+
+def _no_file(path: str, pending: int) -> str:
+    still = f"{count(pending, 'file')} still being indexed" if pending else "'aurora doctor' says what is left out"
+    return f"memory knows no file {shorten(path, 200)}; {still}"
+
+
 def missing_place(reader: Reader, question: Question, pending: int) -> str | None:
     """Why the file, or what is asked for in it, is not there, where a query is one place or id and nothing else.
 
@@ -263,8 +282,7 @@ def missing_place(reader: Reader, question: Question, pending: int) -> str | Non
         return None
     paths = file_reader.files_like(reader, place.path, 1)
     if not paths:
-        still = f"{count(pending, 'file')} still being indexed" if pending else "'aurora doctor' says what is left out"
-        return f"memory knows no file {shorten(place.path, 200)}; {still}"
+        return _no_file(place.path, pending)
     chunks = chunk_reader.of_file(reader, paths[0])
     if meant([place], chunks):
         return None
