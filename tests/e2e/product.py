@@ -102,6 +102,12 @@ class Product:
                 continue
         return [process for process in found if process.pid != os.getpid()]
 
+    def kill(self) -> None:
+        """Kill every process of this home (SIGKILL), and wait until all are gone."""
+        for process in self.processes():
+            process.kill()
+        eventually(lambda: not self.processes(), "all are gone")
+
     def daemons(self) -> list[psutil.Process]:
         """Those of them that are daemons."""
         found = {each.pid: each for each in self.processes() if _says(each, "daemon", "run")}

@@ -242,9 +242,7 @@ def test_a_changed_bit_in_a_killed_daemons_log_is_told_and_two_repairs_at_once_s
         lines = [json.dumps({**event, "id": each}) for each in sorted(told)]
         answer = client.request("aurora/deliverable", {"action": "ingest", "lines": lines}, timeout=HANG)
         assert answer["accepted"] == 40
-    for process in product.processes():
-        process.kill()
-    eventually(lambda: not product.processes(), "all are gone")
+    product.kill()
     (database,) = product.databases()
     log = database.with_name(f"{database.name}-wal")
     raw = bytearray(log.read_bytes())
@@ -259,6 +257,39 @@ def test_a_changed_bit_in_a_killed_daemons_log_is_told_and_two_repairs_at_once_s
     assert len(list(database.parent.glob("*.damaged-*[0-9]Z"))) == 1
     with closing(sqlite3.connect(database)) as connection:
         assert {row[0] for row in connection.execute("SELECT id FROM deliverable_events")} == told
+
+
+def test_what_a_cut_log_held_comes_back_from_the_record(product: Product, root: Path) -> None:
+    """SQLite takes a log up to where it was cut; what was acknowledged after that is in the repository's record."""
+    product.json("index", cwd=root)
+    event = {"event_type": "phase_start", "phase": "apply", "change_id": "x", "timestamp": "2026-01-01T00:00:00Z"}
+    told = {f"event-{number}" for number in range(12)}
+
+    def kept(path: Path, table: str) -> int:
+        with closing(sqlite3.connect(path)) as connection:
+            return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+    (database,) = product.databases()
+    with product.session(root) as client:
+        for each in sorted(told):
+            line = json.dumps({**event, "id": each})
+            client.request("aurora/deliverable", {"action": "ingest", "lines": [line]}, timeout=HANG)
+        eventually(lambda: kept(database, "unrecorded") == 0, "all of it is in the record")
+    product.kill()
+    aside = product.home.with_name("aside")
+    shutil.copytree(product.home, aside, ignore=shutil.ignore_patterns("*.sock"))
+    log = database.with_name(f"{database.name}-wal")
+    raw = log.read_bytes()
+    for part in (0.6, 0):
+        shutil.rmtree(product.home)
+        shutil.copytree(aside, product.home)
+        log.write_bytes(raw[: int(len(raw) * part)])
+        log.with_name(f"{database.name}-shm").unlink(missing_ok=True)
+        assert product.aurora("doctor", cwd=root).returncode == 0
+        eventually(lambda: kept(database, "deliverable_events") >= len(told), "it comes back")
+        with closing(sqlite3.connect(database)) as connection:
+            assert {row[0] for row in connection.execute("SELECT id FROM deliverable_events")} == told
+        product.kill()
 
 
 def test_a_database_that_another_version_wrote_is_refused_not_changed(product: Product, root: Path) -> None:
