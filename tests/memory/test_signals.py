@@ -45,10 +45,13 @@ def test_fitted_weights_are_of_signals_that_there_are_and_say_what_they_were_fit
 
 LEFT_FOR_MEASURING = """
     astropy django flask matplotlib pylint pytest requests scikit-learn seaborn sphinx sympy xarray
-    click cobra express fastapi fmt gson libuv pydantic serde sinatra trpc
+    abseil-cpp aeson aiohttp alamofire axios axum bash-it bats-core cats chi circe click cobra commons-lang curl dapper
+    ecto exposed express fastapi fmt framework gson guzzle http http4s httpx jackson-databind json kotlinx.coroutines
+    ktor lazy.nvim libuv messagepack-csharp model2vec monolog newtonsoft.json nvim-lspconfig phoenix plug pydantic rack
+    rails redis redux rxswift serde sinatra starlette telescope.nvim tokio trpc vapor vitest zig zod
     excalidraw gin guava hugo kubernetes prometheus rich ripgrep spring-boot spring-framework terraform vite vscode vue
 """
-"""Repositories of SWE-bench, those known of semble's benchmark, and others that are named for measuring."""
+"""Repositories of SWE-bench, of semble's benchmark, and others that are named for measuring."""
 
 
 def test_no_repository_that_is_left_for_measuring_was_fitted_on() -> None:
