@@ -1,5 +1,5 @@
-"""Deduplication of ranked results: of near-identical ones (copies, twins for another type, generated siblings) one
-answers for all. Pure.
+"""Deduplication of ranked results: of near-duplicates (copies, twins for another type, generated siblings) one answers
+for all. Pure.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def content_terms(occurrences: Mapping[str, int]) -> frozenset[str]:
 def fold_near_duplicates(
     contents: Sequence[frozenset[str]], enough: int, overloads: Sequence[Hashable | None] = ()
 ) -> Folded:
-    """Deduplication of ranked results: `enough` that differ stay, others go under the first like them.
+    """Deduplication of ranked results: `enough` that differ stay, near-duplicates go under the first like them.
 
     Places of which `overloads` says the same are alike, whatever they contain; None is like no other.
     """
