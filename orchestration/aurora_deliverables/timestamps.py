@@ -4,26 +4,16 @@ exports).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+
+from aurora_protocol.rfc3339 import parsed
 
 
 def timestamp(seconds: float) -> str:
     """Unix seconds as `2026-02-26T10:00:00Z`, with a fraction (to the microsecond) only where there is one."""
     moment = datetime.fromtimestamp(round(seconds, 6), UTC)
     return moment.replace(tzinfo=None).isoformat() + "Z"
-
-
-_LEAP = re.compile(r"(?<=:\d\d):60(?=[.,]|[Zz+-]|\Z)")
-
-
-def parsed(text: str) -> datetime:
-    """A time as RFC 3339 has it, `z` too; a leap second is told as the second after it. Raises ValueError."""
-    given = re.sub(r"z\Z", "Z", text)
-    if _LEAP.search(given) is None:
-        return datetime.fromisoformat(given)
-    return datetime.fromisoformat(_LEAP.sub(":59", given)) + timedelta(seconds=1)
 
 
 def seconds_of(text: str) -> float:

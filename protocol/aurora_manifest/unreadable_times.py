@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 from aurora_manifest.findings import Finding, finding
 from aurora_manifest.json.document import Array, JsonDocument, Node, Object, Scalar
 from aurora_manifest.json.value_text import quoted
-
-_LEAP_SECOND = re.compile(r":60(?=[.,Zz+-]|\Z)")
+from aurora_protocol.rfc3339 import parsed
 
 
 def unreadable_times(document: JsonDocument, schema: dict[str, Any]) -> Iterator[Finding]:
-    """`schema-constraint` for each text that is no time. What the importer reads, without an offset too, is one."""
+    """`schema-constraint` for each text that is no time. What the importer reads is one: both read by `rfc3339`."""
     seen: set[int] = set()
     for node, name in _times(document.root, schema, schema, ""):
         if node.start in seen or _is_time(str(node.value)):
@@ -46,7 +43,7 @@ def _times(node: Node | None, schema: dict[str, Any], whole: dict[str, Any], nam
 
 def _is_time(text: str) -> bool:
     try:
-        datetime.fromisoformat(_LEAP_SECOND.sub(":59", re.sub(r"z\Z", "Z", text)))
+        parsed(text)
     except ValueError:
         return False
     return True

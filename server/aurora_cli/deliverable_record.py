@@ -199,7 +199,7 @@ def with_zone(_: click.Context, __: click.Parameter, given: str | None) -> str |
     """A time with its zone: a person who names none means that of the clock on the wall. Raises BadParameter."""
     if given is None:
         return None
-    from aurora_deliverables.timestamps import parsed
+    from aurora_protocol.rfc3339 import parsed
 
     try:
         return parsed(given).astimezone().isoformat()

@@ -10,7 +10,9 @@ from aurora_manifest.kind_checks import check_text
 from aurora_manifest.kinds import DELIVERABLE_STATE, METRICS_OUTPUT
 
 
-@pytest.mark.parametrize("time", ["yesterday", "", "2026-13-01T10:00:00Z", "26.02.2026", "2026-02-26T10:61:00Z"])
+@pytest.mark.parametrize(
+    "time", ["yesterday", "", "2026-13-01T10:00:00Z", "26.02.2026", "2026-02-26T10:61:00Z", "2026-02-26T10:60Z"]
+)
 def test_a_text_that_is_no_time_is_an_error_at_its_place(time: str) -> None:
     phases = {"apply": {"started_at": time, "completed_at": "2026-02-26T10:00:00Z"}}
     text = json.dumps({"change_id": "x", "status": "executing", "started_at": time, "phases": phases})

@@ -17,7 +17,7 @@ from msgspec import Struct
 from aurora_deliverables.detection.names_in_tests import TestTitle
 from aurora_deliverables.events import TestsRan
 from aurora_deliverables.evidence import shown
-from aurora_deliverables.timestamps import parsed
+from aurora_protocol.rfc3339 import parsed
 
 SOURCE = "junit"
 MAX_CHARACTERS = 32 << 20
