@@ -25,7 +25,7 @@ from aurora_indexer.index_runs import IndexProgress, IndexSummary, State, Touche
 from aurora_indexer.languages import Language
 from aurora_indexer.module_aliases import keep_module_aliases
 from aurora_indexer.watch.watched_root import WatchedRoot
-from aurora_indexer.watch.watcher import Changes
+from aurora_indexer.watch.watcher import FileChanges
 from aurora_indexer.workers.messages import Parsed, ParseFailed, Reply, WorkItem
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_indexer.workers.process_file import answer, parse_source
@@ -406,7 +406,7 @@ class Indexer:
     async def _resolve(self) -> None:
         await self._store.resolve(lambda waiting: self._tell(IndexProgress(0, waiting, 0, "linking")))
 
-    def _on_changes(self, changes: Changes) -> None:
+    def _on_changes(self, changes: FileChanges) -> None:
         if changes.overflow or changes.git_head_changed:
             self._wanted.everything = True
             self._wanted.edited = not changes.git_head_changed

@@ -11,7 +11,7 @@ from aurora_indexer.files.ignore import IgnoreRules
 from aurora_indexer.git import commands
 from aurora_indexer.watch.cookie import Cookies
 from aurora_indexer.watch.mounts import mounts_below
-from aurora_indexer.watch.watcher import Changes, Watcher
+from aurora_indexer.watch.watcher import FileChanges, Watcher
 
 logger = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ class WatchedRoot:
     """Watches one root and tells of changes in it. `start` it, `stop` it; both can be called again."""
 
     def __init__(
-        self, root: Path, debounce: float, on_changes: Callable[[Changes], None], cookies: Path | None = None
+        self, root: Path, debounce: float, on_changes: Callable[[FileChanges], None], cookies: Path | None = None
     ) -> None:
         self.rules = IgnoreRules(root)
         self._root = root

@@ -39,7 +39,7 @@ GIT_QUIET = 0.25
 """Seconds without news that end git's work: where the machine is busy, what a checkout wrote is told in spurts."""
 
 
-class Changes(Struct, frozen=True):
+class FileChanges(Struct, frozen=True):
     """One batch. Paths are relative to the root, with `/`; a removed path may be a folder, with all that was below it.
 
     What is removed went before what is changed came: a folder may be in one set and its new files in the other.
@@ -72,7 +72,7 @@ class Watcher:
     def __init__(
         self,
         root: Path,
-        on_changes: Callable[[Changes], None],
+        on_changes: Callable[[FileChanges], None],
         loop: AbstractEventLoop,
         debounce: float = 0.05,
         rules: IgnoreRules | None = None,
@@ -225,7 +225,7 @@ class Watcher:
         if self._stopped or not (noted.changed or noted.removed or noted.overflow or moved):
             return
         try:
-            self._on_changes(Changes(noted.changed, noted.removed, noted.overflow, moved))
+            self._on_changes(FileChanges(noted.changed, noted.removed, noted.overflow, moved))
         except Exception:
             logger.exception("a batch of changes was not taken", extra={"root": str(self._root)})
 

@@ -21,7 +21,7 @@ from aurora_memory.recall.places import meant
 from aurora_memory.relations import SURE
 from aurora_memory.store import chunk_reader, file_reader, learned_reader
 from aurora_memory.store.reader import Reader
-from aurora_memory.views import ChunkView, Commits, Edge, Usage
+from aurora_memory.views import ChunkView, Commits, Edge, UsageCounts
 from aurora_protocol.human_text import count, shorten, whole_clause
 from aurora_protocol.methods import (
     ActivationTerms,
@@ -59,7 +59,7 @@ _GUESSED = frozenset({"calls", "inherits"})
 def recalled(
     hit: Hit,
     root: Path,
-    usage: Usage,
+    usage: UsageCounts,
     text: Text | None = None,
     evidence: Evidence | UnsetType = UNSET,
     state: PatternState | None = None,

@@ -27,7 +27,7 @@ from aurora_memory.lifespans.policies import Merged
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.places import below
 from aurora_memory.store import Counts, Store, file_reader
-from aurora_memory.views import Usage
+from aurora_memory.views import UsageCounts
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
@@ -335,7 +335,7 @@ class Workspace:
     async def symbols(self, query: str, limit: int) -> list[Recalled]:
         """Definitions whose name starts like the query, then those recall finds for it."""
         hits = await self._store.read(symbols, query, limit, time.time())
-        return [recall_documents.recalled(hit, self.root, Usage()) for hit in hits]
+        return [recall_documents.recalled(hit, self.root, UsageCounts()) for hit in hits]
 
     async def doctor(self) -> DoctorResult:
         """Checkup of this workspace: what is wrong and how to mend it, and every file that is left out."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from aurora_indexer.files.ignore import IgnoreRules
 from aurora_indexer.watch.cookie import Cookies
-from aurora_indexer.watch.watcher import Changes, Watcher
+from aurora_indexer.watch.watcher import FileChanges, Watcher
 from tests.patience import HANG
 
 MODES = ["native", "polling"] if sys.platform == "linux" else ["native"]
@@ -22,7 +22,7 @@ class Seen:
 
     def __init__(self, root: Path, *, polling: bool) -> None:
         self.root = root
-        self.batches: list[Changes] = []
+        self.batches: list[FileChanges] = []
         self.threads: list[threading.Thread] = []
         self.rules = IgnoreRules(root)
         self.watcher = Watcher(
@@ -35,7 +35,7 @@ class Seen:
             cookies=Cookies(root.parent / f"{root.name}-cookies"),
         )
 
-    def _take(self, changes: Changes) -> None:
+    def _take(self, changes: FileChanges) -> None:
         assert threading.current_thread() is threading.main_thread()
         self.batches.append(changes)
 
