@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection
 
 from aurora_memory.recall import Question
@@ -12,6 +11,7 @@ from aurora_memory.store.reader import Reader
 from aurora_memory.tokens import stem_word, words, words_in
 from aurora_protocol.human_text import count
 from aurora_protocol.methods import Freshness
+from aurora_protocol.spelling import closest
 
 NAMED = 3
 """Unknown words that are named."""
@@ -79,5 +79,4 @@ def _meant(reader: Reader, word: str) -> str | None:
         return None
     names = {*chunk_reader.names_with(reader, word[:2]), *chunk_reader.names_with(reader, word[-3:])}
     known = {piece for name in names for piece in words(name)} | {name.lower() for name in names}
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.75)
-    return near[0] if near else None
+    return closest(word, known)
