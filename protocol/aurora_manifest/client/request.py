@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 METHODS = ("GET", "POST", "PUT", "DELETE")
 LOCATIONS = ("path", "query", "body", "header")
+_ENCODINGS = ("json", "query")
 
 _NOT_BY_ARGUMENT = re.compile(
     r"host|cookie|content-(?:length|type)|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|via"
@@ -181,8 +182,14 @@ def _require_json(name: str, arguments: dict[str, Any]) -> None:
 
 
 def _encoding(capability: Capability, method: str) -> str:
-    stated = str(capability.encoding.value) if capability.encoding else ""
-    return stated if stated in ("json", "query") else "query" if method in ("GET", "DELETE") else "json"
+    """The stated encoding, else the method's usual one. Raises SiteError for one that nobody here can write."""
+    if capability.encoding is None:
+        return "query" if method in ("GET", "DELETE") else "json"
+    stated = str(capability.encoding.value)
+    if stated not in _ENCODINGS:
+        told = f'its action\'s encoding is "{stated[:40]}"'
+        raise SiteError(f"{capability.name}: {told}; a request can be written in {' or '.join(_ENCODINGS)} only")
+    return stated
 
 
 def _places(capability: Capability, template: Template, values: dict[str, Any], method: str) -> dict[str, str]:
