@@ -23,7 +23,7 @@ _RECENT_DAYS = 30
 """Days after which the age of a change says nothing any more."""
 _ANCHOR = re.compile(r"\s*\{\s*#[^}.]*\}?")
 """An anchor that a heading carries; long headings are cut within it."""
-_TYPED_AFTER = frozenset({"python", "typescript", "tsx", "javascript", "rust", "kotlin", "swift", "scala"})
+TYPED_AFTER = frozenset({"python", "typescript", "tsx", "javascript", "rust", "kotlin", "swift", "scala"})
 """Languages that say a parameter's type after its name and a colon."""
 
 MAX_SIGNALS = 6
@@ -138,7 +138,7 @@ def _apart(inner: str) -> list[str]:
 def _parameter(text: str, language: str) -> str:
     """A parameter by its name; as it stands where its language says types before names."""
     text = text.partition("=")[0].strip() if "=" in text else text
-    return text.partition(":")[0].strip() if language in _TYPED_AFTER else text
+    return text.partition(":")[0].strip() if language in TYPED_AFTER else text
 
 
 def content_lines(item: dict[str, Any], style: TerminalStyle) -> list[str]:

@@ -295,6 +295,34 @@ def test_a_location_in_another_case_is_just_made_and_one_that_is_guessed_is_offe
         assert written(patch, "parameter-location") == '"query"' and is_fixable(wrong) is is_made
 
 
+@pytest.mark.parametrize(
+    ("kind", "meant", "is_made"),
+    [
+        pytest.param("String", '"string"', True, id="a type in another case"),
+        pytest.param("int", '"integer"', True, id="a type by the name that languages have for it"),
+        pytest.param("strnig", '"string"', False, id="a type that is guessed is offered"),
+        pytest.param("map", '"object"', False, id="and one that says more than its type"),
+    ],
+)
+def test_which_types_are_just_made(kind: str, meant: str, is_made: bool) -> None:
+    patch = update({"parameters": {"properties": {"text": {"type": kind}}}})
+    (wrong,) = told(patch, "parameters-type")
+    assert written(patch, "parameters-type") == meant and is_fixable(wrong) is is_made
+
+
+@pytest.mark.parametrize(
+    ("choices", "is_made"),
+    [
+        pytest.param([1, 1], True, id="the same twice"),
+        pytest.param([1, 1.0], False, id="equal, but written otherwise"),
+    ],
+)
+def test_which_second_choices_are_just_taken_out(choices: list[Any], is_made: bool) -> None:
+    patch = update({"parameters": {"properties": {"text": {"type": "number", "enum": choices}}}})
+    (twice,) = told(patch, "parameters-enum")
+    assert twice.fix is not None and is_fixable(twice) is is_made
+
+
 def test_of_fixes_that_touch_the_earlier_one_is_made() -> None:
     def writing(start: int, end: int) -> Finding:
         return finding("some-rule", "wrong", "", start, end, fix=Fix("Write", (Edit(start, end, "x"),), True))
