@@ -47,7 +47,7 @@ from aurora_deliverables.events import (
     ToolCalled,
 )
 from aurora_deliverables.evidence import event_id, shown
-from aurora_deliverables.projection import Tracking
+from aurora_deliverables.tracking import Tracking
 from aurora_memory import StoreError
 from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.claims import usable
