@@ -28,7 +28,7 @@ from aurora_indexer.watch.watched_root import WatchedRoot
 from aurora_indexer.watch.watcher import FileChanges
 from aurora_indexer.workers.messages import Parsed, ParseFailed, Reply, WorkItem
 from aurora_indexer.workers.pool import WorkerPool
-from aurora_indexer.workers.process_file import answer, parse_source
+from aurora_indexer.workers.process_file import parse_source, process_file
 from aurora_memory import StoreError
 from aurora_memory.chunks import ParsedFile
 from aurora_memory.store import Counts, FileStat, Store, file_reader
@@ -124,9 +124,9 @@ class Indexer:
         """Warning of the watcher: what it could not do, if anything."""
         return self._watched.warning
 
-    async def heard(self) -> int | None:
+    async def changes_pending(self) -> int | None:
         """How many changes made before this call are not in memory yet; None where the watcher cannot tell."""
-        noted = await self._watched.heard(HEARD_SECONDS)
+        noted = await self._watched.changes_pending(HEARD_SECONDS)
         if noted is None:
             return None
         return noted + max(self.pending, self._under_way, len(self._wanted.paths) + self._wanted.everything)
@@ -177,12 +177,12 @@ class Indexer:
         self._wake.set()
         return await future
 
-    def listen(self, listener: Callable[[IndexProgress | None], None]) -> Callable[[], None]:
+    def on_progress(self, listener: Callable[[IndexProgress | None], None]) -> Callable[[], None]:
         """Be told of progress, and with None of the end of a run; returns how to stop listening."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 
-    def hear(self, hearer: Callable[[Touched], None]) -> Callable[[], None]:
+    def on_files_changed(self, hearer: Callable[[Touched], None]) -> Callable[[], None]:
         """Be told which files each run but the very first found changed; returns how to stop."""
         self._hearers.append(hearer)
         return lambda: self._hearers.remove(hearer) if hearer in self._hearers else None
@@ -378,7 +378,7 @@ class Indexer:
             if edited and len(items) <= HERE_FILES and sum(item.size for item in items) <= HERE_BYTES:
                 slow = []
                 for item in items:
-                    reply = await asyncio.to_thread(answer, str(self.root), item, limit, _parse_here)
+                    reply = await asyncio.to_thread(process_file, str(self.root), item, limit, _parse_here)
                     if isinstance(reply, ParseFailed):
                         slow.append(item)  # a worker has more time, and may die of it
                     else:

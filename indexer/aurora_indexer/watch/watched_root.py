@@ -70,9 +70,9 @@ class WatchedRoot:
         if watcher is not None:
             await asyncio.to_thread(watcher.stop)
 
-    async def heard(self, seconds: float) -> int | None:
+    async def changes_pending(self, seconds: float) -> int | None:
         """How many changes made before this call are not handed over yet; None where that is not known."""
-        return await self._watcher.heard(seconds) if self._watcher is not None else None
+        return await self._watcher.changes_pending(seconds) if self._watcher is not None else None
 
     async def was_replaced(self) -> bool:
         """Whether the root, or a folder in it, is not the one any more that is watched: of a folder that was made

@@ -53,7 +53,7 @@ def get_ready(used: Mapping[str, int]) -> None:
         languages.compiled(max(names, key=lambda name: used[name]))
 
 
-def answer(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> Reply:
+def process_file(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> Reply:
     """Read one file, decide whether it is to be parsed, and parse it without its secrets: none gets into memory."""
     path = item.path
     began = time.time_ns()

@@ -46,7 +46,7 @@ class LifespanReview:
         self._policies = policies
         self._due = 0.0
         self._task: asyncio.Task[None] | None = None
-        self._leave = indexer.listen(self._heard)
+        self._leave = indexer.on_progress(self._heard)
 
     async def close(self) -> None:
         """Stop listening; a review under way is given up."""

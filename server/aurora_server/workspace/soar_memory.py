@@ -33,7 +33,7 @@ MAX_SECTION_LINES = 200
 
 
 class SoarMemory:
-    """Fulfils `soar.memory_port.Memory` for a workspace. `logs_folder` holds the conversation logs.
+    """A workspace's memory, as a run asks it (`soar.services.Memory`). `logs_folder` holds the conversation logs.
 
     `ready` waits until the workspace was indexed once: a run that costs something should know what it asks about.
     `transferred` has the patterns of other repositories that fit a question: they are told where patterns alone are

@@ -52,7 +52,7 @@ class Seen:
 
     async def quiet(self, seconds: float = 0.5) -> None:
         """Wait until every event there was is told; where none comes in order, until none is for some seconds."""
-        while pending := await self.watcher.heard(HANG):
+        while pending := await self.watcher.changes_pending(HANG):
             await asyncio.sleep(0.02)
         if pending == 0:
             return

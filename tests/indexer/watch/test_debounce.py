@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from aurora_indexer.watch import watcher
-from aurora_indexer.watch.event_buffer import MAX_PATHS, Notes
+from aurora_indexer.watch.event_buffer import MAX_PATHS, EventBuffer
 from aurora_indexer.watch.watcher import FileChanges, Mode, Watcher
 
 TICK = 1 / 64
@@ -66,26 +66,26 @@ class Told(Watcher):
     """A watcher whose events are what a test says."""
 
     @property
-    def notes(self) -> Notes:
-        return self._notes
+    def events(self) -> EventBuffer:
+        return self._events
 
     def _native(self) -> tuple[Any, Mode]:
         return Quiet(), "inotify"
 
 
-Event = tuple[int, Callable[[Notes], None]]
+Event = tuple[int, Callable[[EventBuffer], None]]
 
 
 def save(at: int, path: str = "a.py") -> Event:
-    return at, lambda notes: notes.changed(path)
+    return at, lambda events: events.changed(path)
 
 
 def goes(at: int, path: str, *, is_folder: bool = False) -> Event:
-    return at, lambda notes: notes.removed(path, is_folder=is_folder)
+    return at, lambda events: events.removed(path, is_folder=is_folder)
 
 
 def git(at: int) -> Event:
-    return at, lambda notes: notes.git_moved()
+    return at, lambda events: events.git_moved()
 
 
 def saves(begin: int, end: int, every: int) -> list[Event]:
@@ -105,7 +105,7 @@ def batches(
         made._git_is_busy = lambda: loop.time() < locked_until * TICK  # type: ignore[method-assign]
         made.start()
         for at, happens in events:
-            loop.call_at(at * TICK, happens, made.notes)
+            loop.call_at(at * TICK, happens, made.events)
         await asyncio.sleep(FOREVER * TICK)
         made.stop()
         await asyncio.sleep(0)
@@ -129,7 +129,7 @@ def times(given: list[tuple[float, FileChanges]]) -> list[float]:
         pytest.param([save(64), save(69)], [68, 73], id="one after it is a batch of its own"),
         pytest.param([save(64), save(67, "b.py"), save(70, "c.py")], [76], id="other files are waited for as well"),
         pytest.param(saves(64, 124, 3), [80, 98, 116, 130], id="a busy tree is told of every fifth of a second"),
-        pytest.param([(64, Notes.overflowed), save(66)], [72], id="lost events are held as long as others"),
+        pytest.param([(64, EventBuffer.overflowed), save(66)], [72], id="lost events are held as long as others"),
     ],
 )
 def test_a_batch_goes_out_when_it_is_quiet_and_at_the_latest_after_a_fifth_of_a_second(
@@ -151,9 +151,9 @@ def commit(root: Path, digit: str) -> None:
 
 
 def commits(at: int, root: Path) -> Event:
-    def happens(notes: Notes) -> None:
+    def happens(events: EventBuffer) -> None:
         commit(root, "2")
-        notes.git_moved()
+        events.git_moved()
 
     return at, happens
 
@@ -215,7 +215,7 @@ def test_a_commit_that_changes_no_file_is_told(repository: Path) -> None:
             id="a name that begins like the folder's",
         ),
         pytest.param(
-            [(64, lambda notes: [notes.changed(f"{n}.py") for n in range(MAX_PATHS + 1)])],
+            [(64, lambda events: [events.changed(f"{n}.py") for n in range(MAX_PATHS + 1)])],
             FileChanges({f"{MAX_PATHS}.py"}, set(), overflow=True),
             id="more than can be told one by one: look at everything",
         ),
@@ -237,7 +237,7 @@ def test_after_the_end_nothing_is_told(tmp_path: Path) -> None:
         made = Told(tmp_path, given.append, loop, debounce=DEBOUNCE * TICK)
         made.start()
         await asyncio.sleep(1)
-        made.notes.changed("a.py")
+        made.events.changed("a.py")
         await asyncio.sleep(DEBOUNCE * TICK / 2)
         made.stop()
         await asyncio.sleep(1)
