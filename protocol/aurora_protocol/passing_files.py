@@ -14,7 +14,8 @@ from pathlib import Path
 ABANDONED = 3600.0
 """Seconds after which one that nobody wrote to is one of a command that was killed."""
 
-_PREFIX, _SUFFIX = "memory-", ".jsonl"
+_PREFIX, _SUFFIX = ".passed-", ".jsonl"
+"""Names that nobody gives a file of his own: an export may lie in the same folder, under any name of its user's."""
 
 
 @contextmanager

@@ -16,14 +16,14 @@ def test_a_file_is_for_its_user_alone_and_gone_when_done(tmp_path: Path) -> None
 
 
 def test_what_killed_commands_left_goes_with_the_next_one_and_with_the_daemon(tmp_path: Path) -> None:
-    left, young, other = (tmp_path / name for name in ("memory-1.jsonl", "memory-2.jsonl", "other.jsonl"))
-    for each in (left, young, other):
+    left, young, export = (tmp_path / name for name in (".passed-1.jsonl", ".passed-2.jsonl", "memory-backup.jsonl"))
+    for each in (left, young, export):
         each.write_text("{}")
         os.utime(each, (0, 0))
-    assert sorted(forget_passed(tmp_path, ABANDONED - 1)) == []
+    assert forget_passed(tmp_path, ABANDONED - 1) == []
     os.utime(young)
     with passing_file(tmp_path):
-        assert not left.exists() and young.exists() and other.exists()
+        assert not left.exists() and young.exists() and export.exists()
     left.write_text("{}")
     os.utime(left, (0, 0))
     assert forget_passed(tmp_path) == [left]
