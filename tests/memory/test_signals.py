@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
-from aurora_memory.recall import Hit, parse_question, recall
+from aurora_memory.recall import Hit, parse_question, recall, signals
 from aurora_memory.recall.candidates import Candidates, Column
 from aurora_memory.recall.places import is_test
+from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.ranking import score
 from aurora_memory.recall.signals import SIGNALS, Signals, fitted, signal, weights_of
 from aurora_memory.store import Store
@@ -41,6 +44,19 @@ def test_fitted_weights_are_of_signals_that_there_are_and_say_what_they_were_fit
         assert weights_of(kind) == tuple(own.get(each.name, each.weight) for each in SIGNALS)
     assert weights_of("name") == weights_of()
     assert len(fitted().provenance["commits"]) >= 30
+
+
+@pytest.mark.parametrize("kind", ["topic", "how", "change", "report", "task", "error", "issue", "name"])
+def test_of_topics_a_name_counts_for_what_it_says_of_the_question(kind: QuestionKind) -> None:
+    weights, by_topic = weights_of(kind), kind in ("topic", "how")
+    assert (weights[signals.name_fit.place] > 0, weights[signals.name_share.place] > 0) == (by_topic, not by_topic)
+
+
+def test_a_name_of_one_common_word_fits_less_than_one_that_says_the_question() -> None:
+    said = [(1.0, 0.2), (0.5, 0.8), (0.0, 0.0)]  # shares of the name that is said, and of the question that it says
+    matches = [SimpleNamespace(name_share=share, name_cover=cover) for share, cover in said]
+    candidates = cast("Candidates", SimpleNamespace(matches=matches))
+    assert signals.name_fit.column(candidates) == [0.25, 0.5, 0.0]
 
 
 LEFT_FOR_MEASURING = """

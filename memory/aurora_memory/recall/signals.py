@@ -134,6 +134,15 @@ def name_share(candidates: Candidates) -> Column:
     return [match.name_share for match in candidates.matches]
 
 
+@signal(weight=0.0)
+def name_fit(candidates: Candidates) -> Column:
+    """Share of its name that the question says, for what that is of the question beside the name that says most of it:
+    a name of one word is said as a whole by many questions that are about something else.
+    """
+    covers = _of_most([match.name_cover for match in candidates.matches])
+    return [match.name_share * cover for match, cover in zip(candidates.matches, covers, strict=True)]
+
+
 @signal(weight=0.5)
 def file_cover(candidates: Candidates) -> Column:
     """Share of the question that stands anywhere in its file."""
