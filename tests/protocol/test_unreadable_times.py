@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from aurora_manifest.kind_checks import check_text
 from aurora_manifest.kinds import DELIVERABLE_STATE, METRICS_OUTPUT
+from tests.manifests import check_text
 
 
 @pytest.mark.parametrize(

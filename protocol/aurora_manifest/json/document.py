@@ -184,11 +184,6 @@ class JsonDocument:
             else:
                 return NodePlace(tuple(path), node, within, False)
 
-    def node_at(self, offset: int) -> Node | None:
-        """The innermost node around `offset`."""
-        place = self.place(offset)
-        return place.node if place else None
-
     def pointer_at(self, offset: int) -> str:
         """The JSON Pointer of what holds the character at `offset`; outside the root value, the whole document's."""
         place = self.place(offset, touching=False)
