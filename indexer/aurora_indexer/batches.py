@@ -1,4 +1,4 @@
-"""Batches: what workers found, gathered into transactions: large enough to be cheap, small enough to lose little."""
+"""Batches: workers' replies gathered into transactions, with backpressure: large enough to be cheap, and small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Module aliases of a workspace: `paths` and `baseUrl` of its `tsconfig.json`s, and the packages that lie in it.
+"""Module aliases: the path mapping that imports are resolved by, of `tsconfig.json`s (`paths`, `baseUrl`) and packages.
 
 Read from the folders in which JavaScript or TypeScript lies and those above them; of files that cannot be read, or are
 no JSON, nothing is taken.

@@ -1,4 +1,4 @@
-"""Building chunk documents of what memory holds (AURORA §6.3.5): for explanations, and for what is kept of runs."""
+"""Chunk documents, built of what memory holds (AURORA §6.3.5): for explanations, and for what is kept of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema of a hub: its migrations, append-only, each in a transaction of its own under one advisory lock.
+"""Schema of a hub: row-level security between teams and members, and migrations, append-only, under one advisory lock.
 
 Every primary and unique key begins with `team_id`, so that the tables distribute on it. Row-level security is the wall
 between teams and between members: `session_user`, which no member can change, says who asks. Members have no UPDATE

@@ -1,4 +1,4 @@
-"""A transformer as an ONNX file: tokens in, a vector for each token out, pooled into one for the text."""
+"""Transformer as an ONNX file: tokens in, a vector for each token out, pooled into one for the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A static model: a vector for each token, and a text is their mean. Made by model2vec or sentence-transformers."""
+"""Static model: a vector for each token, and a text is their mean. Made by model2vec or sentence-transformers."""
 
 from __future__ import annotations
 

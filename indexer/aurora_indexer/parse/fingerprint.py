@@ -1,4 +1,4 @@
-"""Hashes that know a chunk again: exactly, or after it was moved, renamed or reformatted (AURORA §6.3.5)."""
+"""Fingerprints of a chunk: hashes that know it again, exactly, or after a move, rename or reformat (AURORA §6.3.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watching a tree where the system reports whole trees (macOS, Windows), or reports nothing and has to be polled."""
+"""Watchdog backend: a tree watched where the system reports trees (macOS, Windows), polled where it reports none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A root that is being watched, for as long as it is the same folder: its watcher, its rules, its identity."""
+"""Watched root, for as long as it is the same folder: its watcher, its rules, its identity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Noticing changes below a workspace's root, in batches that make sense: a save, a checkout, a folder moved.
+"""Watcher of changes below a root, debounced into batches that make sense: a save, a checkout, a folder moved.
 
 Where the system's watches run out the tree is polled instead, and `warning` says so. Events the system itself drops,
 and file systems that report none (network mounts), are what the indexer's periodic sweep is for.

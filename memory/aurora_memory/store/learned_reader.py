@@ -1,4 +1,4 @@
-"""Reading what finished runs taught: reasoning chunks, boosts and difficult questions."""
+"""Learned reader: what finished runs taught: reasoning chunks, boosts and difficult questions. Never writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The word index as tables: which parts a term stands in, and how often in which field.
+"""Postings: the inverted index as tables, the parts a term stands in and how often in which field; its compaction.
 
 Parts are numbered without gaps and live in blocks of 4,096. A row of `postings` holds one term's entries within one
 block: unsigned 32-bit integers, the low 12 bits a part's place in the block, the high 20 its packed counts

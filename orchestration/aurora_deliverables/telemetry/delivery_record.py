@@ -25,7 +25,7 @@ MAX_BYTES = 16 << 20
 KEPT = 2000
 """Deliverables of which is kept what of them went out: far more than wait at once."""
 MAX_SERIES = 2000
-"""Series that are counted; what has further labels is counted without any."""
+"""Cardinality limit: series of attributes that are counted; what has further ones is counted without any."""
 
 
 class InstrumentSeries(Struct):

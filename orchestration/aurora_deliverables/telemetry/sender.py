@@ -1,5 +1,6 @@
-"""Sender (exporter thread, with retry) of ended deliverables, so that nobody waits for a collector. Retry is by signal:
-a collector that took the traces is not sent them again because it refuses metrics.
+"""Sender: exporter thread with retry while a collector is away, so that nobody waits for one.
+
+Retry is by signal: a collector that took the traces is not sent them again because it refuses metrics.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A span tree, spoken to OpenTelemetry's SDK: parents, historic times, and ids that are the same every time."""
+"""Span emitter: a span tree spoken to OpenTelemetry's SDK: parents, historic times, ids that stay the same."""
 
 from __future__ import annotations
 

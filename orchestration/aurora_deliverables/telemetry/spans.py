@@ -1,4 +1,4 @@
-"""A span before OpenTelemetry knows of it: what it is called, when it was, and what is below it."""
+"""Span before OpenTelemetry knows of it: its name, times and attributes, and what is below it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Prompt format and templates: how a question to a model is written (AURORA §8.1): one JSON object, byte for byte the
-same for the same input.
+"""Prompt templates: the format of a question to a model (AURORA §8.1): one JSON object, the same for the same input.
 
-What comes from outside (query, retrieved code, agents' answers) stands inside `data` only, without secrets.
+What comes from outside (query, retrieved code, agents' answers) stands inside `data` only, against prompt
+injection, without secrets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""References of an answer: every place and name that its text says, looked up in the workspace as a reader would.
+"""References of an answer, none of them hallucinated: every place and name it says is looked up in the workspace.
 
 A place (`src/a.py:12-20`, "lines 3 to 9 of a.py") has to be there; the name beside it has to stand there or near it; a
 name written as code has to stand somewhere. What an answer proposes is not looked up: it is not there yet.

@@ -1,4 +1,4 @@
-"""The cookies of a site between two calls: one jar per origin, in the format curl reads and writes."""
+"""Cookies of a site between two calls: one jar per origin, in the format curl reads and writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests with bounds: size, time, redirects and origins are checked on the way, whatever the site does."""
+"""Transport of requests, with bounds: size, time, and redirects that never leave the site (no SSRF through them)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes in connections: whose are they, are there too many; and a session for each."""
+"""Listener that takes in connections: whose are they, are there too many; and a session for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One session over standard input and output, in this process and without a daemon (`aurora lsp --standalone`)."""
+"""Standalone session over standard input and output, in this process, without a daemon (`aurora lsp --standalone`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page and its sections, rendered from a picture. Whatever a repository or an agent said is escaped."""
+"""Page and its sections, rendered from a picture. Whatever a repository or an agent said is escaped."""
 
 from __future__ import annotations
 

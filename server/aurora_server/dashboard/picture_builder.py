@@ -1,4 +1,4 @@
-"""The daemon's answers, made into a picture. Everything here blocks, so it runs in a thread."""
+"""Picture builder: the daemon's answers made into a picture. Everything here blocks, so it runs in a thread."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def register(server: AuroraServer) -> None:
-    """Answer `textDocument/codeLens` and `codeLens/resolve`, and ask for a refresh when lenses are switched."""
+    """Register the code lens provider, with `codeLens/resolve`, and a refresh when lenses are switched."""
     server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))(code_lenses)
     server.feature(types.CODE_LENS_RESOLVE)(resolve)
 

@@ -1,4 +1,4 @@
-"""The stages of a run as MCP progress: in order, each further than the one before (AURORA §9.6)."""
+"""Progress of a run over MCP: its stages in order, each further than the one before (AURORA §9.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The specs of one workspace: which path belongs to which, by name alone, and what is seen of each."""
+"""Spec files of one workspace: which path belongs to which spec, by name alone, and what is seen of each."""
 
 from __future__ import annotations
 
