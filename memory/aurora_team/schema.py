@@ -157,7 +157,7 @@ MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (
 
 
 def migrate(db: Connection[tuple[object, ...]]) -> int:
-    """Bring the hub to this AURORA's shape, as the owner of its database; how many migrations that took.
+    """Bring a hub's tables and their row-level security to this AURORA's shape, as its owner; how many migrations it took.
 
     Raises HubTooNew where a newer AURORA has been there. `db` commits by itself.
     """

@@ -13,7 +13,7 @@ from threading import Condition, Thread
 
 
 class Syncing:
-    """A thread that syncs; it begins with the first file. What fails is raised to who writes that file next."""
+    """Thread for fsync in batches; it begins with the first file. What fails is raised to who writes that file next."""
 
     def __init__(self) -> None:
         self._state = Condition()

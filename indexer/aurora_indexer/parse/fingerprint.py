@@ -17,7 +17,7 @@ def body_hash(text: bytes) -> bytes:
 
 
 def shape_hash(bare: bytes, name: bytes) -> bytes:
-    """Hash what a chunk does: 16 bytes that survive a move, a rename and a reformat.
+    """Fingerprint of what a chunk does, for rename detection: 16 bytes that survive a move, a rename, a reformat.
 
     `bare` is the chunk's text with its comments blanked; `name` is its own simple name, left out wherever it stands
     as a whole word. White space is left out, not folded, so that `f( x )` and `f(x)` have one shape.

@@ -29,7 +29,7 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 
 def ast_summary(branches: int, loops: int) -> ComplexityCounts:
-    """Sum up branches and loops: to 3 is low, to 10 medium, above high."""
+    """Complexity by branches and loops (cyclomatic, less one): to 3 is low, to 10 medium, above high."""
     total = branches + loops
     return ComplexityCounts("low" if total < _MEDIUM else "medium" if total < _HIGH else "high", branches, loops)
 

@@ -64,7 +64,7 @@ class Copied(Struct, frozen=True):
 
 
 def copy_learned(damaged: Path, fresh: Path, now: float) -> Copied:
-    """Recover the learned rows of a corrupted file into the empty memory file `fresh`. `now` is Unix seconds."""
+    """Recover the learned rows of a corrupted SQLite file into the empty memory file `fresh`. `now` is Unix seconds."""
     with closing(sqlite3.connect(fresh, isolation_level=None)) as new, _pages_of(damaged) as pages:
         new.execute("BEGIN IMMEDIATE")
         reading = _Reading(pages, [_Shape(new, table) for table in TABLES if table.nature != "derived"])

@@ -30,7 +30,7 @@ _Told = list[int | float | str | None]
 
 
 class UnrecordedLine(Struct, frozen=True):
-    """Line that is not in the record yet; `at` is when it was learned (Unix seconds), `number` its turn."""
+    """Line of the outbox, not in the record yet; `at` is when it was learned (Unix seconds), `number` its turn."""
 
     number: int
     at: float
@@ -38,7 +38,7 @@ class UnrecordedLine(Struct, frozen=True):
 
 
 async def note_lines(db: aiosqlite.Connection, hear: Callable[[], None]) -> None:
-    """Make a writing connection note what the record lacks; `hear` is called, on its thread, for each line."""
+    """Make a writing connection fill the transactional outbox; `hear` is called, on its thread, for each line."""
     await _add_function(db, hear)
     await db.execute(f"CREATE TEMP TABLE IF NOT EXISTS {_HUSH} (one INTEGER)")
     for type_, (table, source) in SOURCES.items():

@@ -46,7 +46,7 @@ class Totals(Struct):
     series: dict[str, list[InstrumentSeries]] = field(default_factory=dict)
 
     def add(self, measured: Iterable[Measurement]) -> None:
-        """Count some measurements."""
+        """Count some measurements, within the cardinality limit of their attributes (`MAX_SERIES`)."""
         for each in measured:
             instrument = each.instrument
             known = self.series.setdefault(instrument.name, [])

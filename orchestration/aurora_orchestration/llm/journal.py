@@ -128,7 +128,7 @@ def answered(folder: Path, run: str) -> tuple[list[JournalEntry], float]:
 
 
 def _read(path: Path) -> tuple[Header | None, list[JournalEntry], int]:
-    """The header, the calls, and how many bytes are whole lines. What cannot be read ends the reading: it is torn."""
+    """Header, calls, and how many bytes are whole lines; the first that cannot be read ends it: a torn write."""
     header: Header | None = None
     entries: list[JournalEntry] = []
     whole = 0

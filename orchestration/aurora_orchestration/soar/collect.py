@@ -90,7 +90,7 @@ async def collect(
     now: Callable[[], float] = time.time,
     seconds: float | None = None,
 ) -> tuple[SubgoalResult, ...]:
-    """Have every subgoal worked on; the results in the order of the plan.
+    """Schedule the agents by the DAG of subgoals; the results in the order of the plan.
 
     `llm` solves, `judge` (else `llm`) verifies. `seconds` are what the run has left: no agent may take more than its
     subgoal's share of them, and one that broke or hung is not waited for again. `learn(agent_id, ok)` is told, in a

@@ -37,7 +37,7 @@ def question(
     data: Mapping[str, Any],
     examples: Sequence[Mapping[str, Any]] = (),
 ) -> Ask:
-    """One prompt: `who` is to be played, `task`, `rules`, `examples` and `schema` are ours, `data` is from outside."""
+    """Prompt by the one template: `who` is to be played; all is ours but `data`, which is from outside."""
     body: dict[str, Any] = {"task": task, **rules}
     if examples:
         body["calibration_examples"] = list(examples)

@@ -25,7 +25,7 @@ def register(server: AuroraServer) -> None:
 
 
 async def code_lenses(ls: AuroraServer, params: types.CodeLensParams) -> list[types.CodeLens]:
-    """Code lenses of a file: one for each definition that has something to say; words come with `codeLens/resolve`."""
+    """Code lens provider of a file: a lens for each definition with something to say; `codeLens/resolve` words it."""
     uri = params.text_document.uri
     if not ls.preferences.code_lens:
         return []
