@@ -157,7 +157,7 @@ MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (
 
 
 def migrate(db: Connection[tuple[object, ...]]) -> int:
-    """Bring a hub's tables and their row-level security to this AURORA's shape, as its owner; how many migrations it took.
+    """Bring a hub's tables and their row-level security to this AURORA's shape; how many migrations that took.
 
     Raises HubTooNew where a newer AURORA has been there. `db` commits by itself.
     """
