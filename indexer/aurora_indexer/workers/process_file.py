@@ -33,7 +33,7 @@ PARSE_SECONDS = 20.0
 
 def parse_source(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> ParsedFile | None:
     """Parse one file as source in the language its name or first line tells, or as a document. Raises IndexerError."""
-    if languages.for_path(path, source.split(b"\n", 1)[0]) is None:
+    if languages.for_path(path, languages.first_line(source)) is None:
         if documents.for_path(path) is None:
             return None
         from aurora_indexer.documents.document_parser import parse_document

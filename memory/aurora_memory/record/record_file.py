@@ -454,6 +454,21 @@ def _settle(db: sqlite3.Connection, path: Path, repository: str) -> None:
     db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, too
     db.create_function("aurora_key", 3, _key, deterministic=True)
     db.create_function("aurora_moment", 2, _moment, deterministic=True)
+    if not _is_of_shape(db):
+        _bring_to_shape(db, path, repository)
+    owner = db.execute("SELECT value FROM facts WHERE key = 'repository'").fetchone()[0]
+    if owner != repository:
+        raise StoreCorrupt(f"{path} is the record of the repository {owner}, not of {repository}; move it away")
+
+
+def _is_of_shape(db: sqlite3.Connection) -> bool:
+    if int(db.execute("PRAGMA user_version").fetchone()[0]) != len(MIGRATIONS):
+        return False
+    return len(db.execute("SELECT 1 FROM facts WHERE key IN ('repository', 'mark')").fetchall()) == 2
+
+
+def _bring_to_shape(db: sqlite3.Connection, path: Path, repository: str) -> None:
+    """Do what is missing. Only then is the file written to: who opens it would wait for everybody who appends."""
     with _transaction(db):
         shape = int(db.execute("PRAGMA user_version").fetchone()[0])
         if shape > len(MIGRATIONS):
@@ -464,9 +479,6 @@ def _settle(db: sqlite3.Connection, path: Path, repository: str) -> None:
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("INSERT OR IGNORE INTO facts VALUES ('repository', ?)", (repository,))
         db.execute("INSERT OR IGNORE INTO facts VALUES ('mark', lower(hex(randomblob(16))))")
-        owner = db.execute("SELECT value FROM facts WHERE key = 'repository'").fetchone()[0]
-    if owner != repository:
-        raise StoreCorrupt(f"{path} is the record of the repository {owner}, not of {repository}; move it away")
 
 
 def _use_write_ahead_log(db: sqlite3.Connection) -> None:

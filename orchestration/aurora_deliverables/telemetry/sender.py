@@ -91,7 +91,7 @@ class Sender:
         self._now = now
         self._record = DeliveryRecord(record, now())
         self._wanted = _wanted(choice.exporters)
-        self._interval = _interval(environ)
+        self._interval = interval_of(environ)
         self._told_at = time.monotonic()
         self._waiting: queue.SimpleQueue[Leaving | Sequence[Measurement] | None] = queue.SimpleQueue()
         self._failed: list[Leaving] = []
@@ -289,7 +289,8 @@ def _wanted(exporters: Sequence[Exporter]) -> tuple[Signal, ...]:
     return tuple(each for each in signals if each in sent)
 
 
-def _interval(environ: Mapping[str, str]) -> float:
+def interval_of(environ: Mapping[str, str]) -> float:
+    """Seconds from one telling of the totals to the next; what is no time above 0 says nothing."""
     said = environ.get(INTERVAL, "").strip()
     milliseconds = int(said) if said.isdecimal() and len(said) < 12 and int(said) > 0 else INTERVAL_MS
     return milliseconds / 1000

@@ -99,9 +99,10 @@ class Buffers:
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
         """Parse of the file at `relative` with this text; None where its language is not known, or time ran out."""
-        if languages.for_path(relative) is None and documents.for_path(relative) is None:
-            return None
         source = text.encode("utf-8", "surrogatepass")
+        known_language = languages.for_path(relative, languages.first_line(source)) is not None
+        if not known_language and documents.for_path(relative) is None:
+            return None
         key = (relative, hashlib.blake2b(source, digest_size=16).digest())
         known = self._kept.get(key)
         if known is not None:

@@ -146,6 +146,39 @@ def test_a_spec_kit_feature_counts_its_numbered_requirements_and_tasks(tmp_path:
     assert found.spec_source.requirements_count == 2
 
 
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        pytest.param("specs/add-search.md", "add-search", id="by its file's name"),
+        pytest.param("docs/specs/mail/spec.md", "docs-specs-mail", id="by its folder where that says nothing"),
+        pytest.param("docs/specs/mail/Specification.md", "docs-specs-mail", id="in any case and length"),
+        pytest.param("docs/specs/mail/specs.md", "specs", id="and not where it nearly says nothing"),
+        pytest.param("SPEC.md", "SPEC", id="which at the top it has to"),
+    ],
+)
+def test_a_plain_spec_is_called(path: str, name: str) -> None:
+    assert checklists.change_of(path) == name
+
+
+@pytest.mark.parametrize(
+    ("path", "looked_into"),
+    [
+        ("specs/a.md", True),
+        ("specs/deep/a.md", False),
+        ("docs/specs/a.md", True),
+        ("docs/specs/deep/er/a.md", True),
+        ("SPEC.md", True),
+        ("docs/SPEC.md", False),
+        ("specs/README.md", False),
+        ("docs/specs/deep/index.md", False),
+        ("specs/changelog.md", False),
+        ("specs/a.txt", False),
+    ],
+)
+def test_where_plain_specs_are_looked_for_and_what_is_none(path: str, looked_into: bool) -> None:
+    assert checklists.is_spec(path) is looked_into
+
+
 def test_a_document_with_a_checklist_is_met_box_by_box() -> None:
     path = "docs/specs/mail/add-filters.md"
     assert checklists.is_spec(path, PATTERNS)
