@@ -56,7 +56,7 @@ INLINE = 100
 
 
 class Deliverables:
-    """What happened to each deliverable of a workspace (`Tracking`). All methods belong to the event loop's thread."""
+    """Store of a workspace's deliverables and events (`Tracking`). Its methods belong to the event loop's thread."""
 
     def __init__(self, store: Store, now: Callable[[], float], threshold: float = THRESHOLD) -> None:
         self._store = store

@@ -86,7 +86,7 @@ class ManifestAnswer(Struct, frozen=True, gc=False):
 
 
 class Checker:
-    """Checks one manifest again and again as it changes.
+    """Checker of one manifest, incremental: again and again as it changes.
 
     Rules about one capability or resource look at nothing but its text, so their answers are kept with that text and
     used again while it stays the same; so is the schema's, where it has nothing to say. Not for several threads at

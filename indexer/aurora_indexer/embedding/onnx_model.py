@@ -21,7 +21,7 @@ _POOLED = "sentence_embedding"
 
 
 class OnnxModel:
-    """Runs on onnxruntime and tokenizers, on one core of the CPU."""
+    """Transformer that runs on onnxruntime and tokenizers, on one core of the CPU."""
 
     batch = 16
 

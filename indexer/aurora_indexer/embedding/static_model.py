@@ -20,7 +20,7 @@ _OF_MODEL2VEC = "embeddings"
 
 
 class StaticModel:
-    """Runs on numpy, tokenizers and safetensors alone; thousands of texts a second."""
+    """Token vectors and their mean: runs on numpy, tokenizers and safetensors alone; thousands of texts a second."""
 
     batch = 256
 

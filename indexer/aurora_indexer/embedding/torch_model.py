@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class TorchModel:
-    """Runs on sentence-transformers, on the CPU, from local files, without code from the model's folder."""
+    """Model run by sentence-transformers, on the CPU, from local files, without code from the model's folder."""
 
     batch = 16
 

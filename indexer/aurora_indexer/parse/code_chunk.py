@@ -27,7 +27,7 @@ _BLOCK = 512
 
 
 class Chunker:
-    """Makes the chunks of one file. `bare` is its source with the comments blanked, byte for byte."""
+    """Chunker of one file: makes its chunks. `bare` is its source with the comments blanked, byte for byte."""
 
     def __init__(self, path: str, language: Language, source: bytes, bare: bytes) -> None:
         self._path = path

@@ -35,7 +35,7 @@ def ast_summary(branches: int, loops: int) -> ComplexityCounts:
 
 
 class Keywords:
-    """Chooses the five to seven words that tell a chunk best. `words` of the language say nothing."""
+    """Keyword extraction: the five to seven words that tell a chunk best. `words` of the language say nothing."""
 
     def __init__(self, words: frozenset[str]) -> None:
         self._telling = _Telling(STOP_WORDS | words).__getitem__

@@ -48,7 +48,7 @@ _GIT_NAMES = frozenset({b"HEAD", b"index", b"index.lock"})
 
 
 class InotifyTree:
-    """Watches `rules.root` and puts what happens into `events`. Raises OSError from `start` at the system's limits."""
+    """Inotify watches below `rules.root`; events go into `events`. `start` raises OSError at the system's limits."""
 
     def __init__(
         self, rules: IgnoreRules, events: EventBuffer, repository: GitDirectory | None, cookies: Cookies | None = None

@@ -27,7 +27,7 @@ _GIT_PATHS = frozenset({".git/HEAD", ".git/index", ".git/index.lock", ".git/logs
 
 
 class ObservedTree:
-    """Runs a watchdog observer over `rules.root` and puts what happens into `events`."""
+    """Watchdog observer of `rules.root`, which puts what happens into `events`."""
 
     def __init__(self, rules: IgnoreRules, events: EventBuffer, make: Callable[[], BaseObserver]) -> None:
         self._rules = rules

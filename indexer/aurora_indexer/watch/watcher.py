@@ -63,7 +63,7 @@ class _WatchBackend(Protocol):
 
 
 class Watcher:
-    """Watches `root` and calls `on_changes` on `loop`. `rules` are refreshed when an ignore file changes.
+    """Watcher of `root`: calls `on_changes` on `loop`. `rules` are refreshed when an ignore file changes.
 
     `debounce` is how long (seconds) things must be quiet before a batch goes out; with `polling`, or where nothing
     better works, the tree is listed every `poll_seconds`.

@@ -13,7 +13,7 @@ MAX_TEXT = 1024
 
 
 class Mark(Struct, frozen=True):
-    """Something that happened at one moment of a span (OpenTelemetry calls it a span event)."""
+    """Span event: something that happened at one moment of a span."""
 
     name: str
     at: float

@@ -31,7 +31,7 @@ _INDEX = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
 class Problem(Struct, frozen=True, gc=False):
-    """Something in the text that JSON does not allow, and where; `instead` is what was meant, where that is clear.
+    """Syntax error: what JSON does not allow, and where; `instead` is what was meant, where that is clear.
 
     `certain` tells that nothing else can have been meant: the text says with `instead` what it was read as.
     """

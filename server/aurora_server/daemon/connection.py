@@ -114,7 +114,7 @@ GOODBYE = 0.3
 
 
 class ByteSource(Protocol):
-    """Where a session's bytes come from: `asyncio.StreamReader`, or something that reads like it."""
+    """Source of a session's bytes: `asyncio.StreamReader`, or something that reads like it."""
 
     async def read(self, n: int = -1, /) -> bytes:
         """At most `n` bytes, at least one; none at the end."""

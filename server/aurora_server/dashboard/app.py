@@ -117,7 +117,7 @@ def application(pictures: PictureCache, page: Page, token: str, port: int) -> St
 
 
 class SafeHeaders:
-    """Puts the headers that keep a page to itself on every answer."""
+    """Security headers, on every answer, that keep a page to itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

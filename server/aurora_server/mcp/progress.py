@@ -18,7 +18,7 @@ _LAST_WORDS = 1.0
 
 
 class ProgressReporter:
-    """Tells the client how a call goes. One that gave no token is told nothing.
+    """Progress reporter, which tells the client how a call goes. One that gave no token is told nothing.
 
     Quiet: that a stage has ended; normal: everything in a sentence; verbose: with scores, checks and costs as JSON.
     """

@@ -62,7 +62,7 @@ class _PendingChanges(Struct):
 
 
 class DeliverableDetection:
-    """Watches over one workspace's deliverables. `close` it before the store. Belongs to the event loop's thread."""
+    """Detection of one workspace's deliverables. `close` it before the store. Belongs to the event loop's thread."""
 
     def __init__(
         self,
