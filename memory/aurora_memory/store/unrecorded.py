@@ -1,4 +1,4 @@
-"""Outbox, filled in the transaction that learns: lines for the repository's record that are not in it yet.
+"""Transactional outbox, filled where something is learned: lines for the repository's record that are not in it yet.
 
 Triggers of the writing connection put each learned row's line into the table `unrecorded`, in the transaction that
 writes the row: neither is on the disk without the other, whoever writes it and whenever the process is killed. Rows go

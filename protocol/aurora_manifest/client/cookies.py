@@ -21,7 +21,7 @@ _LOCALHOST, _AS_PYTHON_HAS_IT = "localhost", "localhost.local"
 
 
 class _Policy(DefaultCookiePolicy):
-    """Cookie policy: `Secure` ones go to this machine over http as well, as in browsers and curl: nobody is on the way."""
+    """Cookie policy: `Secure` ones go to this machine over http as well, as in browsers and curl."""
 
     def return_ok_secure(self, cookie: Cookie, request: Request) -> bool:
         return super().return_ok_secure(cookie, request) or origin_of(parse_url(request.get_full_url())).loopback
