@@ -6,11 +6,17 @@ import copy
 import json
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from aurora_manifest.check import check_document
+from aurora_manifest.findings import Finding
+from aurora_manifest.json.scanner import parse
+from aurora_manifest.kind_checks import against_schema
+from aurora_manifest.kinds import MANIFEST, DocumentKind
 
 SHARED = Path(os.environ.get("AURORA_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 REFERENCE = SHARED / "reference" / "aura-manifest"
@@ -171,3 +177,13 @@ def damaged(text: str, chance: random.Random) -> str:
         put = chance.choice([*_BLOWS, text[at:to] * 2])
         text = text[:at] + put + text[to if chance.random() < 0.7 else at :]
     return text
+
+
+def check(text: str, *, severities: Mapping[str, str] = {}) -> list[Finding]:
+    """Findings in the text of a manifest."""
+    return check_document(parse(text), severities=severities)
+
+
+def check_text(text: str, kind: DocumentKind) -> list[Finding]:
+    """Findings in the text of a document of any kind."""
+    return check(text) if kind is MANIFEST else against_schema(parse(text), kind)

@@ -4,7 +4,7 @@ from aurora_protocol import AuroraError
 
 
 class IndexerError(AuroraError):
-    """Something about indexing; the message says what, where and the next step."""
+    """Error of indexing; the message says what, where and the next step."""
 
 
 class TooSlow(IndexerError):

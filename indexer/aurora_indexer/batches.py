@@ -1,4 +1,4 @@
-"""Batches: what workers found, gathered into transactions: large enough to be cheap, small enough to lose little."""
+"""Batches: workers' replies gathered into transactions, with backpressure: large enough to be cheap, and small."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Batch:
 
 
 class Batches:
-    """Takes replies and writes them in a task of its own, so that workers go on while SQLite does.
+    """Batch writer: takes replies and writes them in a task of its own, so that workers go on while SQLite does.
 
     `removed` files leave with the first batch; `expected` replies are to come. At most two batches wait; `add` then
     waits too.

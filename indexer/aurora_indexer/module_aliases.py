@@ -1,4 +1,4 @@
-"""Module aliases of a workspace: `paths` and `baseUrl` of its `tsconfig.json`s, and the packages that lie in it.
+"""Module aliases: the path mapping that imports are resolved by, of `tsconfig.json`s (`paths`, `baseUrl`) and packages.
 
 Read from the folders in which JavaScript or TypeScript lies and those above them; of files that cannot be read, or are
 no JSON, nothing is taken.
@@ -54,7 +54,7 @@ def module_aliases(root: Path, folders: Iterable[str]) -> tuple[ModuleAlias, ...
 
 
 def _of_config(root: Path, folder: str, config: dict[str, Any], depth: int = 3) -> Iterator[ModuleAlias]:
-    """A configuration's own paths, else those of what it extends in this workspace."""
+    """Path mapping of a `tsconfig.json`: its own, else that of what it extends in this workspace."""
     options = config.get("compilerOptions")
     options = options if isinstance(options, dict) else {}
     base, paths = options.get("baseUrl"), options.get("paths")

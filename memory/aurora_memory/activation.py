@@ -111,8 +111,3 @@ def decay_penalty(days_since_last_access: float, factor: float = DECAY_FACTOR) -
 def context_boost(overlap: float, maximum: float = CONTEXT_BOOST_MAX) -> float:
     """`C` in [0, 0.5]: `overlap` is the share of the query's keywords, by rarity, that the chunk answers."""
     return maximum * min(1.0, max(0.0, overlap))
-
-
-def retrieval_probability(activation: float, threshold: float = 0.0, noise: float = 1.0) -> float:
-    """ACT-R's chance that a chunk of this activation is recalled: a logistic around the threshold, in (0, 1)."""
-    return 1.0 / (1.0 + math.exp(min(700.0, (threshold - activation) / noise)))

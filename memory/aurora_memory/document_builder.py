@@ -1,4 +1,4 @@
-"""Building chunk documents of what memory holds (AURORA §6.3.5): for explanations, and for what is kept of runs."""
+"""Serialization of chunks: documents built of what memory holds (AURORA §6.3.5), for explanations and for runs."""
 
 from __future__ import annotations
 

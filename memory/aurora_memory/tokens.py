@@ -1,4 +1,4 @@
-"""Code-aware terms: what an identifier says, in words.
+"""Tokenizer of code: what an identifier says, in words, with stemming for the index and for queries.
 
 `parseHTTPResponse2` reads as *parse http response 2*; each compound also yields itself joined (`parsehttpresponse2`),
 so that `parse_http_response2` and `parseHttpResponse2` find each other. `words` keeps words as written (for people),

@@ -21,7 +21,7 @@ NAME = "team.json"
 
 
 class ExchangeProgress(Struct):
-    """How far one repository's record was exchanged with one hub.
+    """Sync cursor of one repository's record and one hub: how far they were exchanged.
 
     `sent`: number in the record up to which it was sent, with `kinds` shared; `acknowledged`: the hub's number for the
     last of that. `pulled`: author, machine and the hub's number up to which that stream was fetched; `ids` the entry at

@@ -22,7 +22,7 @@ PEOPLE = "people"
 
 
 class SendVerdict(Struct, frozen=True):
-    """Whether an entry is sent: `reason` is why not, "" where it is. `is_secret`: it was stopped for a secret."""
+    """Verdict on sending an entry: `reason` is why not, "" where it is. `is_secret`: it was stopped for a secret."""
 
     reason: str = ""
     is_secret: bool = False

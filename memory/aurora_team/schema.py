@@ -1,5 +1,6 @@
-"""Schema of a hub: its migrations, append-only, each in a transaction of its own under one lock that only its owner can
-take.
+"""Schema of a hub: row-level security between teams and members, and its migrations, append-only.
+
+Each is a transaction of its own, under one lock that only the hub's owner can take.
 
 Every primary and unique key begins with `team_id`, so that the tables distribute on it. Row-level security is the wall
 between teams and between members: `session_user`, which no member can change, says who asks. Members have no UPDATE
@@ -190,7 +191,7 @@ MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (
 
 
 def migrate(db: Connection[tuple[object, ...]]) -> int:
-    """Bring the hub to this AURORA's shape, as the owner of its database; how many migrations that took.
+    """Bring a hub's tables and their row-level security to this AURORA's shape; how many migrations that took.
 
     Raises HubTooNew where a newer AURORA has been there, HubAway where somebody holds its tables. `db` commits by
     itself.

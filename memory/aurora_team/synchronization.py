@@ -26,7 +26,7 @@ LEAST_PAGE = 50
 
 @dataclass
 class Outcome:
-    """What a synchronization did: entries fetched and new, sent and new to the hub, erased there, refused here.
+    """Outcome of a synchronization: entries fetched and new, sent and new to the hub, erased there, refused here.
 
     `stopped` has each reason for which entries stayed, with their number; `secrets` the ids of those that hold one.
     """

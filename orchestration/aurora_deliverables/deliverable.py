@@ -53,7 +53,7 @@ class Conformance(Struct, frozen=True):
 
 
 class Deliverable(Struct, frozen=True):
-    """What the events of one deliverable amount to."""
+    """State of one deliverable: what its events amount to."""
 
     change_id: str
     status: Status

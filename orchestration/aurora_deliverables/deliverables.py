@@ -1,4 +1,4 @@
-"""The deliverables of one workspace, kept in its memory file: events are appended, what they amount to is remembered.
+"""Deliverables of one workspace, kept in its memory file: events are appended, what they amount to is remembered.
 
 Nothing is read before the first question. What was told is committed before `record` returns. An event that may not
 follow where its time puts it is told back as refused and counts for nothing; it stays in the log, as an event that is
@@ -56,7 +56,7 @@ INLINE = 100
 
 
 class Deliverables:
-    """What happened to each deliverable of a workspace (`Tracking`). All methods belong to the event loop's thread."""
+    """Store of a workspace's deliverables and events (`Tracking`). Its methods belong to the event loop's thread."""
 
     def __init__(self, store: Store, now: Callable[[], float], threshold: float = THRESHOLD) -> None:
         self._store = store
@@ -110,7 +110,7 @@ class Deliverables:
             return [event for _, event in placed if event.id not in reducer.refused]
 
     async def moment(self, change_id: str) -> float:
-        """The time to give to something that happens to a deliverable now: later than all that is known of it.
+        """Timestamp for what happens to a deliverable now, whatever the clock skew: later than all that is known of it.
 
         Unix seconds. Where the clock was put back meanwhile, what happens is told in the order in which it happens.
         """

@@ -18,7 +18,7 @@ _DIGITS = 9
 
 
 class Cost(Struct, frozen=True):
-    """What some ended deliverables cost, in US dollars. None where nobody told a cost, or none with one was accepted.
+    """Cost of some ended deliverables, in US dollars. None where nobody told a cost, or none with one was accepted.
 
     `deliverables` and `accepted` are how many there are, `costed` of how many a cost is known.
     """
@@ -31,7 +31,7 @@ class Cost(Struct, frozen=True):
 
 
 class ModelCost(Struct, frozen=True):
-    """What one agent's deliverables cost with one model: a deliverable of several models is one of each of them."""
+    """Cost of one agent's deliverables with one model: a deliverable of several models is one of each of them."""
 
     agent: str
     model: str

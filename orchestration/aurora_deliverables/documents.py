@@ -1,4 +1,4 @@
-"""A deliverable as the documents of AURA-M §5: plain objects in the schemas' order, what is unknown left out."""
+"""Documents of AURA-M §5: projection of a deliverable as plain objects in the schemas' order, the unknown left out."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _decoder = typed.decoder(Event)
 
 
 class InvalidEvent(ValueError):
-    """What should be an event is none; the message says where it is wrong."""
+    """Error of an event that is none; the message says where it is wrong."""
 
 
 def written(event: Event) -> str:

@@ -1,4 +1,4 @@
-"""The five metrics over a rolling window and their tiers, per group, against the window before (AURA-M §2, §8, §9)."""
+"""Metrics (the five) over a rolling window and their tiers, by group, against the window before (AURA-M §2, §8, §9)."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Series(Struct, frozen=True):
 
 
 class Metrics(Struct, frozen=True):
-    """What a workspace's deliverables amount to now.
+    """Metrics of a workspace's deliverables as of now.
 
     `groups` has the five again by `agent`, `model`, `author`, `type` and `complexity`, over the same window; what is
     not known of a deliverable puts it under `unknown`. `trends` is by metric,

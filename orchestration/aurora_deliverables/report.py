@@ -37,7 +37,7 @@ class ReportPart(Struct, frozen=True):
 
 
 class DeliverableReport(Struct, frozen=True):
-    """What a stretch of time brought. `ended` and `working`: the latest first; `metrics` is None where none ended."""
+    """Report on a stretch of time. `ended` and `working`: the latest first; `metrics` is None where none ended."""
 
     start: float
     end: float

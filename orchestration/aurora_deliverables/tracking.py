@@ -12,14 +12,14 @@ from aurora_deliverables.events import Event
 
 
 class Refusal(Struct, frozen=True):
-    """Why an event was not taken: one sentence, the legal next steps named."""
+    """Refusal of an event, and why: one sentence, the legal next steps named."""
 
     event_id: str
     reason: str
 
 
 class Recorded(Struct, frozen=True):
-    """What became of some events: taken, known already, refused."""
+    """Outcome of recording some events: taken, known already, refused."""
 
     accepted: int = 0
     duplicates: int = 0
@@ -27,7 +27,7 @@ class Recorded(Struct, frozen=True):
 
 
 class Tracking(Protocol):
-    """What detection, commands, editors and telemetry see of a workspace's deliverables."""
+    """Port to a workspace's deliverables, as detection, commands, editors and telemetry see them."""
 
     async def record(self, events: Sequence[Event]) -> Recorded:
         """Keep events; when this returns, those accepted are on disk. Illegal transitions are refused, never raised."""

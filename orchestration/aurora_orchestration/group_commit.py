@@ -1,4 +1,4 @@
-"""Forcing files to the disk behind whoever writes them: many writes, of many files, in one go (group commit).
+"""Group commit: fsync of many files in one go, behind whoever writes them.
 
 What was written survives the death of its process as soon as `os.write` returns; forcing it to the disk is for the
 power that fails, takes some 10 ms, and is not waited for. At most what was written since the last round is lost then,
@@ -13,7 +13,7 @@ from threading import Condition, Thread
 
 
 class Syncing:
-    """A thread that syncs; it begins with the first file. What fails is raised to who writes that file next."""
+    """Thread for fsync in batches; it begins with the first file. What fails is raised to who writes that file next."""
 
     def __init__(self) -> None:
         self._state = Condition()

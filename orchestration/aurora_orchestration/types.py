@@ -314,7 +314,7 @@ class Declined(Nobody):
 
 
 class AskUser(Protocol):
-    """Puts one question to the user; a terminal prompt, LSP or MCP elicitation."""
+    """Question put to the user; a terminal prompt, LSP or MCP elicitation."""
 
     async def __call__(self, question: str) -> str:
         """The user's answer. Raises `Nobody`."""

@@ -24,7 +24,7 @@ from aurora_manifest.rules.subject import ManifestPart, Subject
 from aurora_manifest.schema import manifest_schema
 from aurora_protocol.spelling import closest
 
-__all__ = ["CheckStopped", "Checker", "check", "check_document", "is_manifest", "manifest_schema", "unknown_rules"]
+__all__ = ["CheckStopped", "Checker", "check_document", "manifest_schema", "unknown_rules"]
 
 SEVERITIES = ("error", "warning", "info", "hint", "off")
 """Settings of a rule."""
@@ -32,27 +32,16 @@ SEVERITIES = ("error", "warning", "info", "hint", "off")
 _ENOUGH = 3 * MAX_FINDINGS
 """After so many findings in single capabilities and resources no more are looked for: they would not be listed."""
 
-_FILE_NAME = "aura.json"
 _MISSPELT = "schema-unknown-member"
 
 
-def is_manifest(path: str) -> bool:
-    """Whether a path or file URI names a manifest: the file's name is `aura.json`."""
-    return path.replace("\\", "/").rpartition("/")[2] == _FILE_NAME
-
-
-def check(text: str, *, uri: str = "", severities: Mapping[str, str] = {}) -> list[Finding]:
+def check_document(document: JsonDocument, *, severities: Mapping[str, str] = {}) -> list[Finding]:
     """Everything that is wrong with a manifest, in the order of the text. Never raises, whatever the text.
 
-    `uri` tells where the text is from; no rule looks at it yet. `severities` sets rules to `error`, `warning`, `info`,
-    `hint` or `off`; what it says of unknown rules, or in unknown words, has no effect (`unknown_rules` tells). Takes
-    some 200 ms for a thousand capabilities: call it off the event loop.
+    `severities` sets rules to `error`, `warning`, `info`, `hint` or `off`; what it says of unknown rules, or in unknown
+    words, has no effect (`unknown_rules` tells). Takes some 200 ms for a thousand capabilities: call it off the event
+    loop.
     """
-    return check_document(parse(text), severities=severities)
-
-
-def check_document(document: JsonDocument, *, severities: Mapping[str, str] = {}) -> list[Finding]:
-    """As `check`, for a text already parsed."""
     return Checker(severities).check(document)
 
 
@@ -97,7 +86,7 @@ class ManifestAnswer(Struct, frozen=True, gc=False):
 
 
 class Checker:
-    """Checks one manifest again and again as it changes.
+    """Checker of one manifest, incremental: again and again as it changes.
 
     Rules about one capability or resource look at nothing but its text, so their answers are kept with that text and
     used again while it stays the same; so is the schema's, where it has nothing to say. Not for several threads at

@@ -1,19 +1,17 @@
-"""Checking documents of every kind: the schema of each, and what is wrong with a text by it."""
+"""Checks of documents of every kind: the schema of each, and what is wrong with a document by it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from itertools import islice
 
 from msgspec.structs import replace
 
 import aurora_schemas
-from aurora_manifest.check import check, manifest_schema
+from aurora_manifest.check import manifest_schema
 from aurora_manifest.edits import renaming
 from aurora_manifest.findings import MAX_FINDINGS, Finding, in_order
 from aurora_manifest.json.document import JsonDocument, Object
-from aurora_manifest.json.scanner import parse
 from aurora_manifest.kinds import CONFIGURATION, DELIVERABLE, DELIVERABLE_STATE, MANIFEST, METRICS_OUTPUT, DocumentKind
 from aurora_manifest.misspellings import Guesses, Misspelt, misspelt_members
 from aurora_manifest.model import Manifest
@@ -38,15 +36,6 @@ def schema_of(kind: DocumentKind, document: JsonDocument | None = None) -> Schem
         )
         kind = METRICS_OUTPUT if final else DELIVERABLE_STATE
     return _schema(kind)
-
-
-def check_text(text: str, kind: DocumentKind, *, uri: str = "", severities: Mapping[str, str] = {}) -> list[Finding]:
-    """Everything that is wrong with a document of any kind, in the order of the text. Never raises, whatever the text.
-
-    Of documents that are no manifests that is what is wrong with them as JSON and by their schema. `severities` is
-    about manifests only.
-    """
-    return check(text, uri=uri, severities=severities) if kind is MANIFEST else against_schema(parse(text), kind)
 
 
 def against_schema(document: JsonDocument, kind: DocumentKind) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""The check against the manifest schema, made once, and what to write for a member that is missing."""
+"""Schema check of a manifest, made once, and what to write for a member that is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A JSON Schema made ready for a document: what may stand where, what it means, and a fast "this is fine"."""
+"""Shape of a document by a JSON Schema: what may stand where, what it means, and a fast "this is fine"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every schema inside a capability's `parameters` (JSON Schema 2020-12 "applicators")."""
+"""Subschemas of a capability's `parameters`, every one (JSON Schema 2020-12 "applicators")."""
 
 from __future__ import annotations
 

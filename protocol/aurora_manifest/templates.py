@@ -56,7 +56,7 @@ class Expression(Struct, frozen=True):
 
 
 class Mistake(Struct, frozen=True):
-    """Something RFC 6570 does not allow: one sentence, and where in the template."""
+    """Syntax error by RFC 6570: one sentence, and where in the template."""
 
     message: str
     start: int

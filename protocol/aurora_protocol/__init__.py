@@ -29,7 +29,7 @@ class AuroraError(Exception):
 
 
 class ProtocolError(AuroraError):
-    """Something about talking to the daemon, or to a site."""
+    """Error of talking to the daemon, or to a site."""
 
 
 class FrameError(ProtocolError):

@@ -1,4 +1,4 @@
-"""A blocking client of the daemon: one connection, one request at a time, standard library only.
+"""Client of the daemon that blocks: one connection, one request at a time, standard library only.
 
 It is what the command line talks through, so it stays cheap to import.
 """

@@ -1,4 +1,4 @@
-"""One way in: a connected socket to the daemon of an address, after making sure whose daemon it is."""
+"""Connected socket to the daemon of an address, after making sure whose daemon it is: the one way in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The LSP base protocol's frames, without input or output: bytes in, message bodies out (LSP 3.17, "Base Protocol")."""
+"""Frames of the LSP base protocol, without input or output: bytes in, bodies out (LSP 3.17, "Base Protocol")."""
 
 from __future__ import annotations
 

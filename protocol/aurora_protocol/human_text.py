@@ -1,4 +1,4 @@
-"""Small amounts of data as people say them."""
+"""Human text: small amounts of data as people say them."""
 
 from __future__ import annotations
 

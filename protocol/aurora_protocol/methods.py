@@ -1,4 +1,4 @@
-"""The `aurora/*` methods and what they carry. Keys are snake_case, as on the command line.
+"""Methods `aurora/*` and what they carry. Keys are snake_case, as on the command line.
 
 Standard LSP travels beside these and is not repeated here; its own keys (`workDoneToken`, `partialResultToken`) are
 spelled as LSP has them, in our params too. Times are ISO 8601 in UTC with a `Z`.

@@ -101,10 +101,6 @@ class LineIndex:
         """How many UTF-8 bytes come before `offset`."""
         return self._units(offset, "utf-8")
 
-    def offset_of_byte(self, byte: int) -> int:
-        """The offset of the character that holds UTF-8 byte number `byte`: what tree-sitter counts, as an offset."""
-        return self._offset_of_units(max(0, byte), "utf-8")
-
     def _units(self, offset: int, encoding: Encoding) -> int:
         if self._ascii or encoding == "utf-32":
             return offset

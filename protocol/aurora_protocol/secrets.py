@@ -18,7 +18,7 @@ from aurora_protocol.secret_shapes import SERVICES, SHAPES, Shape
 
 
 class Secret(NamedTuple):
-    """Where something that looks like a secret stands in a text. `kind` is for machines, `noun` has its article."""
+    """Span of a text that looks like a secret. `kind` is for machines, `noun` has its article."""
 
     start: int
     end: int

@@ -1,3 +1,3 @@
-"""The one place the version is written."""
+"""Version: the one place it is written."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""The command line: `aurora`, or `aur` for short.
+"""Command line: `aurora`, or `aur` for short.
 
 Everything here is imported late. `main` first takes the workspace's own folders off the import path, and each command
 brings in only what it needs: `aur mem` has to be over before one notices that it ran.

@@ -1,4 +1,4 @@
-"""The `aurora` command: global options, and commands that are imported when they are called."""
+"""Command `aurora`: global options, and commands that are imported when they are called."""
 
 from __future__ import annotations
 

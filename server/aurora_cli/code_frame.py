@@ -1,4 +1,4 @@
-"""A piece of source with its line number, and carets under exactly the text that is meant, whatever it is made of."""
+"""Code frame: a piece of source with its line number, and carets under exactly the text that is meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aurora doctor`: what is wrong here, and how to mend it."""
+"""`aurora doctor`: health check: what is wrong here, and how to mend it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ __all__ = [
 
 
 class CommandError(AuroraError):
-    """What a command was given cannot be used."""
+    """Error of a command: what it was given cannot be used."""
 
     exit_code = BAD_INPUT
 

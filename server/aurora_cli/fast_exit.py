@@ -1,4 +1,4 @@
-"""A command is over before it has made garbage worth collecting, or left anything worth tidying: so it does neither.
+"""Fast exit: a command makes no garbage collection, and tidies nothing: it is over before either is worth it.
 
 Together that is a fifth of what `aur mem` takes. A command that stays (the daemon, the bridge) says so with `stay`.
 """

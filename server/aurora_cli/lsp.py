@@ -41,7 +41,7 @@ def lsp(settings: GlobalOptions, standalone: bool, stdio: bool) -> int:
 
 
 class Farewell:
-    """Watches what the editor says for `shutdown` and `exit`, which decide the bridge's exit code (LSP 3.17)."""
+    """Watch over the editor's words for `shutdown` and `exit`, which decide the bridge's exit code (LSP 3.17)."""
 
     def __init__(self) -> None:
         self._decoder: Decoder | None = Decoder()

@@ -27,7 +27,7 @@ _MAGIC = re.compile(r"[*?[]")
 
 
 class UnreadableManifest(CommandError):
-    """What was named cannot be looked at; the message says what, why and the next step, in one line."""
+    """Error of a manifest that cannot be read; the message says what, why and the next step, in one line."""
 
 
 class ManifestText(Struct, frozen=True):

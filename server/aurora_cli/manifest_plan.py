@@ -1,4 +1,4 @@
-"""Carrying out a plan of calls, step by step; what is not fine ends it."""
+"""Plan of calls carried out, step by step; what is not fine ends it."""
 
 from __future__ import annotations
 

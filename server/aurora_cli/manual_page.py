@@ -1,4 +1,4 @@
-"""The man page, made of the commands themselves: `python -m aurora_cli.manual_page > docs/aurora.1`."""
+"""Manual page, made of the commands themselves: `python -m aurora_cli.manual_page > docs/aurora.1`."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ PIPED_WIDTH = None
 
 @dataclass(frozen=True)
 class TerminalStyle:
-    """How text may be marked up. Plain leaves it as it is."""
+    """Style in which text may be marked up. Plain leaves it as it is."""
 
     rich: bool = False
     width: int | None = PIPED_WIDTH

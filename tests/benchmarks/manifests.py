@@ -11,9 +11,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol
 
-from aurora_manifest.check import Checker, check
+from aurora_manifest.check import Checker
 from tests.benchmarks import json_server, measures
-from tests.manifests import manifest
+from tests.manifests import check, manifest
 
 ROUNDS = 15
 PAIRS = 40

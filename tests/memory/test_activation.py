@@ -16,7 +16,6 @@ from aurora_memory.activation import (
     base_levels,
     context_boost,
     decay_penalty,
-    retrieval_probability,
 )
 
 NOW = 1_800_000_000.0
@@ -67,8 +66,3 @@ def test_context_boost_stays_in_its_range(overlap: float, boost: float) -> None:
 
 def test_total_is_the_sum_of_its_terms() -> None:
     assert Activation(0.4, 0.2, 0.31, 0.2).total == pytest.approx(0.71)
-
-
-@given(st.floats(-1e6, 1e6))
-def test_retrieval_probability_is_a_probability(activation: float) -> None:
-    assert 0.0 <= retrieval_probability(activation) <= 1.0

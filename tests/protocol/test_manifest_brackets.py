@@ -8,10 +8,9 @@ import re
 
 import pytest
 
-from aurora_manifest.check import check
 from aurora_manifest.findings import Finding
 from aurora_manifest.json.scanner import parse
-from tests.manifests import manifest, reference_manifests
+from tests.manifests import check, manifest, reference_manifests
 
 LAYOUTS = (2, 4, "\t")
 TEXTS = [json.dumps(each, indent=by) for by in LAYOUTS for each in (manifest(4), *reference_manifests())]

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from aurora_manifest.check import Checker, CheckStopped, check
+from aurora_manifest.check import Checker, CheckStopped
 from aurora_manifest.findings import Finding
 from aurora_manifest.json.scanner import parse
 from aurora_manifest.rules import registry
 from aurora_manifest.rules.subject import Subject
-from tests.manifests import manifest
+from tests.manifests import check, manifest
 
 
 def test_only_the_edited_capability_is_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from aurora_manifest.check import check
 from aurora_manifest.fix_all import edited
 from aurora_manifest.schema import manifest_schema
+from tests.manifests import check
 
 _SENDS_ID = {"type": "HTTP", "method": "GET", "urlTemplate": "/api/lamps/{id}", "parameterMapping": {"id": "/id"}}
 _BY_ID = {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}

@@ -177,7 +177,7 @@ def test_a_place_tells_names_from_values() -> None:
     assert missing is not None
     assert missing.pointer == ""
     assert document.pointer_at(text.index("10") + 1) == "/a/0"
-    assert document.node_at(len(text) + 5) is None
+    assert document.place(len(text) + 5) is None
 
 
 @pytest.mark.parametrize("pointer", ["", "/a", "/a~1b/0/~0", "/", "//x"])

@@ -9,7 +9,7 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from aurora_manifest.check import check, check_document
+from aurora_manifest.check import check_document
 from aurora_manifest.editing.actions import actions, fix_all_edits
 from aurora_manifest.editing.completion import complete
 from aurora_manifest.editing.cursor import cursor_at
@@ -28,7 +28,7 @@ from aurora_manifest.model import Manifest
 from aurora_manifest.rules import documentation
 from aurora_protocol.positions import LineIndex
 from tests.growth import grows_with_length
-from tests.manifests import damaged, manifest
+from tests.manifests import check, damaged, manifest
 from tests.protocol.cursors import marked
 
 TEXT = """{

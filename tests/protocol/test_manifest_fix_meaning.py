@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aurora_manifest.check import check
 from aurora_manifest.findings import Edit, Finding, Fix
 from aurora_manifest.fix_all import Fixed, edited, fix_all
 from aurora_manifest.json.scanner import parse
-from tests.manifests import damaged, manifest, mutated
+from tests.manifests import check, damaged, manifest, mutated
 from tests.protocol.rule_cases import BASE, patched, spelt, update
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from aurora_manifest.check import check
 from aurora_manifest.findings import Edit, Finding, Fix, finding
 from aurora_manifest.fix_all import MAX_ROUNDS, apart, edited, fix_all
+from tests.manifests import check
 from tests.protocol.rule_cases import BASE
 
 

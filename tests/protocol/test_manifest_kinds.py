@@ -12,7 +12,7 @@ import pytest
 
 from aurora_manifest.findings import Finding
 from aurora_manifest.json.scanner import parse
-from aurora_manifest.kind_checks import check_text, schema_of
+from aurora_manifest.kind_checks import schema_of
 from aurora_manifest.kinds import (
     AGENTS,
     CONFIGURATION,
@@ -23,7 +23,7 @@ from aurora_manifest.kinds import (
     DocumentKind,
     kind_of,
 )
-from tests.manifests import damaged, manifest, mutated
+from tests.manifests import check_text, damaged, manifest, mutated
 
 STATE = {"change_id": "add-dark-mode", "status": "executing", "started_at": "2026-02-26T10:00:00Z"}
 METRICS = {

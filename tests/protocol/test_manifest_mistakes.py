@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from aurora_manifest.check import check
 from aurora_manifest.fix_all import edited, fix_all
+from tests.manifests import check
 
 CASES = json.loads(Path(__file__).with_name("mistakes.json").read_text(encoding="utf-8"))
 BASE = "\n".join(CASES["manifest"]) + "\n"

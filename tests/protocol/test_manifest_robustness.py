@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aurora_manifest.check import check
 from tests.growth import grows_with_length
-from tests.manifests import damaged, manifest, mutated, reference_manifests
+from tests.manifests import check, damaged, manifest, mutated, reference_manifests
 from tests.protocol.rule_cases import BASE, patched, spelt, update, url
 
 SMALL, LARGE = 1_000, 10_000

@@ -12,13 +12,13 @@ from urllib.request import url2pathname
 
 import pytest
 
-from aurora_manifest.check import check, unknown_rules
+from aurora_manifest.check import unknown_rules
 from aurora_manifest.findings import Finding
 from aurora_manifest.json.scanner import parse
 from aurora_manifest.rules import RuleInfo, catalogue, documentation, link, page
 from aurora_manifest.rules.page import FILE
 from aurora_manifest.violations import SchemaCheck
-from tests.manifests import SHARED, manifest, reference_manifests
+from tests.manifests import SHARED, check, manifest, reference_manifests
 from tests.patience import HANG
 from tests.protocol.rule_cases import BASE, CASES, FINE, Case, around, patched, spelt
 

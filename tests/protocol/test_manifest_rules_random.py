@@ -10,14 +10,14 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import aurora_schemas
-from aurora_manifest.check import Checker, check
+from aurora_manifest.check import Checker
 from aurora_manifest.findings import Finding
 from aurora_manifest.json.document import Array, Object
 from aurora_manifest.json.incremental_parse import reparse
 from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Manifest
 from aurora_manifest.rules import catalogue
-from tests.manifests import damaged, manifest, mutated, reference_manifests
+from tests.manifests import check, damaged, manifest, mutated, reference_manifests
 from tests.protocol.rule_cases import BASE, CASES, spelt
 from tests.schemas.verdicts import reference
 

@@ -40,7 +40,6 @@ def test_bytes_are_those_of_utf8(text: str) -> None:
     index = LineIndex(text)
     for offset in range(len(text) + 1):
         assert index.byte(offset) == units(text[:offset], "utf-8")
-        assert index.offset_of_byte(index.byte(offset)) == offset
 
 
 @given(TEXTS, st.integers(-5, 60), st.integers(-5, 60), st.sampled_from(ENCODINGS))

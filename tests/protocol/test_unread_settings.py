@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from aurora_manifest.fix_all import edited
-from aurora_manifest.kind_checks import check_text
 from aurora_manifest.kinds import CONFIGURATION
 from aurora_schemas.retired_settings import RETIRED
+from tests.manifests import check_text
 
 
 def test_names_far_from_any_setting_are_warnings() -> None:

@@ -11,8 +11,7 @@ import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
 import aurora_schemas
-from aurora_manifest.check import check
-from tests.manifests import manifest, mutated, reference_manifests, reference_schema
+from tests.manifests import check, manifest, mutated, reference_manifests, reference_schema
 from tests.schemas.verdicts import COUNT, cases, reference
 
 MUTATIONS = 600

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from aurora_manifest.check import check
 from aurora_manifest.client.state import read_state
+from tests.manifests import check
 from tests.patience import HANG
 from tests.server.sites import EMAIL, PASSWORD, demo_site, manifest_command
 

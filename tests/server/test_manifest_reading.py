@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from aurora_manifest.check import CheckStopped, check
+from aurora_manifest.check import CheckStopped
 from aurora_manifest.kinds import MANIFEST
 from aurora_protocol.positions import LineIndex
 from aurora_server.lsp.manifests.document_cache import DocumentReader, check_in_thread
-from tests.manifests import manifest
+from tests.manifests import check, manifest
 
 
 async def test_a_check_stops_when_its_request_is_cancelled() -> None:

@@ -57,7 +57,7 @@ class DocumentPiece(Struct, frozen=True):
 
 
 class Builder:
-    """Makes the chunks of one document; `language` is the name that its format goes by."""
+    """Builder of one document's chunks; `language` is the name that its format goes by."""
 
     def __init__(self, path: str, language: str, text: str) -> None:
         without_suffix = splitext(path)[0]

@@ -1,4 +1,4 @@
-"""Asking the nodes of a JSON or YAML document: members, words, the names it refers to."""
+"""Nodes of a JSON or YAML document: their members, words, and the names they refer to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document with headings becomes a chunk for each heading, down to the next one of any level (AURORA §6.6)."""
+"""Sections of a document with headings: a chunk for each, down to the next of any level (AURORA §6.6)."""
 
 from __future__ import annotations
 

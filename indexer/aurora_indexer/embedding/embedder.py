@@ -1,4 +1,4 @@
-"""Keeping one workspace's vectors in step with its memory, and finding what a question is near to."""
+"""Embedder of one workspace: vectors kept in step with its memory, and what a question is near to."""
 
 from __future__ import annotations
 

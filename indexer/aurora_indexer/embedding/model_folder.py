@@ -1,4 +1,4 @@
-"""A model in a folder, in the format of sentence-transformers: what is in it and how it is to be run. Reads only.
+"""Folder of a model, in the format of sentence-transformers: what is in it and how it is to be run. Reads only.
 
 `modules.json` lists a model's steps: a `StaticEmbedding` (a vector for each token, as model2vec makes them), or a
 `Transformer` and a `Pooling`; `Normalize` after either. A folder without it is one transformer, or one of model2vec.

@@ -1,4 +1,4 @@
-"""The model's process, seen from the daemon: started when first needed, ended when idle, shared by all workspaces."""
+"""Process of the model, seen from the daemon: started when first needed, ended when idle, shared by all workspaces."""
 
 from __future__ import annotations
 

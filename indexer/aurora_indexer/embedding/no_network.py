@@ -1,4 +1,4 @@
-"""A process that cannot call out: what the model's libraries would like to download, they do not get."""
+"""Network ban of the model's process: what its libraries would like to download, they do not get."""
 
 from __future__ import annotations
 

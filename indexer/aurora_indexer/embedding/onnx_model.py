@@ -1,4 +1,4 @@
-"""A transformer as an ONNX file: tokens in, a vector for each token out, pooled into one for the text."""
+"""Transformer as an ONNX file: tokens in, a vector for each token out, pooled into one for the text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _POOLED = "sentence_embedding"
 
 
 class OnnxModel:
-    """Runs on onnxruntime and tokenizers, on one core of the CPU."""
+    """Transformer that runs on onnxruntime and tokenizers, on one core of the CPU."""
 
     batch = 16
 

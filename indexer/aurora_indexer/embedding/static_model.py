@@ -1,4 +1,4 @@
-"""A static model: a vector for each token, and a text is their mean. Made by model2vec or sentence-transformers."""
+"""Static model: a vector for each token, and a text is their mean. Made by model2vec or sentence-transformers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OF_MODEL2VEC = "embeddings"
 
 
 class StaticModel:
-    """Runs on numpy, tokenizers and safetensors alone; thousands of texts a second."""
+    """Token vectors and their mean: runs on numpy, tokenizers and safetensors alone; thousands of texts a second."""
 
     batch = 256
 

@@ -1,4 +1,4 @@
-"""A model only the package sentence-transformers can run: without an ONNX file, or of unusual steps.
+"""Torch model, which only the package sentence-transformers can run: without an ONNX file, or of unusual steps.
 
 Not part of the extra, as it brings torch; used where somebody has installed it beside AURORA.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class TorchModel:
-    """Runs on sentence-transformers, on the CPU, from local files, without code from the model's folder."""
+    """Model run by sentence-transformers, on the CPU, from local files, without code from the model's folder."""
 
     batch = 16
 

@@ -1,4 +1,4 @@
-"""The model's process, `python -P -m aurora_indexer.embedding.worker`: texts on stdin, vectors on stdout.
+"""Worker that embeds, `python -P -m aurora_indexer.embedding.worker`: texts on stdin, vectors on stdout.
 
 It has no network, a low priority and one core, and ends when stdin does.
 """

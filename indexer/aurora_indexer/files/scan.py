@@ -190,12 +190,6 @@ def find_file(rules: IgnoreRules, path: str, limits: Limits) -> FoundFile | Skip
     return _look(rules, path, name, absolute, limits, None)
 
 
-def is_indexable(rules: IgnoreRules, path: str, limits: Limits) -> Skip | None:
-    """Why the file at `path` (relative, `/`) is not indexed, or None where it is: the same verdict as `scan`'s."""
-    found = find_file(rules, path, limits)
-    return found if isinstance(found, Skip) else None
-
-
 def _look(
     rules: IgnoreRules, path: str, name: str, absolute: str, limits: Limits, entry: os.DirEntry[str] | None
 ) -> FoundFile | Skip:

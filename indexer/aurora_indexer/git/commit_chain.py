@@ -1,4 +1,4 @@
-"""The line of commits a walk follows, and what merges brought in: hashes and subjects only, which cost next to nothing.
+"""Chain of commits that a walk follows, and what merges brought in: hashes and subjects only, which cost little.
 
 On the first-parent line a merge stands for its whole branch; its own message says "Merge branch", its commits say what
 was done.

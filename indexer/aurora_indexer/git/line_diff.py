@@ -1,4 +1,4 @@
-"""The hunks between two texts, without git: a diff of the work tree by git would run the repository's own filters.
+"""Line diff of two texts, without git: a diff of the work tree by git would run the repository's own filters.
 
 Lines that stand once in both texts anchor the comparison (patience diff); between anchors, small stretches are compared
 in full and large ones count as one hunk, so that no text takes long.

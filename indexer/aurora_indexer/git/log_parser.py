@@ -57,7 +57,7 @@ class LoggedCommit(Struct):
 
 
 class GitLogParser:
-    """Parser that is fed bytes of the log; `take` gets each commit when it is complete.
+    """Parser of git log's output, fed its bytes; `take` gets each commit when it is complete.
 
     Paths not in `wanted` keep no hunks.
     """

@@ -36,7 +36,7 @@ PATIENCE = 20.0
 
 
 class RepositoryIdentity(Struct, frozen=True):
-    """What tells a repository from others.
+    """Identity of a repository: what tells it from others.
 
     `common` is the git directory that its work trees share, of a folder without git the folder; `work_tree` is where
     this one stands and `below` the workspace's place in it, with `/` ("" for the top). `first_commit` is "" where there

@@ -1,4 +1,4 @@
-"""One definition, or what is left of a file between its definitions, becomes a CodeChunk (AURORA §6.3.5, §6.6)."""
+"""Code chunk, made of one definition, or of what is left of a file between its definitions (AURORA §6.3.5, §6.6)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BLOCK = 512
 
 
 class Chunker:
-    """Makes the chunks of one file. `bare` is its source with the comments blanked, byte for byte."""
+    """Chunker of one file: makes its chunks. `bare` is its source with the comments blanked, byte for byte."""
 
     def __init__(self, path: str, language: Language, source: bytes, bare: bytes) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""Hashes that know a chunk again: exactly, or after it was moved, renamed or reformatted (AURORA §6.3.5)."""
+"""Fingerprints of a chunk: hashes that know it again, exactly, or after a move, rename or reformat (AURORA §6.3.5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def body_hash(text: bytes) -> bytes:
 
 
 def shape_hash(bare: bytes, name: bytes) -> bytes:
-    """Hash what a chunk does: 16 bytes that survive a move, a rename and a reformat.
+    """Fingerprint of what a chunk does, for rename detection: 16 bytes that survive a move, a rename, a reformat.
 
     `bare` is the chunk's text with its comments blanked; `name` is its own simple name, left out wherever it stands
     as a whole word. White space is left out, not folded, so that `f( x )` and `f(x)` have one shape.

@@ -29,13 +29,13 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 
 def ast_summary(branches: int, loops: int) -> ComplexityCounts:
-    """Sum up branches and loops: to 3 is low, to 10 medium, above high."""
+    """Complexity by branches and loops (cyclomatic, less one): to 3 is low, to 10 medium, above high."""
     total = branches + loops
     return ComplexityCounts("low" if total < _MEDIUM else "medium" if total < _HIGH else "high", branches, loops)
 
 
 class Keywords:
-    """Chooses the five to seven words that tell a chunk best. `words` of the language say nothing."""
+    """Keyword extraction: the five to seven words that tell a chunk best. `words` of the language say nothing."""
 
     def __init__(self, words: frozenset[str]) -> None:
         self._telling = _Telling(STOP_WORDS | words).__getitem__

@@ -1,4 +1,4 @@
-"""Watching a tree with inotify: one watch for each folder that counts, none for those the rules leave out.
+"""Inotify watches of a tree: one for each folder that counts, none for those the rules leave out.
 
 watchdog's own recursive watch takes every folder below its root (20,000 in a `node_modules` at once), does not tell
 when the system's limit is reached below the root, and hides lost events. So its reader of the inotify device is used,
@@ -48,7 +48,7 @@ _GIT_NAMES = frozenset({b"HEAD", b"index", b"index.lock"})
 
 
 class InotifyTree:
-    """Watches `rules.root` and puts what happens into `events`. Raises OSError from `start` at the system's limits."""
+    """Inotify watches below `rules.root`; events go into `events`. `start` raises OSError at the system's limits."""
 
     def __init__(
         self, rules: IgnoreRules, events: EventBuffer, repository: GitDirectory | None, cookies: Cookies | None = None

@@ -1,4 +1,4 @@
-"""Watching a tree where the system reports whole trees (macOS, Windows), or reports nothing and has to be polled."""
+"""Watchdog backend: a tree watched where the system reports trees (macOS, Windows), polled where it reports none."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _GIT_PATHS = frozenset({".git/HEAD", ".git/index", ".git/index.lock", ".git/logs
 
 
 class ObservedTree:
-    """Runs a watchdog observer over `rules.root` and puts what happens into `events`."""
+    """Watchdog observer of `rules.root`, which puts what happens into `events`."""
 
     def __init__(self, rules: IgnoreRules, events: EventBuffer, make: Callable[[], BaseObserver]) -> None:
         self._rules = rules

@@ -1,4 +1,4 @@
-"""A root that is being watched, for as long as it is the same folder: its watcher, its rules, its identity."""
+"""Watched root, for as long as it is the same folder: its watcher, its rules, its identity."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 class WatchedRoot:
-    """Watches one root and tells of changes in it. `start` it, `stop` it; both can be called again."""
+    """Watch over one root, which tells of changes in it. `start` it, `stop` it; both can be called again."""
 
     def __init__(
         self, root: Path, debounce: float, on_changes: Callable[[FileChanges], None], cookies: Path | None = None

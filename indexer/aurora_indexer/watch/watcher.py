@@ -1,4 +1,4 @@
-"""Noticing changes below a workspace's root, in batches that make sense: a save, a checkout, a folder moved.
+"""Watcher of changes below a root, debounced into batches that make sense: a save, a checkout, a folder moved.
 
 Where the system's watches run out the tree is polled instead, and `warning` says so. Events the system itself drops,
 and file systems that report none (network mounts), are what the indexer's periodic sweep is for.
@@ -63,7 +63,7 @@ class _WatchBackend(Protocol):
 
 
 class Watcher:
-    """Watches `root` and calls `on_changes` on `loop`. `rules` are refreshed when an ignore file changes.
+    """Watcher of `root`: calls `on_changes` on `loop`. `rules` are refreshed when an ignore file changes.
 
     `debounce` is how long (seconds) things must be quiet before a batch goes out; with `polling`, or where nothing
     better works, the tree is listed every `poll_seconds`.

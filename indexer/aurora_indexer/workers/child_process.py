@@ -1,4 +1,4 @@
-"""Start of a child process: what every process that works for the daemon does first."""
+"""Child process start: the parent-death signal, and what else every process that works for the daemon does first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def detach(niceness: int, parent: int) -> None:
-    """Live apart from the terminal, at a lower priority, and never longer than the parent (a process id)."""
+    """Live apart from the terminal, at a lower priority, and by the parent-death signal never longer than `parent`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if niceness and hasattr(os, "nice"):
         os.nice(niceness)

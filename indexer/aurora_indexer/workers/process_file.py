@@ -1,4 +1,4 @@
-"""One file to be indexed, and what becomes of it: read, told unchanged or left out, or parsed."""
+"""File processing: what becomes of one file to be indexed: read, told unchanged or left out, or parsed."""
 
 from __future__ import annotations
 

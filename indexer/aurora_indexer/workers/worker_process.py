@@ -1,4 +1,4 @@
-"""One worker process, seen from the daemon: send it a batch, read its replies, end it."""
+"""Worker process, seen from the daemon: send it a batch, read its replies, end it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading conditions: a scanner and a recursive-descent parser, in linear time and within bounds (AURORA App. C.2)."""
+"""Condition parser: a scanner and recursive descent, in linear time and within bounds (AURORA App. C.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conditions of lifespan policies as data, and as text again (AURORA §6.7.1).
+"""Conditions of lifespan policies as data, and as text again (AURORA §6.7.1).
 
     is_pattern == true AND success_score >= 0.8
     contains_tag('security') OR domain == security

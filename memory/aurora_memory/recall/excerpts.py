@@ -1,4 +1,4 @@
-"""An excerpt of a chunk: its signature, what it is for, and the lines that answer the question. Pure."""
+"""Excerpt of a chunk: its signature, what it is for, and the lines that answer the question. Pure."""
 
 from __future__ import annotations
 

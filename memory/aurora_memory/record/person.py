@@ -1,4 +1,4 @@
-"""Who learned, and where: ids of a person and of a machine that say nothing more than whether two are the same."""
+"""Person and machine that learned: ids that say nothing more than whether two are the same."""
 
 from __future__ import annotations
 

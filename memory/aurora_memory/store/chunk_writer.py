@@ -1,4 +1,4 @@
-"""Chunk writer: files in, chunks kept by identity: what one write does to the tables of chunks and files."""
+"""Chunk writer: upsert of files' chunks by identity, and tombstones of those that vanish with a history."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ async def _gone_with_shape(db: aiosqlite.Connection, plans: Sequence[FilePlan]) 
 
 
 async def _vanish(db: aiosqlite.Connection, vanished: Sequence[StoredChunk], moment: float) -> None:
-    """Take chunks out of recall: delete those nothing was learned of, put the others aside."""
+    """Take chunks out of recall: delete those nothing was learned of, leave tombstones (`gone_at`) of the others."""
     if not vanished:
         return
     ids = [(old.id,) for old in vanished]

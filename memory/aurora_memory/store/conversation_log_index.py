@@ -1,4 +1,4 @@
-"""The index of conversation logs: which section of which log tells of what (AURORA §6.8.2.1).
+"""Index of conversation logs: which section of which log tells of what (AURORA §6.8.2.1).
 
 Logs are files of their own; the workspace's memory only knows where to look, as a run belongs to a workspace.
 """

@@ -1,4 +1,4 @@
-"""Vectors of chunks, kept with the hash of the body they were made from and the model that made them."""
+"""Embeddings: vectors of chunks, kept under optimistic locking by the hash of the body they were made from."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def embedded(reader: Reader, model: str) -> int:
 
 
 async def keep(db: aiosqlite.Connection, model: str, entries: Sequence[Embedded]) -> None:
-    """Keep vectors inside the caller's transaction, of those chunks that still are what was embedded."""
+    """Keep vectors of chunks that still are what was embedded (optimistic locking), in the caller's transaction."""
     await db.executemany(
         """INSERT INTO embeddings (chunk_id, model, body_hash, vector)
            SELECT id, ?, body_hash, ? FROM chunks WHERE id = ? AND body_hash = ?

@@ -10,7 +10,7 @@ from aurora_memory import StoreCorrupt
 
 
 class FileIdentity:
-    """Which files lay at a memory file's path when it was opened, with SQLite's own two beside it.
+    """Inodes of the files that lay at a memory file's path when it was opened, with SQLite's own two beside it.
 
     SQLite goes on with files that have lost their names: what is then acknowledged dies with the process, and a log
     that another process makes anew under the name knows nothing of ours.

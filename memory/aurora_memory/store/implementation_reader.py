@@ -1,4 +1,4 @@
-"""Implementation reader: the Go types that have an interface's methods, which is all that implementing one takes.
+"""Implementation reader: structural typing of Go, the types that have an interface's methods. Never writes.
 
 Methods are told apart by their names and the types they take and give; what a type embeds lends it its own.
 """

@@ -1,4 +1,4 @@
-"""Reading what finished runs taught: reasoning chunks, boosts and difficult questions."""
+"""Learned reader: past solutions (reasoning chunks), boosts and difficult questions of finished runs. Never writes."""
 
 from __future__ import annotations
 

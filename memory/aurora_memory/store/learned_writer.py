@@ -1,4 +1,4 @@
-"""Writing down what finished runs taught, inside the caller's transaction.
+"""Learned writer: what finished runs taught, written inside the caller's transaction.
 
 A reasoning chunk is a row of `chunks` without a path, so that accesses, relations and boosts mean it by the same ids as
 code; its document stands beside it. Some rows outlive the code they speak of (`tables.held`): a chunk with any is put

@@ -1,4 +1,4 @@
-"""The other memory files beside one: whose they are, and how much was learned in them. Blocks; never writes."""
+"""Memory files beside one: whose they are, and how much was learned in them. Blocks; never writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The word index as tables: which parts a term stands in, and how often in which field.
+"""Postings: the inverted index as tables, the parts a term stands in and how often in which field; its compaction.
 
 Parts are numbered without gaps and live in blocks of 4,096. A row of `postings` holds one term's entries within one
 block: unsigned 32-bit integers, the low 12 bits a part's place in the block, the high 20 its packed counts
@@ -130,7 +130,7 @@ async def forget(db: aiosqlite.Connection, chunk_ids: Sequence[int]) -> None:
 
 
 async def mostly_dead(db: aiosqlite.Connection) -> list[int]:
-    """Full blocks of which half or more, but not all, is struck out."""
+    """Blocks that call for compaction: full ones of which half or more, but not all, is struck out."""
     rows = await db.execute_fetchall(
         "SELECT block FROM blocks WHERE 2 * dead >= ? AND dead < ? AND length(parts) = ?",
         (BLOCK, BLOCK, BLOCK * ROW_SIZE),
@@ -139,7 +139,7 @@ async def mostly_dead(db: aiosqlite.Connection) -> list[int]:
 
 
 async def rewrite_block(db: aiosqlite.Connection, block: int) -> None:
-    """Move what lives in a block to the end and drop the block's entries, inside the caller's transaction."""
+    """Compaction of a block: move what lives in it to the end and drop its entries, in the caller's transaction."""
     span = (block * BLOCK, (block + 1) * BLOCK - 1)
     rows = list(
         await db.execute_fetchall(

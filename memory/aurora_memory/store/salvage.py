@@ -1,4 +1,4 @@
-"""Salvage (recovery of learned rows) from a corrupted memory file: its pages are read one by one, and never by SQLite.
+"""Salvage: recovery of learned rows from a corrupted SQLite file (a memory), page by page and never by SQLite.
 
 A row whose checksum (`row_sums`) does not fit is mended where one changed bit explains it, and else left out. Pages
 that nothing points to any more are looked through for rows whose checksum says whose they are. The damaged file stays,
@@ -64,7 +64,7 @@ class Copied(Struct, frozen=True):
 
 
 def copy_learned(damaged: Path, fresh: Path, now: float) -> Copied:
-    """Recover the learned rows of a corrupted file into the empty memory file `fresh`. `now` is Unix seconds."""
+    """Recover the learned rows of a corrupted SQLite file into the empty memory file `fresh`. `now` is Unix seconds."""
     with closing(sqlite3.connect(fresh, isolation_level=None)) as new, _pages_of(damaged) as pages:
         new.execute("BEGIN IMMEDIATE")
         reading = _Reading(pages, [_Shape(new, table) for table in TABLES if table.nature != "derived"])

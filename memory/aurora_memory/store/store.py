@@ -1,4 +1,4 @@
-"""One workspace's memory as everybody else sees it: who may write when, and everything that can be written."""
+"""Store of one workspace's memory as everybody else sees it: who may write when, and everything that can be written."""
 
 from __future__ import annotations
 
@@ -313,7 +313,7 @@ class Store(Maintained):
     async def tidy(self) -> None:
         """Rewrite what is mostly dead, give the write-ahead log back, let SQLite refresh its statistics.
 
-        Call it when a bulk write is over.
+        Call it when a bulk write is over: blocks of postings are compacted, and the WAL ends in a checkpoint.
         """
         for block in await postings.mostly_dead(self._writer):
             async with self._transaction() as db:

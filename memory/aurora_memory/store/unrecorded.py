@@ -1,4 +1,4 @@
-"""Lines for the repository's record that are not in it yet: an outbox, filled where anything is learned.
+"""Transactional outbox, filled where something is learned: lines for the repository's record that are not in it yet.
 
 Triggers of the writing connection put each learned row's line into the table `unrecorded`, in the transaction that
 writes the row: neither is on the disk without the other, whoever writes it and whenever the process is killed. Rows go
@@ -30,7 +30,7 @@ _Told = list[int | float | str | None]
 
 
 class UnrecordedLine(Struct, frozen=True):
-    """Line that is not in the record yet; `at` is when it was learned (Unix seconds), `number` its turn."""
+    """Line of the outbox, not in the record yet; `at` is when it was learned (Unix seconds), `number` its turn."""
 
     number: int
     at: float
@@ -38,7 +38,7 @@ class UnrecordedLine(Struct, frozen=True):
 
 
 async def note_lines(db: aiosqlite.Connection, hear: Callable[[], None]) -> None:
-    """Make a writing connection note what the record lacks; `hear` is called, on its thread, for each line."""
+    """Make a writing connection fill the transactional outbox; `hear` is called, on its thread, for each line."""
     await _add_function(db, hear)
     await db.execute(f"CREATE TEMP TABLE IF NOT EXISTS {_HUSH} (one INTEGER)")
     for type_, (table, source) in SOURCES.items():

@@ -35,7 +35,7 @@ _ANSWERED = frozenset({"PostToolUse", "PostToolUseFailure", "UserPromptSubmit", 
 
 
 class NotAHook(ValueError):
-    """What should be a hook's payload is none; the message says what is wrong with it."""
+    """Error of a hook's payload that is none; the message says what is wrong with it."""
 
 
 class Hook(Struct):

@@ -1,4 +1,4 @@
-"""Reading the files of a spec: bounded, below the root, through no symbolic link."""
+"""Files of a spec, read bounded and below the root: no path traversal, no symbolic link."""
 
 from __future__ import annotations
 

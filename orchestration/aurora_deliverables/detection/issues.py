@@ -24,7 +24,7 @@ class _Export(list[dict[str, str]]):
 
 
 class UnknownIssue(ValueError):
-    """What should be an issue has no form that is known; the message says what was looked for."""
+    """Error of an issue whose form is not known; the message says what was looked for."""
 
 
 class BadIssue(Struct, frozen=True):

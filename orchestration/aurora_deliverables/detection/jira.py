@@ -1,4 +1,4 @@
-"""Jira issues: the REST API's JSON (v2 with wiki markup, v3 with its document format), and rows of a CSV or XML export.
+"""Jira issues: the REST API's JSON (v2: wiki markup, v3: Atlassian Document Format), rows of a CSV or XML export.
 
 Requirements are the acceptance criteria: a field of that name, or the list under that heading of the description.
 """
@@ -157,7 +157,7 @@ def _name(given: Any) -> str | None:
 
 
 def _lines(text: Any) -> Iterator[_TextLine]:
-    """The lines of a text field: wiki markup or Markdown in a string, or Atlassian's document format."""
+    """The lines of a text field: wiki markup or Markdown in a string, or the Atlassian Document Format."""
     if isinstance(text, str):
         yield from _wiki(text[:MAX_TEXT])
     elif isinstance(text, Mapping):

@@ -1,4 +1,4 @@
-"""The outline of a Markdown document: its headings and list items, without what stands in code or comments."""
+"""Markdown outline: a document's headings and list items, without what stands in code or comments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's prompt as a spec: one implicit requirement, from the prompt to the accepted output (AURA-M §7)."""
+"""Prompt of a user as a spec: one implicit requirement, from the prompt to the accepted output (AURA-M §7)."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ MAX_BYTES = 16 << 20
 KEPT = 2000
 """Deliverables of which is kept what of them went out: far more than wait at once."""
 MAX_SERIES = 2000
-"""Series that are counted; what has further labels is counted without any."""
+"""Cardinality limit: series of attributes that are counted; what has further ones is counted without any."""
 
 
 class InstrumentSeries(Struct):
@@ -46,7 +46,7 @@ class Totals(Struct):
     series: dict[str, list[InstrumentSeries]] = field(default_factory=dict)
 
     def add(self, measured: Iterable[Measurement]) -> None:
-        """Count some measurements."""
+        """Count some measurements, within the cardinality limit of their attributes (`MAX_SERIES`)."""
         for each in measured:
             instrument = each.instrument
             known = self.series.setdefault(instrument.name, [])

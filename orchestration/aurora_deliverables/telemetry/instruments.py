@@ -1,4 +1,4 @@
-"""The metric instruments of AURA-M §6.4, and what one ended deliverable adds to them."""
+"""Metric instruments of AURA-M §6.4, and what one ended deliverable adds to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names that `aura.*` telemetry has on the wire (AURA-M §6.2–6.4). `conventions.yaml` describes each."""
+"""Names of `aura.*` telemetry on the wire: attributes, spans, instruments (AURA-M §6.2–6.4); see `conventions.yaml`."""
 
 from __future__ import annotations
 

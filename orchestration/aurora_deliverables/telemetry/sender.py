@@ -1,5 +1,6 @@
-"""Sender (exporter thread, with retry) of ended deliverables, so that nobody waits for a collector. Retry is by signal:
-a collector that took the traces is not sent them again because it refuses metrics.
+"""Sender: exporter thread with retry while a collector is away, so that nobody waits for one.
+
+Retry is by signal: a collector that took the traces is not sent them again because it refuses metrics.
 """
 
 from __future__ import annotations
@@ -70,8 +71,9 @@ class SignalStatus(Struct, frozen=True):
 
 
 class Sender:
-    """Exporter thread: it starts with the first deliverable, or at once where Prometheus is to fetch; what a collector
-    that is away did not take is sent again.
+    """Exporter thread, with retry: what a collector that is away did not take is sent again.
+
+    It starts with the first deliverable, or at once where Prometheus is to fetch.
 
     `record` is the file in which it takes note of what went out; without one that is forgotten with the process.
     """
@@ -203,7 +205,7 @@ class Sender:
             logger.exception("values could not be sent")
 
     def _again(self, providers: Providers) -> None:
-        """Try what failed before, until one fails again: the collector is still away then."""
+        """Retry what failed before, until one fails again: the collector is still away then."""
         while self._failed and not self._closing.is_set() and self._deliver(self._failed[0], providers):
             del self._failed[0]
 

@@ -1,4 +1,4 @@
-"""A span tree, spoken to OpenTelemetry's SDK: parents, historic times, and ids that are the same every time."""
+"""Span emitter: a span tree spoken to OpenTelemetry's SDK: parents, historic times, ids that stay the same."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NANOSECONDS = 1_000_000_000
 
 
 class PlannedIds(IdGenerator):
-    """Gives the ids that were planned for the next span; random ones where none were."""
+    """Generator of the ids that were planned for the next span; random ones where none were."""
 
     def __init__(self) -> None:
         self.trace: int | None = None

@@ -1,4 +1,4 @@
-"""The span tree of a deliverable, from what it amounts to and what happened to it (AURA-M §6.2).
+"""Span tree of a deliverable, from what it amounts to and what happened to it (AURA-M §6.2).
 
 ```
 aura.deliverable

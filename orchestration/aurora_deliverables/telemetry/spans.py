@@ -1,4 +1,4 @@
-"""A span before OpenTelemetry knows of it: what it is called, when it was, and what is below it."""
+"""Span before OpenTelemetry knows of it: its name, times and attributes, and what is below it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_TEXT = 1024
 
 
 class Mark(Struct, frozen=True):
-    """Something that happened at one moment of a span (OpenTelemetry calls it a span event)."""
+    """Span event: something that happened at one moment of a span."""
 
     name: str
     at: float

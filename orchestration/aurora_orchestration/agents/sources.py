@@ -1,4 +1,4 @@
-"""A file that may name agents: whose it is, whether it is trusted, and how it is read."""
+"""Source of agents, a file that may name some: whose it is, whether it is trusted, and how it is read."""
 
 from __future__ import annotations
 

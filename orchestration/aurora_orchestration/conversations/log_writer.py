@@ -1,4 +1,4 @@
-"""Writing conversation logs: piece by piece while a run goes on, or at once when it is over (AURORA §9.7).
+"""Log writer: a conversation piece by piece while a run goes on, or at once when it is over (AURORA §9.7).
 
 Logs are append-only and each piece is written beside the next phase: after a `kill -9` the log tells everything up to
 the phase before the one that was killed. A disk that is full never stops a run: what could not be written is tried

@@ -1,4 +1,4 @@
-"""The audit trail of guardrails: what kinds of things were redacted or held back, when, in which run. Never values."""
+"""Audit trail of guardrails: what kinds of things were redacted or held back, when, in which run. Never values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two files of a budget: the tracking file, replaced whole, and the history, appended to. Both for their user only.
+"""Budget files: the tracking file, replaced whole, and the history, appended to. Both for their user only.
 
 The history is forced to the disk behind its writer (`syncing`): it outlives a killed process as soon as it is written.
 

@@ -1,4 +1,4 @@
-"""A budget at one moment: numbers for programs, and the sentences that a question is warned of or held back with."""
+"""Budget status at one moment: numbers for programs, sentences that a question is warned of or held back with."""
 
 from __future__ import annotations
 

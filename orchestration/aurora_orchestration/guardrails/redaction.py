@@ -1,4 +1,4 @@
-"""A text without its secrets and personal data, and what was taken out: kinds, never values (AURORA §3.1)."""
+"""Redaction of a text: what is left without secrets and personal data, and which kinds were taken out (AURORA §3.1)."""
 
 from __future__ import annotations
 

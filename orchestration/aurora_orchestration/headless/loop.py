@@ -1,4 +1,4 @@
-"""The loop: read the goal, run, note, look whether it is enough (AURORA §9.8, "Headless Flow")."""
+"""Loop of headless mode: read the goal, run, note, look whether it is enough (AURORA §9.8, "Headless Flow")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory between iterations: scratchpad.md, as people and agents read and write it (AURORA §9.8).
+"""Scratchpad: the working memory between iterations, a file (scratchpad.md) that people and agents edit (AURORA §9.8).
 
 Iterations are only ever appended, and what agents wrote stays. Every change replaces the file at once, so that a kill
 leaves the text before it or after it. Cost and count live in the file alone: an experiment goes on where it was left.

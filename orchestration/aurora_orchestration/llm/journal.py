@@ -12,10 +12,9 @@ import contextlib
 import os
 import re
 from collections import defaultdict, deque
-from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -31,10 +30,9 @@ _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 class Header(Struct, frozen=True, kw_only=True):
-    """The first line: which run this is, and what its caller needs to go on with it."""
+    """The first line: which run this is."""
 
     run: str
-    about: dict[str, Any] = {}
     version: Literal[1] = 1
 
 
@@ -54,7 +52,7 @@ class JournalEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Journal:
     """The journal of one run, held by one process at a time. Writing is done in threads: see `metered_model`."""
 
-    def __init__(self, folder: Path, run: str, about: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, folder: Path, run: str) -> None:
         """Begin a run's journal, or go on with it. Raises `LlmError` when another process holds it or it can't be."""
         if not _RUN.fullmatch(run):
             raise LlmError(f"no run has the id {run[:80]!r}; aurora query --resume wants one as it was printed")
@@ -72,14 +70,13 @@ class Journal:
                 f"cannot keep a journal in {folder}: {error.strerror or error}; check AURORA_HOME"
             ) from error
         try:
-            self._begin(about or {})
+            self._begin()
         except OSError as error:
             self._held.release()
             raise LlmError(f"cannot write {self.path}: {error.strerror or error}; check AURORA_HOME") from error
 
-    def _begin(self, about: Mapping[str, Any]) -> None:
+    def _begin(self) -> None:
         header, entries, whole = _read(self.path)
-        self.about = dict(header.about if header else about)
         self.entries: tuple[JournalEntry, ...] = tuple(entries)
         self._waiting: dict[str, deque[JournalEntry]] = defaultdict(deque)
         for entry in entries:
@@ -89,7 +86,7 @@ class Journal:
         os.ftruncate(self._file, whole if header else 0)  # a line that was being written when the run was killed
         os.lseek(self._file, 0, os.SEEK_END)
         if header is None:
-            self._append(Header(run=self.run, about=self.about))
+            self._append(Header(run=self.run))
 
     def replay(self, digest: str) -> JournalEntry | None:
         """The next answer to this question from before the interruption, None when there is none left."""
@@ -131,7 +128,7 @@ def answered(folder: Path, run: str) -> tuple[list[JournalEntry], float]:
 
 
 def _read(path: Path) -> tuple[Header | None, list[JournalEntry], int]:
-    """The header, the calls, and how many bytes are whole lines. What cannot be read ends the reading: it is torn."""
+    """Header, calls, and how many bytes are whole lines; the first that cannot be read ends it: a torn write."""
     header: Header | None = None
     entries: list[JournalEntry] = []
     whole = 0

@@ -1,4 +1,4 @@
-"""The model that a run holds: every call capped before it is made, counted, paid for once, journalled and told."""
+"""Metered model of a run: every call capped before it is made, counted, paid for once, journalled and told."""
 
 from __future__ import annotations
 
@@ -103,11 +103,11 @@ class RunSpending:
         self._wordy[model] = 0 if any_json else self._wordy[model] + 1
 
     def is_wordy(self, model: str) -> bool:
-        """Whether a model answered without JSON so often in a row that it will not do otherwise."""
+        """Circuit breaker: whether a model answered without JSON so often that it is asked for none any more."""
         return self._wordy[model] >= _PATIENCE
 
     def key(self, run: str, digest: str) -> str:
-        """A name for the next call of a run with this question: the same one after an interruption."""
+        """Idempotency key of the next call of a run with this question: the same one after an interruption."""
         ordinal = self._keys[digest]
         self._keys[digest] += 1
         return f"{run}:{digest[:24]}:{ordinal}"

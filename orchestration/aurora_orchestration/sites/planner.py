@@ -1,4 +1,4 @@
-"""A request in words as calls of a site's capabilities: planned by a model, checked before anything is sent (AURA-P).
+"""Planner of a request in words as calls of a site's capabilities: by a model, and checked before any is sent (AURA-P).
 
 A model sees what the manifest declares and the names of values the user gave, never the values: what is secret stays
 here. What it answers is a plan; every step is checked against the manifest, once more when its arguments are known.

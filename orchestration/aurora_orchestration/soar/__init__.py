@@ -1,1 +1,1 @@
-"""The nine phases of a question (AURORA §7): one file each, one orchestrator above them."""
+"""Nine phases of a question (AURORA §7): one file each, one orchestrator above them."""

@@ -1,4 +1,4 @@
-"""Agent cache: what an agent answered before its run was interrupted is not asked of it again."""
+"""Agent cache (memoization): what an agent answered before its run was interrupted is not asked of it again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phase 6: agents work on their subgoals, and every output is verified (AURORA §3.2 step 5, §8.5, App. D).
+"""Phase 6: agents work on subgoals in parallel, by the DAG of these; every output is verified (AURORA §3.2, App. D).
 
 A subgoal starts when those it depends on are done, at most `agents.max_parallel` at once. What scores too low is tried
 again with what it lacked (its own count of retries, App. D loop 2), then by llm-executor; what still scores at least
@@ -90,7 +90,7 @@ async def collect(
     now: Callable[[], float] = time.time,
     seconds: float | None = None,
 ) -> tuple[SubgoalResult, ...]:
-    """Have every subgoal worked on; the results in the order of the plan.
+    """Schedule the agents by the DAG of subgoals; the results in the order of the plan.
 
     `llm` solves, `judge` (else `llm`) verifies. `seconds` are what the run has left: no agent may take more than its
     subgoal's share of them, and one that broke or hung is not waited for again. `learn(agent_id, ok)` is told, in a

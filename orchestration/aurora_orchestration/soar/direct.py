@@ -1,4 +1,4 @@
-"""A simple question answered at once: one call, with what memory has (AURORA §3.2 SIMPLE, §9.9 mode 1)."""
+"""Direct answer to a simple question: one call, with what memory has (AURORA §3.2 SIMPLE, §9.9 mode 1)."""
 
 from __future__ import annotations
 

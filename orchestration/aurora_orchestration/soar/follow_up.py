@@ -1,4 +1,4 @@
-"""Follow-up in a session: a message's signal about the last answer is acted on before anything else (AURORA App. E)."""
+"""Follow-up in a multi-turn conversation: a message's signal about the last answer comes first (AURORA App. E)."""
 
 from __future__ import annotations
 

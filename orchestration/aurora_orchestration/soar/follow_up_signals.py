@@ -43,7 +43,6 @@ _JUDGED = (
 )  # fmt: skip
 """How a judgement on the last answer begins: "I think that is …"."""
 
-_POINTING = frozenset("that this it these those you your i its not".split())
 _MORE = frozenset(
     """what how where why which who when is are does do did can could should would will also now then if for in on the
     a an with i we you it that this there please to about after before as by from at all my our""".split()

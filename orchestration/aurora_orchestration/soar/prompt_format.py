@@ -1,7 +1,7 @@
-"""Prompt format and templates: how a question to a model is written (AURORA §8.1): one JSON object, byte for byte the
-same for the same input.
+"""Prompt templates: the format of a question to a model (AURORA §8.1): one JSON object, the same for the same input.
 
-What comes from outside (query, retrieved code, agents' answers) stands inside `data` only, without secrets.
+What comes from outside (query, retrieved code, agents' answers) stands inside `data` only, against prompt
+injection, without secrets.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def question(
     data: Mapping[str, Any],
     examples: Sequence[Mapping[str, Any]] = (),
 ) -> Ask:
-    """One prompt: `who` is to be played, `task`, `rules`, `examples` and `schema` are ours, `data` is from outside."""
+    """Prompt by the one template: `who` is to be played; all is ours but `data`, which is from outside."""
     body: dict[str, Any] = {"task": task, **rules}
     if examples:
         body["calibration_examples"] = list(examples)

@@ -1,4 +1,4 @@
-"""References of an answer: every place and name that its text says, looked up in the workspace as a reader would.
+"""References of an answer, none of them hallucinated: every place and name it says is looked up in the workspace.
 
 A place (`src/a.py:12-20`, "lines 3 to 9 of a.py") has to be there; the name beside it has to stand there or near it; a
 name written as code has to stand somewhere. What an answer proposes is not looked up: it is not there yet.
@@ -90,7 +90,7 @@ _HOLDS = re.compile(
 
 
 class ReferenceFault(Struct, frozen=True):
-    """A reference that is not so: of which kind, what it says, and what is wrong with it, in words."""
+    """Hallucinated reference, one that is not so: of which kind, what it says, and what is wrong with it, in words."""
 
     kind: Kind
     text: str
@@ -113,7 +113,7 @@ class _Bound(Struct, frozen=True):
 
 
 def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: frozenset[str] = frozenset()) -> LookedUp:
-    """Look up every place and name of a text. Blocks: it reads files.
+    """Look up every place and identifier of a text. Blocks: it reads files.
 
     `known` is text whose names need not stand in the workspace (the question, what was observed elsewhere); files in
     `outside` are no files of it (conversation logs).

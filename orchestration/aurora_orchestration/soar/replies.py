@@ -1,4 +1,4 @@
-"""The shapes of models' answers (AURORA §8.3–8.7). What they conclude is read, compared and never believed."""
+"""Replies of models as structs (AURORA §8.3–8.7). What they conclude is read, compared and never believed."""
 
 from __future__ import annotations
 

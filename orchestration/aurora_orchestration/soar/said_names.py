@@ -1,4 +1,4 @@
-"""Names that a text says as code, and whether they stand somewhere: none of a language's, library's or product's."""
+"""Identifiers that a text says as code, and whether they stand somewhere: none of a language, library or product."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Self-contradictions of an answer: two sentences of which one says that something is so, the other that it is not.
+"""Self-contradictions: inconsistency within an answer: a sentence says that something is so, another that it is not.
 
 "Replies are cached … Replies are not cached"; "it retries 3 times … it retries 5 times". Sentences that name a
 condition, a time or an exception each speak of their own case, and are not held against each other. Pure.

@@ -1,4 +1,4 @@
-"""The skeleton of a decomposition: numbers, ids, references and the order of its dependencies (AURORA §4.2)."""
+"""Structure of a decomposition: numbers, ids, references, topological order of dependencies (AURORA §4.2)."""
 
 from __future__ import annotations
 

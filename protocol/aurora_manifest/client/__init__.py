@@ -1,1 +1,1 @@
-"""A client of sites that publish a manifest: fetch it, call what it declares, read what the site says back (AURA-P)."""
+"""Client of sites that publish a manifest: fetch it, call what it declares, read what the site says back (AURA-P)."""

@@ -1,4 +1,4 @@
-"""A call's arguments: checked against `parameters`, and found again by `parameterMapping` (JSON Schema, RFC 6901)."""
+"""Arguments of a call: checked against `parameters`, and found again by `parameterMapping` (JSON Schema, RFC 6901)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consent: what needs a person's word, and what nobody should see printed (AURA-P "Security model")."""
+"""Consent: calls that need human confirmation, and what nobody should see printed (AURA-P "Security model")."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def words(name: str) -> list[str]:
 
 
 def destructive(capability: Capability) -> str | None:
-    """Why calling it may destroy something, or None: its method is DELETE, or its id says so."""
+    """Why a call needs confirmation, as it may destroy something, or None: its method is DELETE, or its id says so."""
     if capability.method is not None and capability.method.value == "DELETE":
         return "its method is DELETE"
     said = next((word for word in words(capability.name) if word in _DESTRUCTIVE), None)

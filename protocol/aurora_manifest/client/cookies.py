@@ -1,4 +1,4 @@
-"""The cookies of a site between two calls: one jar per origin, in the format curl reads and writes."""
+"""Cookies of a site between two calls: one jar per origin, in the format curl reads and writes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOCALHOST, _AS_PYTHON_HAS_IT = "localhost", "localhost.local"
 
 
 class _Policy(DefaultCookiePolicy):
-    """Sends `Secure` cookies to this machine over http as well, as browsers and curl do: nobody is on the way."""
+    """Cookie policy: `Secure` ones go to this machine over http as well, as in browsers and curl."""
 
     def return_ok_secure(self, cookie: Cookie, request: Request) -> bool:
         return super().return_ok_secure(cookie, request) or origin_of(parse_url(request.get_full_url())).loopback

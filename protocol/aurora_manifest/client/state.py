@@ -1,4 +1,4 @@
-"""The `AURA-State` header: what a site says it would allow now. Advice, never permission (AURA-P "Core Concepts")."""
+"""State header (`AURA-State`): what a site would allow now. Advice, never permission (AURA-P "Core Concepts")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests with bounds: size, time, redirects and origins are checked on the way, whatever the site does."""
+"""Transport of requests, with bounds: size, time, and redirects that never leave the site (no SSRF through them)."""
 
 from __future__ import annotations
 
@@ -192,6 +192,7 @@ async def _follow(
 
 
 def _check_redirect(first: Origin, source: URL, target: URL, policy: RequestPolicy) -> None:
+    """Raise CallBlocked for a redirect to plain http or to another site (no SSRF by a site's word)."""
     if source.scheme == "https" and target.scheme == "http":
         raise CallBlocked(f"{source}: redirects from https to plain http ({target}); ask the site's owner to mend it")
     if origin_of(target) != first and not policy.cross_origin:

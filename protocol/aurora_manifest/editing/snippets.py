@@ -37,7 +37,7 @@ Tree = dict[str, "Tree"] | list["Tree"] | str | int | bool | None | Hole | Brace
 
 
 class Writer:
-    """Writes trees, numbering their holes in the order of the text. `unit` is one step of indentation."""
+    """Writer of trees that numbers their holes in the order of the text. `unit` is one step of indentation."""
 
     def __init__(self, unit: str, line_end: str, *, snippets: bool) -> None:
         self._unit = unit

@@ -1,4 +1,4 @@
-"""A JSON document with the exact place of everything in it, whole or broken (RFC 8259).
+"""JSON document with the exact place of everything in it, whole or broken (RFC 8259).
 
 Places are code point offsets into `JsonDocument.text`; `lines` turns them into LSP positions. Nodes hold no link to
 their parent, so that a document of many nodes is freed at once: `place` finds the way down from the root.
@@ -31,7 +31,7 @@ _INDEX = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
 class Problem(Struct, frozen=True, gc=False):
-    """Something in the text that JSON does not allow, and where; `instead` is what was meant, where that is clear.
+    """Syntax error: what JSON does not allow, and where; `instead` is what was meant, where that is clear.
 
     `certain` tells that nothing else can have been meant: the text says with `instead` what it was read as.
     """
@@ -183,11 +183,6 @@ class JsonDocument:
                 within = None
             else:
                 return NodePlace(tuple(path), node, within, False)
-
-    def node_at(self, offset: int) -> Node | None:
-        """The innermost node around `offset`."""
-        place = self.place(offset)
-        return place.node if place else None
 
     def pointer_at(self, offset: int) -> str:
         """The JSON Pointer of what holds the character at `offset`; outside the root value, the whole document's."""

@@ -1,4 +1,4 @@
-"""The rules a manifest is checked by. One function per rule; its docstring is its documentation.
+"""Rules that a manifest is checked by. One function per rule; its docstring is its documentation.
 
 Start reading in `registry`. `python -m aurora_manifest.rules` writes the page of all of them.
 """

@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema: what each one's value must be, which types it is for, and which dialects have it."""
+"""Keywords of JSON Schema: what each one's value must be, which types it is for, and which dialects have it."""
 
 from __future__ import annotations
 

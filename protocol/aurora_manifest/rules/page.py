@@ -1,4 +1,4 @@
-"""The catalogue of rules for people: each rule's documentation, and the one page of all of them."""
+"""Page of all rules for people, and each rule's documentation."""
 
 from __future__ import annotations
 

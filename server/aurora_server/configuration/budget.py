@@ -1,4 +1,4 @@
-"""The one budget of this user, as their settings have it."""
+"""Budget of this user, the one there is, as their settings have it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sections that say how questions are answered, as one `SoarSettings` (AURORA Appendix C)."""
+"""Sections that say how questions are answered, as one `SoarSettings` (AURORA Appendix C)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One section of configuration as a struct: what files say, with what `AURORA_*` variables say laid over it."""
+"""Values of one section of configuration as a struct: what files say, and over it what `AURORA_*` variables say."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The daemon: one per user, its address, listener, log and life."""
+"""Daemon: one per user, its address, listener, log and life."""

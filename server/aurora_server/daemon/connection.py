@@ -114,14 +114,14 @@ GOODBYE = 0.3
 
 
 class ByteSource(Protocol):
-    """Where a session's bytes come from: `asyncio.StreamReader`, or something that reads like it."""
+    """Source of a session's bytes: `asyncio.StreamReader`, or something that reads like it."""
 
     async def read(self, n: int = -1, /) -> bytes:
         """At most `n` bytes, at least one; none at the end."""
 
 
 class ClientConnection:
-    """Serves one connection until it ends. `number` tells sessions apart in the log."""
+    """Connection of one client, served until it ends. `number` tells sessions apart in the log."""
 
     def __init__(self, source: ByteSource, writer: asyncio.StreamWriter, core: Core, number: int) -> None:
         self._source = source
@@ -161,6 +161,7 @@ class ClientConnection:
             logger.info("session ended", extra={"session": self._number, "reason": self._ending, "lasted_s": lasted})
 
     async def _read(self) -> None:
+        """Read to the end, with backpressure: of a client that takes nothing, no more is read meanwhile."""
         decoder = Decoder()
         try:
             while data := await self._source.read(READ_SIZE):

@@ -1,4 +1,4 @@
-"""The daemon's log: one JSON object per line, rotated, written off the event loop.
+"""Log of the daemon: one JSON object per line, rotated, written off the event loop.
 
 What must not get in: document text, message bodies, queries. pygls logs whole messages, so it is silenced, and all that
 is worth knowing about a session is logged by us. Unexpected errors are logged with their frames; what they *say* may

@@ -1,4 +1,4 @@
-"""Endpoint of the daemon: who may be the daemon of a home, and where it listens: lock file, socket, info file.
+"""Endpoint of the daemon, of which a home has a single instance: lock file, socket, info file.
 
 The lock decides. Whoever holds it may clear away a socket left by a daemon that was killed; nobody else touches it.
 On Windows the socket is a loopback TCP port with a secret (untested there).

@@ -1,4 +1,4 @@
-"""Takes in connections: whose are they, are there too many; and a session for each."""
+"""Listener that takes in connections: whose are they, are there too many; and a session for each."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ _FULL = (
 
 
 class Listener:
-    """Serves an endpoint's connections. The session code, half a second of imports, is loaded beside the accepting."""
+    """Listener at an endpoint, which serves its connections.
+
+    The session code, half a second of imports, is loaded beside the accepting.
+    """
 
     def __init__(self, endpoint: Endpoint, core: Core) -> None:
         self._endpoint = endpoint
@@ -138,7 +141,7 @@ class Listener:
 
 
 class _Complaints:
-    """Tells what goes wrong beside any request; of connections that cannot be accepted, once a minute."""
+    """Log of what goes wrong beside any request; of connections that cannot be accepted, once a minute."""
 
     def __init__(self) -> None:
         self._told = -TELL_EVERY

@@ -1,4 +1,4 @@
-"""One session over standard input and output, in this process and without a daemon (`aurora lsp --standalone`)."""
+"""Standalone session over standard input and output, in this process, without a daemon (`aurora lsp --standalone`)."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _can_be_waited_for(descriptor: int) -> bool:
 
 
 class _FileStream:
-    """Reads a redirected file as a stream. Reading from a file never waits for anybody."""
+    """Stream of a redirected file. Reading from a file never waits for anybody."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

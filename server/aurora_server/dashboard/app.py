@@ -1,4 +1,4 @@
-"""The little web server: one page, its files, and a stream of what changed. Only who has the token sees anything.
+"""Web server of the dashboard: a page, its files, and server-sent events of what changed, for whoever has the token.
 
 A page of another origin cannot read it (no CORS), frame it, or make the browser send the cookie (SameSite=Strict); a
 name that resolves to 127.0.0.1 is refused by its Host header.
@@ -117,7 +117,7 @@ def application(pictures: PictureCache, page: Page, token: str, port: int) -> St
 
 
 class SafeHeaders:
-    """Puts the headers that keep a page to itself on every answer."""
+    """Security headers, on every answer, that keep a page to itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

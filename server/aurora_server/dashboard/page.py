@@ -1,4 +1,4 @@
-"""The page and its sections, rendered from a picture. Whatever a repository or an agent said is escaped."""
+"""Page and its sections, rendered from a picture. Whatever a repository or an agent said is escaped."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Page:
 
 
 class Pagination(Struct, frozen=True):
-    """Which part of the deliverables is shown, counted from 1: `first` to `last` of all, page `number` of `count`."""
+    """Pagination of the deliverables shown, counted from 1: `first` to `last` of all, page `number` of `count`."""
 
     first: int
     last: int

@@ -1,4 +1,4 @@
-"""The daemon's answers, made into a picture. Everything here blocks, so it runs in a thread."""
+"""Picture builder: the daemon's answers made into a picture. Everything here blocks, so it runs in a thread."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class _Listed(Struct):
 
 
 class PictureReader:
-    """Asks the daemon, on one session that is opened when it is first needed. One thread at a time. With `team`, how
+    """Reader of the daemon, on one session, opened when it is first needed. One thread at a time. With `team`, how
     deliverables went is told of every repository that this machine has a record of.
     """
 

@@ -1,4 +1,4 @@
-"""The dashboard's life: a port of this machine, a page that leads there, an end with Ctrl-C."""
+"""Server of the dashboard: a port of this machine, a page that leads there, an end with Ctrl-C."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ KINDS = ("change", "run")
 
 
 class View(Struct, frozen=True):
-    """What is asked for. Empty is everything; `start` and `end` are days (`2026-11-23`) of this machine's clock."""
+    """Filter of a page. Empty is everything; `start` and `end` are days (`2026-11-23`) of this machine's clock."""
 
     change: str = ""
     q: str = ""

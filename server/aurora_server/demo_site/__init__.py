@@ -1,1 +1,1 @@
-"""A small site that publishes a manifest, to try clients on: log in, posts, a profile (AURA-P "Security model")."""
+"""Demo site that publishes a manifest, to try clients on: log in, posts, a profile (AURA-P "Security model")."""

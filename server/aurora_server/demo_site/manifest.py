@@ -1,4 +1,4 @@
-"""The demo site's manifest, and what follows from it: routes, parameter schemas, who may call what."""
+"""Manifest of the demo site, and what follows from it: routes, parameter schemas, who may call what."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The posts of the demo site. In memory, gone with the process."""
+"""Posts of the demo site. In memory, gone with the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo site as an ASGI application: what holds for every request, then the capability's own answer."""
+"""Site of the demo as an ASGI application: what holds for every request, then the capability's own answer."""
 
 from __future__ import annotations
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def register(server: AuroraServer) -> None:
-    """Answer `textDocument/codeLens` and `codeLens/resolve`, and ask for a refresh when lenses are switched."""
+    """Register the code lens provider, with `codeLens/resolve`, and a refresh when lenses are switched."""
     server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))(code_lenses)
     server.feature(types.CODE_LENS_RESOLVE)(resolve)
 
 
 async def code_lenses(ls: AuroraServer, params: types.CodeLensParams) -> list[types.CodeLens]:
-    """Code lenses of a file: one for each definition that has something to say; words come with `codeLens/resolve`."""
+    """Code lens provider of a file: a lens for each definition with something to say; `codeLens/resolve` words it."""
     uri = params.text_document.uri
     if not ls.preferences.code_lens:
         return []

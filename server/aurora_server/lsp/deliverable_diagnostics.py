@@ -41,7 +41,7 @@ Report = types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocum
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """Something about a deliverable that a person should look at; `code` names what."""
+    """Trouble of a deliverable that a person should look at; `code` names what."""
 
     code: str
     message: str

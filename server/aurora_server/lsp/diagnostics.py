@@ -80,7 +80,7 @@ def _diagnostic(finding: Finding, snapshot: Snapshot) -> types.Diagnostic:
 
 
 class _Pushing:
-    """Checks a session's open documents and publishes what it finds, at most one check per document at a time."""
+    """Publisher of diagnostics: checks a session's open documents, at most one check per document at a time."""
 
     def __init__(self, server: AuroraServer) -> None:
         self._ls = server

@@ -1,4 +1,4 @@
-"""`aurora/doctor` and `aurora/repair`: what is wrong in a session's folders, and mending what can be mended."""
+"""Health check of a session's folders (`aurora/doctor`), and repair of what can be mended (`aurora/repair`)."""
 
 from __future__ import annotations
 

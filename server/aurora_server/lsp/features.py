@@ -1,4 +1,4 @@
-"""All features of a session, and a server object that has them."""
+"""Features of a session, and a server object that has all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `aurora/memory/*` requests: what was learned, carried from one memory to another."""
+"""Memory requests `aurora/memory/*`: what was learned, carried from one memory to another."""
 
 from __future__ import annotations
 

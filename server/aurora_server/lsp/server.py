@@ -1,4 +1,4 @@
-"""The server object of one session: pygls' registry and documents, our folders, preferences and background tasks."""
+"""Server object of one session: pygls' registry and documents, our folders, preferences and background tasks."""
 
 from __future__ import annotations
 

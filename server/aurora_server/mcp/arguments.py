@@ -1,4 +1,4 @@
-"""A tool's arguments, as models send them, and the JSON Schemas that tell clients what they are."""
+"""Arguments of a tool, as models send them, and the JSON Schemas that tell clients what they are."""
 
 from __future__ import annotations
 

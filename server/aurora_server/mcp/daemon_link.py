@@ -1,4 +1,4 @@
-"""The MCP server's session with the daemon: many requests at once, cancellation, and requests the other way round."""
+"""Link of the MCP server to the daemon: many requests at once, cancellation, and requests the other way round."""
 
 from __future__ import annotations
 

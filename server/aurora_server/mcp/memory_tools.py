@@ -1,4 +1,4 @@
-"""The tools that ask memory, and the one that tells it something."""
+"""Memory tools: those that ask memory, and the one that tells it something."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stages of a run as MCP progress: in order, each further than the one before (AURORA §9.6)."""
+"""Progress of a run over MCP: its stages in order, each further than the one before (AURORA §9.6)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LAST_WORDS = 1.0
 
 
 class ProgressReporter:
-    """Tells the client how a call goes. One that gave no token is told nothing.
+    """Progress reporter, which tells the client how a call goes. One that gave no token is told nothing.
 
     Quiet: that a stage has ended; normal: everything in a sentence; verbose: with scores, checks and costs as JSON.
     """

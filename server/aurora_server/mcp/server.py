@@ -1,4 +1,4 @@
-"""One MCP client on standard input and output, served from the daemon until it leaves (AURORA §9.6)."""
+"""Server of one MCP client on standard input and output, fed from the daemon until it leaves (AURORA §9.6)."""
 
 from __future__ import annotations
 

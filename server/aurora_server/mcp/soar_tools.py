@@ -1,4 +1,4 @@
-"""The tools that ask the nine phases, all of them or one at a time (AURORA §9.6)."""
+"""SOAR tools, which ask the nine phases, all of them or one at a time (AURORA §9.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One LSP converter for all sessions: building it, and its first use, cost tens of milliseconds."""
+"""Converter of LSP types, one for all sessions: building it, and its first use, cost tens of milliseconds."""
 
 from __future__ import annotations
 

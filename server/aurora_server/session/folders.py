@@ -1,4 +1,4 @@
-"""The workspace folders of one session: several roots, nested ones included, that come and go."""
+"""Folders of one session's workspace: several roots, nested ones included, that come and go."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One workspace: its memory, indexer, deliverables and questions, behind one object (`workspace.Workspace`)."""
+"""Workspace: its memory, indexer, deliverables and questions, behind one object (`workspace.Workspace`)."""

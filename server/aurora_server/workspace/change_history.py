@@ -23,7 +23,7 @@ STASHES = ("log", "--walk-reflogs", "--format=%H", "refs/stash", "--")
 
 
 class WorkspaceGit:
-    """Asks git of the repository that the workspace at `root` is in; of none it says that there is nothing."""
+    """Git of the repository that the workspace at `root` is in; of none it says that there is nothing."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -1,5 +1,6 @@
-"""The answer to `criteria` of `aurora/deliverable`: what a spec asks for, what shows whether it is met, and what of the
-metrics nothing tells.
+"""Criteria of a deliverable, as `aurora/deliverable` answers: what its spec asks for, and what shows whether it is met.
+
+What of the metrics nothing tells is said beside them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Noticing deliverables: the indexer's changes, commits and hooks are looked at, and what is new of them is recorded.
+"""Detection of deliverables in a workspace: what is new in its changes, commits and hooks is recorded as events.
 
 One task per workspace works off what others only note: paths, test runs, that HEAD may have moved. Files are read in
 threads; a save outside of specs costs a look at its name and, while something is open, one at the branch.
@@ -62,7 +62,7 @@ class _PendingChanges(Struct):
 
 
 class DeliverableDetection:
-    """Watches over one workspace's deliverables. `close` it before the store. Belongs to the event loop's thread."""
+    """Detection of one workspace's deliverables. `close` it before the store. Belongs to the event loop's thread."""
 
     def __init__(
         self,

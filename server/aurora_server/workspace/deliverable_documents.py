@@ -1,4 +1,4 @@
-"""The answers to `aurora/metrics` and `aurora/report` as plain documents, in snake_case."""
+"""Documents that answer `aurora/metrics` and `aurora/report`, plain and in snake_case."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Brought(Struct, frozen=True):
-    """What a request brings: events, what of it is none, as it is told back, and words on what was left out."""
+    """Import of a request: events, what of it is none, as it is told back, and words on what was left out."""
 
     events: Sequence[Event] = ()
     refused: Sequence[dict[str, Any]] = ()

@@ -1,4 +1,4 @@
-"""`aurora doctor` for one workspace: what is wrong, how to mend it, and why files are left out."""
+"""Health check of one workspace (`aurora doctor`): what is wrong, how to mend it, and why files are left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run of the orchestrator as `aurora/query` answers it, and its stages as they are told meanwhile."""
+"""Query documents: a run of the orchestrator as `aurora/query` answers it, and its stages as they are told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of the orchestrator adds to the instruments of questions (AURORA §9.4); no word of the question. Pure."""
+"""Query telemetry: a run added to the instruments of questions (AURORA §9.4); no word of the question. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question to one workspace's memory: parsed here, asked of code, documents and reasoning in one call, told in words.
+"""Recall of one workspace: a question parsed here, asked of code, documents and reasoning in one call, told in words.
 
 The way of a recall: `RecallParams` → `Question` (parsed once) → `find` on the reader's thread → hits with their texts →
 `Recalled` for the wire.

@@ -87,7 +87,7 @@ class ShownChunks:
 
 
 class RecallUses:
-    """What becomes of a workspace's recalls, written down as accesses. Belongs to the event loop's thread."""
+    """Uses of a workspace's recalls, written down as accesses. Belongs to the event loop's thread."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
         self._store = store

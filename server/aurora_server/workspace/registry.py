@@ -1,4 +1,4 @@
-"""The workspaces this daemon has open: one per root, shared by all sessions, closed some time after the last left."""
+"""Registry of open workspaces: one per root, shared by all sessions, closed some time after the last left."""
 
 from __future__ import annotations
 

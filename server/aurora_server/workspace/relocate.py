@@ -1,4 +1,4 @@
-"""A workspace that was moved, renamed or cloned anew, and the memory it had: found by its repository's first commit.
+"""Relocation: the memory of a workspace that was moved, renamed or cloned anew, by its repository's first commit.
 
 Nothing is adopted by itself: two clones may be two pieces of work. Doctor and `aurora index` only say what there is.
 """

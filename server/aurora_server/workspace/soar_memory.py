@@ -1,4 +1,4 @@
-"""A workspace's memory as a run of the orchestrator sees it: what is recalled comes with its text, within a budget."""
+"""SOAR memory: a workspace's memory as a run sees it: what is recalled comes with its text, within a budget."""
 
 from __future__ import annotations
 

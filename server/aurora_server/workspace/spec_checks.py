@@ -22,7 +22,7 @@ from aurora_server.workspace.titles_of_tests import placed_titles, test_titles
 
 
 class SpecChecks:
-    """Looks at specs in the workspace at `root`, and at the tests that its index knows."""
+    """Checks of specs in the workspace at `root`, and at the tests that its index knows."""
 
     def __init__(self, root: Path, store: Store, specs: Specs, open_: OpenDeliverables) -> None:
         self._root = root

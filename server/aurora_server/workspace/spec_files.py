@@ -1,4 +1,4 @@
-"""The specs of one workspace: which path belongs to which, by name alone, and what is seen of each."""
+"""Spec files of one workspace: which path belongs to which spec, by name alone, and what is seen of each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def plugged_detectors() -> Mapping[str, detectors.GuardedDetector]:
 
 
 class Specs:
-    """Knows specs by source and key: a change's or feature's id, or the path of a document. Reading blocks."""
+    """Specs by source and key: a change's or feature's id, or the path of a document. Reading blocks."""
 
     def __init__(self, root: Path, settings: DetectSettings) -> None:
         self._root = root

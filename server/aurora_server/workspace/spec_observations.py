@@ -30,7 +30,7 @@ ASK_AGAIN = 2.0
 
 
 class SpecObservations:
-    """What was seen of the specs of the workspace at `root`, and since when one is gone. `branch` answers HEAD's."""
+    """Observations of the specs of the workspace at `root`, and since when one is gone. `branch` answers HEAD's."""
 
     def __init__(
         self,

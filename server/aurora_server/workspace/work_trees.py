@@ -1,4 +1,4 @@
-"""Work trees of one repository: a new one starts from a sibling's index, and a removed one leaves what it learned.
+"""Work trees (git worktrees) that share an index: a new one starts from a sibling's, a removed one leaves what it knew.
 
 Work trees share their common git directory, so whose they are is not a guess. A folder cannot claim to be one: git
 keeps in the common directory which folders are its work trees, and what a `.git` file says counts only if that agrees.

@@ -1,4 +1,4 @@
-"""One workspace: its memory, its indexer, and every question that can be asked of them."""
+"""Workspace: one root's memory, its indexer, and every question that can be asked of them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import pytest
 from aurora_indexer.files import skips
 from aurora_indexer.files.ignore import IgnoreRules
 from aurora_indexer.files.safe_read import file_mark
-from aurora_indexer.files.scan import FoundFile, Limits, find_file, is_indexable, scan, walk
+from aurora_indexer.files.scan import FoundFile, Limits, find_file, scan, walk
 from aurora_indexer.files.skips import Skip
 
 LIMITS = Limits()
@@ -78,8 +78,8 @@ def test_linked_folders_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
     rules = IgnoreRules(tmp_path)
     assert [file.path for file in scan(tmp_path, LIMITS, rules).files] == ["real/a.py"]
-    skip = is_indexable(rules, "link/a.py", LIMITS)
-    assert skip is not None
+    skip = find_file(rules, "link/a.py", LIMITS)
+    assert isinstance(skip, Skip)
     assert skip.reason == "symlink"
 
 
@@ -97,8 +97,8 @@ def test_names_that_are_not_utf8_are_told_and_survive_encoding(tmp_path: Path) -
     assert [file.path for file in result.files] == ["naïve/é.py"]
     assert {skip.path for skip in result.skips} == {"caf\\xe9.py", "d\\xff"}
     assert all(skip.reason == "name-encoding" and skip.path.encode() for skip in result.skips)
-    skip = is_indexable(rules, os.fsdecode(b"caf\xe9.py"), LIMITS)
-    assert skip is not None
+    skip = find_file(rules, os.fsdecode(b"caf\xe9.py"), LIMITS)
+    assert isinstance(skip, Skip)
     assert skip.reason == "name-encoding"
 
 
@@ -108,7 +108,7 @@ def test_scripts_without_suffix_count_when_they_say_what_they_are(tmp_path: Path
     assert scan(tmp_path, LIMITS).files == []
     script.chmod(0o755)
     assert [file.path for file in scan(tmp_path, LIMITS).files] == ["bin/tool"]
-    assert is_indexable(IgnoreRules(tmp_path), "bin/tool", LIMITS) is None
+    assert isinstance(find_file(IgnoreRules(tmp_path), "bin/tool", LIMITS), FoundFile)
 
 
 def test_single_files_get_the_verdict_of_the_walk(tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ def test_single_files_get_the_verdict_of_the_walk(tmp_path: Path) -> None:
     assert reasons["gen/b.py"] == reasons["c.tmp.py"] == reasons["node_modules/f.js"] == "ignored"
     assert reasons["clone/g.py"] == "nested-repository"
     assert reasons["h.unknown"] == "no-language"
-    gone = is_indexable(rules, "d/gone.py", LIMITS)
-    assert gone is not None
+    gone = find_file(rules, "d/gone.py", LIMITS)
+    assert isinstance(gone, Skip)
     assert gone.reason == "gone"
 
 

@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 from aurora_orchestration.llm.completion import ModelReply
 from aurora_orchestration.llm.journal import JournalEntry, Journal
-journal = Journal(Path(sys.argv[1]), "run-1", {"query": "why?"})
+journal = Journal(Path(sys.argv[1]), "run-1")
 for number in range(100_000):
     reply = ModelReply(text="x" * 5000, model="m", provider="p")
     journal.record(JournalEntry(key=f"k{number}", digest=str(number), phase="verify", usd=0.01, reply=reply))
@@ -35,12 +35,11 @@ def entry(digest: str, text: str = "x", usd: float = 0.5) -> JournalEntry:
 
 
 def test_answers_come_back_in_their_order_and_once(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, "run", {"query": "q"})
+    journal = Journal(tmp_path, "run")
     for each in (entry("a", "1"), entry("b", "2"), entry("a", "3")):
         journal.record(each)
     journal.close()
-    again = Journal(tmp_path, "run", {"query": "another"})
-    assert again.about == {"query": "q"}
+    again = Journal(tmp_path, "run")
     told = [found.reply.text if (found := again.replay(digest)) and found.reply else None for digest in "abaab"]
     assert told == ["1", "2", "3", None, None]
     again.close()
@@ -73,8 +72,8 @@ def test_a_torn_line_is_dropped_and_written_over(tmp_path: Path) -> None:
 def test_a_journal_that_never_began_begins_anew(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "run.jsonl").write_bytes(content)
     assert answered(tmp_path, "run")[0] == []
-    journal = Journal(tmp_path, "run", {"query": "q"})
-    assert (journal.about, journal.entries) == ({"query": "q"}, ())
+    journal = Journal(tmp_path, "run")
+    assert journal.entries == ()
     journal.record(entry("a"))
     journal.close()
     assert [each.digest for each in answered(tmp_path, "run")[0]] == ["a"]
@@ -95,7 +94,7 @@ def test_killed_in_the_middle_of_writing(tmp_path: Path) -> None:
     assert told <= len(entries) <= told + 1, "all that was told of, and perhaps one that was not"
     assert abs(heard - time.time()) < 60
     with contextlib.closing(Journal(tmp_path, "run-1")) as again:
-        assert (again.about, len(again.entries)) == ({"query": "why?"}, len(entries))
+        assert len(again.entries) == len(entries)
 
 
 def test_a_run_that_ended_leaves_nothing(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Runs whichever agent on a task: by its type, within its time, as one envelope, whatever happens."""
+"""Dispatch of a task to whichever agent: by its type, within its timeout, as one envelope, whatever happens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Environment of an agent's process: what an agent's process sees of the daemon's environment: little, and no key."""
+"""Environment variables of an agent's child process: few of the daemon's, those that it declares, and no key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent behind an HTTP endpoint: the task is POSTed as JSON, the answer is the response's body.
+"""HTTP endpoint as an agent: the task is POSTed as JSON, the answer is the response's body.
 
 Only https, or plain http on this machine; redirects stay within the same site (`manifest.client.transport`). An answer
 of `{"question": "…"}` is put to the user, and the task is sent again with question and answer in `interactions`.

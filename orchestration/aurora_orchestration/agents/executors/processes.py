@@ -1,4 +1,4 @@
-"""A process of an agent, under its supervisor: started, written to, read from line by line, and ended for certain."""
+"""Process of an agent, under its supervisor: started, written to, read from line by line, and ended for certain."""
 
 from __future__ import annotations
 

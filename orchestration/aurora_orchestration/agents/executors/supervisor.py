@@ -1,4 +1,4 @@
-"""Runs one agent and ends with it: a small program of its own, standard library only, started with `python -I`.
+"""Supervisor that runs one agent and ends with it: a program of its own, standard library only (`python -I`).
 
     supervisor.py LIFELINE GRACE CPU_SECONDS COMMAND [ARGUMENT…]
 

@@ -1,1 +1,1 @@
-"""The shapes in which tools keep their agents: one file per shape, each turning text into agents and notices."""
+"""Formats in which tools keep their agents: one file per format, each turning text into agents and notices."""

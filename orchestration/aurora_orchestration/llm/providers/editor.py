@@ -1,4 +1,4 @@
-"""The connected editor's own model, asked over the editor's own connection; the server implements `EditorModel`."""
+"""Editor's own model, asked over the editor's own connection; the server implements `EditorModel`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTTP client under the providers' SDKs: bounded answers, no redirects, no connection kept behind a call."""
+"""HTTP client under the providers' SDKs: bounded answers, no redirects, no connection kept behind a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Retry with exponential backoff: what failed in passing is tried again, for so long and no longer."""
+"""Retry with exponential backoff of what failed in passing: rate limiting by a provider, a lost connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rename: a capability id or a parameter, everywhere it is named."""
+"""Rename provider: a capability id or a parameter, everywhere it is named."""
 
 from __future__ import annotations
 

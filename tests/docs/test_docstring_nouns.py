@@ -1,0 +1,48 @@
+"""First words of docstrings: a module's says what it is, by a noun that a reader would search for."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+NOUNS_IN_ING = {
+    *("Editing", "Embedding", "Folding", "Formatting", "Leading", "Learning", "Nothing", "Parsing", "Pending"),
+    *("Ranking", "Spreading", "Tracking"),
+}
+"""Those that name a thing or a property of one, as in "Folding ranges"."""
+
+_NO_NOUN = re.compile(
+    r"(?:An?|The|One|Every|All|Some|What|Whether|Which|Who|Whose|Why|How|Where|When"
+    r"|Asks?|Builds?|Checks? whether|Does|Gets?|Gives?|Keeps?|Makes?|Reads?|Runs|Says?|Takes?|Tells?|Writes?)\b"
+)
+_ING = re.compile(r"([A-Z]\w*ing)\b")
+
+
+@cache
+def first_lines() -> dict[str, str]:
+    """First line of each module's docstring; empty where there is none."""
+    found = {}
+    for path in sorted(ROOT.glob("*/aurora_*/**/*.py")):
+        said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        found[path.relative_to(ROOT).as_posix()] = said.partition("\n")[0]
+    return found
+
+
+def begins_with_a_noun(line: str) -> bool:
+    """Whether a line does, as far as its first word tells; what stands in backticks is a name."""
+    verb = _ING.match(line)
+    return bool(line) and not _NO_NOUN.match(line) and (verb is None or verb[1] in NOUNS_IN_ING)
+
+
+def test_a_module_says_what_it_is() -> None:
+    assert len(first_lines()) > 500, "the packages were not found"
+    assert {path: line for path, line in first_lines().items() if not begins_with_a_noun(line)} == {}
+
+
+def test_what_begins_otherwise_is_known() -> None:
+    for line in ("What is kept.", "The store: one file.", "A client.", "Noticing changes.", "Runs an agent.", ""):
+        assert not begins_with_a_noun(line)
+    for line in ("Store of chunks.", "`aurora who`: who knows.", "Folding ranges: objects.", "Whatever."):
+        assert begins_with_a_noun(line)
