@@ -21,6 +21,7 @@ from aurora_manifest.json.pointers import from_pointer, to_pointer
 from aurora_manifest.model import Capability, Manifest
 from aurora_manifest.templates import Expression, Template
 from aurora_protocol import CallBlocked, SiteError
+from aurora_protocol.spelling import OF_FEW, closest
 
 if TYPE_CHECKING:
     from httpx2 import URL
@@ -66,11 +67,9 @@ def find_capability(manifest: Manifest, name: str) -> Capability:
     capability = manifest.capabilities.get(name)
     if capability is not None:
         return capability
-    from difflib import get_close_matches
-
     names = list(manifest.capabilities)
-    near = get_close_matches(name, names, 1) or names[:10]
-    told = f"it has {', '.join(near)}" if near else "it has none"
+    near = closest(name, names, OF_FEW)
+    told = f"it has {near or ', '.join(names[:10])}" if names else "it has none"
     raise SiteError(f'the manifest has no capability "{name}": {told}')
 
 
