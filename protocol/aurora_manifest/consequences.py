@@ -47,6 +47,13 @@ def without_consequences(findings: Sequence[Finding]) -> list[Finding]:
     }
     refused = {each.path for each in by_rule.get("parameters-schema", ())}
     unmapped = {_part(each.path) for each in by_rule.get("template-variable-unmapped", ())}
+    strayed = tuple(
+        told
+        for each in by_rule.get("template-variable-unmapped", ())
+        if "; did you mean " in each.message
+        for name in [quoted(_plain(_step(each.path, 1)))]
+        for told in (f"{name} goes to ", f" is not where {name} goes: ")
+    )
     outside: dict[str, list[str]] = {}
     kept: list[Finding] = []
     for each in findings:
@@ -62,13 +69,14 @@ def without_consequences(findings: Sequence[Finding]) -> list[Finding]:
             or (each.rule == "path-variable-optional" and _part(each.path) in required)
             or (each.rule == "parameters-keyword" and each.path in refused)
             or (each.rule == "parameter-not-sent" and _part(each.path) in unmapped)
+            or (each.rule == "resource-uri-pattern" and any(told in each.message for told in strayed))
         ):
             kept.append(each)
     told: set[str] = set()
     for place, each in enumerate(kept):
         if each.rule == "schema-required" and each.path in outside and each.path not in told:
             told.add(each.path)
-            names_outside = ", ".join(quoted(name.replace("~1", "/").replace("~0", "~")) for name in outside[each.path])
+            names_outside = ", ".join(quoted(_plain(name)) for name in outside[each.path])
             kept[place] = replace(each, message=f"{each.message}; {names_outside} beside it has no meaning here")
     return kept
 
@@ -85,6 +93,10 @@ def _hides_references(each: Finding) -> bool:
 def _step(path: str, place: int) -> str:
     steps = path.split("/")[1:]
     return steps[place] if len(steps) > place else ""
+
+
+def _plain(step: str) -> str:
+    return step.replace("~1", "/").replace("~0", "~")
 
 
 def _part(path: str) -> str:

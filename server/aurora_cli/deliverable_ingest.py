@@ -207,19 +207,29 @@ def _requests(stream: Any, name: str) -> Iterator[dict[str, Any]]:
         content = first + stream.read(MAX_DOCUMENT + 1 - len(first))
         if len(content) > MAX_DOCUMENT:
             raise click.BadParameter(f"{name} is larger than {MAX_DOCUMENT >> 20} MiB; give JSON lines")
-        yield {"action": "ingest", "document": _document(content, name)}
+        for document in _documents(content, name):
+            yield {"action": "ingest", "document": document}
         return
     yield from _batches(_lines(first, stream))
 
 
-def _document(content: bytes, name: str) -> Any:
-    """A JSON document, or the text of what begins like none: the daemon knows what else issues are exported as."""
+def _documents(content: bytes, name: str) -> list[Any]:
+    """A JSON document, several, one a line, or the text of what begins like none.
+
+    The daemon knows what else issues are exported as.
+    """
     text = content.decode("utf-8-sig", "replace")
     if text.lstrip()[:1] not in ("{", "["):
-        return text
+        return [text]
     try:
-        return json.loads(text)
+        return [json.loads(text)]
     except (ValueError, RecursionError) as error:
+        try:
+            each_line = [json.loads(line) for line in text.split("\n") if line.strip()]
+        except (ValueError, RecursionError):
+            each_line = []
+        if each_line and all(isinstance(each, dict) for each in each_line):
+            return each_line
         raise click.BadParameter(f"{name} is neither JSON lines of events nor one JSON document: {error}") from error
 
 

@@ -9,6 +9,7 @@ import re
 import pytest
 
 from aurora_manifest.findings import Finding
+from aurora_manifest.fix_all import edited
 from aurora_manifest.json.scanner import parse
 from tests.manifests import check, manifest, reference_manifests
 
@@ -62,6 +63,42 @@ def test_a_bracket_too_many_is_told_where_it_is(text: str) -> None:
             continue
         broken = "\n".join([*lines[:number], f"{space}}}", *lines[number:]])
         assert told(text, broken, number).message == '"}" closes nothing'
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_bracket_too_many_takes_its_comma_with_it(text: str) -> None:
+    lines = text.split("\n")
+    for number in lines_with(text, r'^\s*"', 12):
+        if not lines[number - 1].endswith(","):
+            continue
+        space = lines[number][: len(lines[number]) - len(lines[number].lstrip())]
+        broken = "\n".join([*lines[:number], f"{space}}},", *lines[number:]])
+        found = told(text, broken, number)
+        assert found.message == '"}" closes nothing'
+        assert found.fix is None or json.loads(edited(broken, found.fix.edits)) == json.loads(text)
+
+
+@pytest.mark.parametrize("base", ["", "||||||| 1234567\n{line}\n"])
+def test_a_merge_conflict_is_one_finding_and_the_rest_is_read_by_its_first_side(base: str) -> None:
+    document = manifest(2)
+    document["capabilities"]["note_0"]["id"] = "other"
+    lines = json.dumps(document, indent=2).split("\n")
+    number = next(at for at, line in enumerate(lines) if '"protocol"' in line)
+    theirs = lines[number].replace("AURA", "AURORA")
+    sides = [f"<<<<<<< HEAD\n{lines[number]}\n", base.format(line=theirs), f"=======\n{theirs}\n>>>>>>> theirs"]
+    broken = "\n".join([*lines[:number], "".join(sides), *lines[number + 1 :]])
+    found = check(broken)
+    assert [each.rule for each in found] == ["json-syntax", "capability-id"]
+    assert found[0].message.startswith("a merge conflict: keep one of its sides")
+    assert broken[found[0].start : found[0].end] == "<<<<<<< HEAD"
+    assert parse(broken).root.value == document, "as the first side has it"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "text", ["<<<<<<< HEAD\n{}", "<<<<<<< a\n=======\n{}", '{"a": "<<<<<<< b"}', "=======\n>>>>>>> b\n{}"]
+)
+def test_a_part_of_a_conflict_is_none(text: str) -> None:
+    assert not any("merge conflict" in each.message for each in check(text))
 
 
 def test_the_fix_puts_the_bracket_where_it_is_missing() -> None:

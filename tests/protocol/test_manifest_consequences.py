@@ -22,6 +22,18 @@ _ADDS = {
     "encoding": "json",
     "parameterMapping": {"name": "/name", "password": "/password"},
 }
+_LISTS = {
+    "id": "list_lamps",
+    "v": 1,
+    "description": "List",
+    "parameters": {"type": "object", "properties": {"page": {"type": "integer"}}},
+    "action": {
+        "type": "HTTP",
+        "method": "GET",
+        "urlTemplate": "/api/lamps{?page}",
+        "parameterMapping": {"page": "/page"},
+    },
+}
 SOUND: dict[str, Any] = {
     "$schema": "https://unpkg.com/aura-protocol@1.0.5/dist/aura-v1.0.schema.json",
     "protocol": "AURA",
@@ -135,6 +147,31 @@ MISTAKES: list[tuple[str, Mistake, str, str]] = [
         lambda m: _get(m)["action"].update(urlTemplate="http://lamps.example/api/lamps/{id}"),
         "url-insecure",
         "use https",
+    ),
+    (
+        "a variable of the path misspelt",
+        lambda m: _get(m)["action"].update(urlTemplate="/api/lamps/{ID}"),
+        "template-variable-unmapped",
+        'did you mean "id"?',
+    ),
+    (
+        "a required parameter mapped to a number",
+        lambda m: (
+            m["capabilities"]["add_lamp"]["parameters"].update(required=["name"]),
+            m["capabilities"]["add_lamp"]["action"]["parameterMapping"].update(name=5),
+        ),
+        "mapping-pointer",
+        "must be mapped to a JSON Pointer, not the number 5",
+    ),
+    (
+        "an operation that runs the neighbour",
+        lambda m: (
+            m["capabilities"].update(list_lamps=_LISTS),
+            m["resources"]["lamps"]["operations"].update(GET={"capabilityId": "list_lamps"}),
+            m["resources"]["lamps"]["operations"]["POST"].update(capabilityId="list_lamps"),
+        ),
+        "operation-method",
+        'did you mean "add_lamp"?',
     ),
 ]
 

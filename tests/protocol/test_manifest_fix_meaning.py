@@ -162,6 +162,7 @@ def test_what_only_its_author_can_decide_is_left(patch: Any) -> None:
         '{"country": no}',
         '{"a" "b"}',
         '{a?: {"x": 1}, "b": 2}',
+        '{"a": 1,\n"param\\\neters": {\n"type": "object"\n}\n}',
     ],
 )
 def test_text_that_can_be_read_in_two_ways_is_left(text: str) -> None:

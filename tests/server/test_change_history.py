@@ -187,6 +187,7 @@ def test_what_was_given_up_while_no_daemon_ran_has_failed_where_it_was_removed(r
     commit(root, "docs: propose three", at=begin)
     git(root, "checkout", "-q", "-b", "feature/cart")
     write(root / "src" / "cart.py", "def total():\n    return 0\n")
+    write(root / "openspec" / "changes" / "add-cart" / "tasks.md", TASKS.replace("[ ] 1.1", "[x] 1.1"))
     git(root, "rm", "-rq", "openspec/changes/add-search")
     commit(root, "feat: a cart", at=begin + DAY / 2)
     git(root, "checkout", "-q", "main")
@@ -199,6 +200,52 @@ def test_what_was_given_up_while_no_daemon_ran_has_failed_where_it_was_removed(r
     assert (found.status, found.failure_type, found.deliverable_failed) == ("failed", "incomplete", True)
     assert (found.started_at, found.completed_at) == (begin, begin + DAY)
     assert deliverable_in(home, "add-cart") is None, "it is on a branch, and nobody checked that out"
+
+
+def test_a_branch_and_a_stash_that_were_only_begun_while_a_change_was_there_do_not_keep_it(
+    root: Path, home: Path, tmp_path: Path
+) -> None:
+    begin = float(int(time.time() - 2 * DAY))
+    propose(root, "add-search")
+    propose(root, "add-export", "## Why\nPeople want their data.\n")
+    commit(root, "docs: propose search", at=begin)
+    git(root, "checkout", "-q", "-b", "feature/other")
+    write(root / "src" / "other.py", "def other():\n    return 0\n")
+    commit(root, "feat: something else", at=begin + DAY / 4)
+    write(root / "src" / "other.py", "def other():\n    return 1\n")
+    git(root, "stash")
+    git(root, "checkout", "-q", "main")
+    git(root, "rm", "-rq", "openspec/changes/add-search")
+    commit(root, "docs: no search", at=begin + DAY, author="Bea")
+    git(root, "checkout", "-q", "-b", "feature/later")  # the clone's own main is behind, too
+    git(tmp_path, "clone", "-q", str(root), "mine")
+    mine = tmp_path / "mine"
+    git(mine, "branch", "-q", "old", "origin/feature/other")
+    for place in (root, mine):
+        with Daemon(home / place.name) as daemon, daemon.client(place) as client:
+            client.request("aurora/index", timeout=HANG)
+            found = ended(home / place.name, "add-search")
+            assert (found.status, found.completed_at) == ("failed", begin + DAY), place.name
+
+
+def test_a_look_at_an_old_branch_takes_up_nothing_that_was_given_up(daemon: Daemon, root: Path, home: Path) -> None:
+    begin = float(int(time.time() - 2 * DAY))
+    propose(root, "add-search")
+    propose(root, "add-export", "## Why\nPeople want their data.\n")
+    commit(root, "docs: propose both", at=begin)
+    git(root, "branch", "-q", "old")
+    git(root, "rm", "-rq", "openspec/changes/add-search")
+    commit(root, "docs: no search", at=begin + DAY)
+    with daemon.client(root) as client:
+        client.request("aurora/index", timeout=HANG)
+        before = ended(home, "add-search")
+        git(root, "checkout", "-q", "old")
+        propose(root, "add-cart", "## Why\nPeople buy more than one thing.\n")
+        seen(home, "add-cart", "tasks")
+        client.request("aurora/index", timeout=HANG)
+        assert ended(home, "add-search") == before, "looked at, and as it was"
+        write(root / "openspec" / "changes" / "add-search" / "tasks.md", TASKS.replace("[ ] 1.1", "[x] 1.1"))
+        until(lambda: (d := deliverable_in(home, "add-search")) is not None and d.completed_at is None, "it goes on")
 
 
 def test_a_pull_brings_others_work_with_its_own_times(root: Path, home: Path, tmp_path: Path) -> None:

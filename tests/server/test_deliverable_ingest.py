@@ -91,6 +91,14 @@ def test_a_state_comes_out_as_it_went_in(home: Path, root: Path, tmp_path: Path)
     assert state["tool_calls"] == {"file_edit": 10, "Bash": 3} and state["tasks_completed"] == 7
 
 
+def test_documents_may_stand_one_a_line(home: Path, root: Path) -> None:
+    lines = [json.dumps({**FINAL, "change_id": name}) for name in ("one", "two")]
+    taken = told(home, root, "deliverable", "ingest", given="\n".join(lines) + "\n")
+    assert sorted(taken["change_ids"]) == ["one", "two"]
+    broken = aurora(home, root, "deliverable", "ingest", given=lines[0] + "\n{")
+    assert (broken.returncode, len(broken.stderr.splitlines())) == (2, 1)
+
+
 def test_a_final_record_comes_out_as_it_went_in(home: Path, root: Path) -> None:
     told(home, root, "deliverable", "ingest", given=json.dumps(FINAL))
     out = told(home, root, "deliverable", "export", "migrate")

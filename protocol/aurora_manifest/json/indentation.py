@@ -24,6 +24,7 @@ _NAMED = re.compile(r'"((?:[^"\\\n\r]|\\.){0,80})"\s*:\s*\Z')
 _NAME = re.compile(r'"(?:[^"\\\n\r]|\\.)*+"[ \t]*:').match
 _ALONE = re.compile(r'"(?:[^"\\\n\r]|\\.)*+"[ \t]*$', re.MULTILINE).match
 _BRACKETS = re.compile(r"[{}\[\]/#]").search
+_COMMA = re.compile(r"[ \t]*+,").match
 _CLOSERS = {"{": "}", "[": "]"}
 
 
@@ -176,6 +177,9 @@ class _Balance:
     def _leave_out(self, token: str, start: int) -> bool:
         if len(self._problems) >= MAX_BRACKETS:
             return False
-        self._changes.append((start, " "))
-        self._problems.append(Problem("json-syntax", f'"{token}" closes nothing', start, start + 1, ""))
+        end = start + 1
+        if self._text[self._last - 1] in ",{[" and (comma := _COMMA(self._text, end)):
+            end = comma.end()  # it ends nothing, too
+        self._changes.append((start, " " * (end - start)))
+        self._problems.append(Problem("json-syntax", f'"{token}" closes nothing', start, end, ""))
         return True

@@ -15,6 +15,7 @@ from msgspec.structs import force_setattr
 from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Problem, Scalar
 from aurora_manifest.json.indentation import rebalanced
 from aurora_manifest.json.literals import read_number, read_string, read_word, typographic
+from aurora_manifest.json.merge_conflicts import first_sides
 from aurora_manifest.json.scan_state import MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_SYNTAX_ERRORS, ScanState
 from aurora_manifest.json.value_text import excerpt, quoted
 from aurora_manifest.json.well_formed import read_well_formed
@@ -42,6 +43,9 @@ def parse(text: str) -> JsonDocument:
     scan.document()
     if scan.nodes > MAX_NODES:
         return _refused(text, scan.problems, f"the file holds more than {MAX_NODES:,} values and was not checked")
+    if scan.syntax_errors and (sides := first_sides(text)):
+        whole = parse(sides.text)
+        return JsonDocument(text, whole.root, in_order([*whole.problems, *sides.problems]), whole.nodes, whole.torn)
     if scan.torn is not None and (known := rebalanced(text)):
         other = Scan(known.text)
         other.document()

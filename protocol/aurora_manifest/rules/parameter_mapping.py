@@ -246,6 +246,7 @@ def _unmapped(capability: Capability) -> list[str]:
     # Told where the pointer is, or the variable that is to be mapped.
     told = {meant for _, wrong, meant in _astray(capability) if wrong == 0}
     told |= placed(capability.template).keys() - mapping.value.keys()
+    told |= {name for name, value in mapping.value.items() if not isinstance(value, str)}
     return [name for name in unused if name not in told]
 
 

@@ -102,8 +102,8 @@ def _of_another_method(subject: Subject) -> Iterator[tuple[Operation, Capability
             free = {}
             for each in subject.manifest.capabilities.values():
                 if each.name not in subject.manifest.uses:
-                    free.setdefault(each.request, []).append(each)
-        fitting = free.get((operation.method, capability.request[1]), [])
+                    free.setdefault((each.request[0], _leads_to(each)), []).append(each)
+        fitting = free.get((operation.method, _leads_to(capability)), [])
         yield operation, capability, fitting[0] if len(fitting) == 1 else None
 
 
@@ -217,6 +217,12 @@ def _resolved(subject: Subject) -> Iterator[tuple[Operation, Capability]]:
 
 def _capability(subject: Subject, operation: Operation) -> Capability | None:
     return subject.manifest.capabilities.get(operation.target) if operation.target is not None else None
+
+
+def _leads_to(capability: Capability) -> str | None:
+    """The path of a capability's template, whatever it has of a query; the template itself where it is damaged."""
+    template = capability.request[1]
+    return None if template is None else _path_of(template) or template
 
 
 def _meant_path(path: str) -> str:

@@ -24,9 +24,7 @@ def broken_json(subject: Subject) -> Iterator[RuleMatch]:
     """
     muddled = _muddled(subject.document)
     for problem in _of(subject, "json-syntax"):
-        yield _found(
-            subject, problem, _put_right(subject.document, problem, _line(subject.document, problem) not in muddled)
-        )
+        yield _found(subject, problem, _put_right(subject.document, problem, muddled))
 
 
 @text_rule("json-comment", "error")
@@ -145,13 +143,16 @@ def _line(document: JsonDocument, problem: Problem) -> int:
     return document.lines.line_of(problem.start)
 
 
-def _put_right(document: JsonDocument, problem: Problem, clear: bool) -> Fix | None:
+def _put_right(document: JsonDocument, problem: Problem, muddled: set[int]) -> Fix | None:
+    """What would put it right: without loss where it is certain, and so is the line that would be changed."""
     if problem.instead is None:
         return None
+    clear = _line(document, problem) not in muddled
     token = document.text[problem.start : problem.end]
     if problem.instead == f",{token}":  # it goes behind the value before, on its line
         end = len(document.text[: problem.start].rstrip(" \t\n\r"))
         if not any(each.end == end and each.rule == "json-comment" for each in document.problems):
+            clear = clear and document.lines.line_of(end) not in muddled
             return Fix("Write ,", (Edit(end, end, ","),), problem.certain and clear)
     shown = " ".join(problem.instead.split())  # a closed bracket may stand on a line of its own; a title is one line
     title = f"Write {shown}" if len(shown) <= 40 else "Write it as JSON"

@@ -19,6 +19,9 @@ REFS = ("for-each-ref", f"--count={MAX_REFS}", "--format=%(objectname)")
 AWAY = ("for-each-ref", f"--count={MAX_REFS}", "--no-merged=HEAD", "--format=%(objectname)")
 """Branches that are not merged: what such a one has and HEAD has not is work that lies elsewhere."""
 
+MAINLINE = ("rev-parse", "--verify", "--quiet", "refs/remotes/origin/HEAD")
+"""The branch that everybody's work goes to, where the remote says which one that is."""
+
 STASHES = ("log", "--walk-reflogs", "--format=%H", "refs/stash", "--")
 
 
@@ -71,16 +74,12 @@ class WorkspaceGit:
     async def elsewhere(self, place: str) -> bool | None:
         """Whether what lies at `place` (relative, `/`) is on a branch that is not merged, or in a stash.
 
-        None where there is no repository to ask.
+        A branch that merely was begun while it was there, and a stash that did not touch it, would not bring it back:
+        they do not count. None where there is no repository to ask.
         """
-        repository = await asyncio.to_thread(find_git_directory, self._root)
-        if repository is None:
+        path = await self._path_in_repository(place)
+        if path is None:
             return None
-        try:
-            prefix = self._root.resolve().relative_to(repository.work_tree.resolve()).as_posix()
-        except ValueError:
-            return None
-        path = place.rstrip("/") if prefix == "." else f"{prefix}/{place.rstrip('/')}"
         away = _lines(await commands.answer(self._root, AWAY))
         stashes = _lines(await commands.answer(self._root, STASHES))
         # The third parent of a stash has what was not tracked.
@@ -89,7 +88,35 @@ class WorkspaceGit:
         said = await commands.answer(self._root, ("cat-file", "--batch-check"), send=asked) if asked else b""
         if said is None:
             return True  # git does not answer: nothing is said to be lost
-        return any(line and not line.endswith((b"missing", b"ambiguous")) for line in said.splitlines())
+        lost = (b"missing", b"ambiguous")
+        held = [each for each, line in zip(commits, said.splitlines(), strict=True) if not line.endswith(lost)]
+        shared = _lines(await commands.answer(self._root, MAINLINE))
+        if not held or not set(held).isdisjoint(shared):
+            return bool(held)  # what the branch has that all share is there for all
+        return await self._touched(path, held, ["HEAD", *shared])
+
+    async def touched_since(self, commit: str, place: str) -> bool:
+        """Whether HEAD has commits that `commit` is not made of and that touch what lies at `place`."""
+        path = await self._path_in_repository(place)
+        return path is None or await self._touched(path, ["HEAD"], [commit])
+
+    async def _touched(self, path: str, by: Sequence[str], but: Sequence[str]) -> bool:
+        """Whether a commit that `by` is made of, and `but` is not, touches a path; so where git does not answer."""
+        told = "".join(f"{each}\n" for each in (*by, *(f"^{each}" for each in but)))
+        asked = ("rev-list", "-1", "--stdin", "--", f":(top,literal){path}")
+        found = await commands.answer(self._root, asked, send=told.encode())
+        return found is None or bool(found)
+
+    async def _path_in_repository(self, place: str) -> str | None:
+        """A place of the workspace from the top of its work tree; None where it lies in none."""
+        repository = await asyncio.to_thread(find_git_directory, self._root)
+        if repository is None:
+            return None
+        try:
+            prefix = self._root.resolve().relative_to(repository.work_tree.resolve()).as_posix()
+        except ValueError:
+            return None
+        return place.rstrip("/") if prefix == "." else f"{prefix}/{place.rstrip('/')}"
 
     async def is_clean(self, places: Sequence[str]) -> bool:
         """Whether the files there are as they are committed."""

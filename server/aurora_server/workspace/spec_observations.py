@@ -178,7 +178,8 @@ class SpecObservations:
     async def _dated_by_git(self, seen: Observation) -> Observation | None:
         """An observation with the times that git's log has, where its files are as they were committed.
 
-        None of one whose begin is before what a shallow clone has: how long it takes would be made up.
+        None of one whose begin is before what a shallow clone has: how long it takes would be made up. And of one that
+        was given up, where an old state of the work is looked at: it is there because it was there.
         """
         change_id = self._deliverables.named(seen.change_id)
         told = await self._open.known(change_id)
@@ -194,6 +195,14 @@ class SpecObservations:
         folder = {each.path.rpartition("/")[0] for each in seen.artefacts}
         if told.started_at is not None and seen.ending is None and not await self._came_with_git(folder):
             return seen
+        gone = history.removed
+        if (
+            told.abandoned
+            and gone is not None
+            and await self._came_with_git(folder)
+            and not await self._git.touched_since(gone.commit, self._specs.place(OPENSPEC, seen.change_id))
+        ):
+            return None
         archived = history.archived if seen.ending is not None else None
         await self._told_by_git(history, until_end=False)
         if not await self._came_with_git(folder):
