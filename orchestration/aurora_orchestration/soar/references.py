@@ -15,7 +15,15 @@ from msgspec import Struct
 
 from aurora_indexer.files.scan import known_by_name
 from aurora_orchestration.soar.said_names import Name, found_names, lost_part, stands, telling_parts
-from aurora_orchestration.soar.said_places import MAX_MEANT, Place, bare_files, body_at, found_places, lines_of, shown
+from aurora_orchestration.soar.said_places import (
+    MAX_MEANT,
+    SaidPlace,
+    bare_files,
+    body_at,
+    found_places,
+    lines_of,
+    shown,
+)
 from aurora_orchestration.soar.sentences import bounded, sentences
 from aurora_orchestration.soar.workspace_text import WorkspaceText
 
@@ -109,7 +117,7 @@ _HOLDS = re.compile(
 )
 
 
-class Fault(Struct, frozen=True):
+class ReferenceFault(Struct, frozen=True):
     """A reference that is not so: of which kind, what it says, and what is wrong with it, in words."""
 
     kind: Kind
@@ -121,14 +129,14 @@ class LookedUp(Struct, frozen=True):
     """References of a text: how many were looked up, and those that are not so."""
 
     count: int
-    faults: tuple[Fault, ...]
+    faults: tuple[ReferenceFault, ...]
 
 
 class _Bound(Struct, frozen=True):
     """What a sentence is about: a name, its place, and the lines of the files that place can mean."""
 
     name: Name
-    place: Place
+    place: SaidPlace
     meant: list[list[str]]
 
 
@@ -140,11 +148,11 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
     """
     text = _FENCE.sub(" ", bounded(text))
     count = 0
-    faults: dict[tuple[str, str], Fault] = {}
+    faults: dict[tuple[str, str], ReferenceFault] = {}
     last: _Bound | None = None
 
     def told(kind: Kind, what: str, issue: str) -> None:
-        faults.setdefault((kind, what), Fault(kind, what, issue))
+        faults.setdefault((kind, what), ReferenceFault(kind, what, issue))
 
     said = [(sentence, list(islice(found_places(sentence), MAX_IN_ONE))) for sentence in sentences(text)]
     named = (name for sentence, places in said for name in islice(found_names(sentence, places), MAX_IN_ONE))
@@ -154,7 +162,7 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
     known = "\n".join((known, *wanted[MAX_NAMES:]))  # not looked at, and so not held against anybody
     for sentence, places in said:
         names = list(islice(found_names(sentence, places), MAX_IN_ONE))
-        good: list[tuple[Place, list[tuple[str, list[str]]]]] = []
+        good: list[tuple[SaidPlace, list[tuple[str, list[str]]]]] = []
         for place in places:
             if place.file in outside or (not known_by_name(place.file) and not workspace.files_named(place.file)):
                 continue
@@ -207,7 +215,7 @@ def _in_one(name: Name, files: Sequence[str], workspace: WorkspaceText) -> bool:
 
 
 def _misplaced(
-    sentence: str, names: Sequence[Name], places: Sequence[tuple[Place, list[tuple[str, list[str]]]]]
+    sentence: str, names: Sequence[Name], places: Sequence[tuple[SaidPlace, list[tuple[str, list[str]]]]]
 ) -> Iterator[tuple[Kind, str, str]]:
     """Names that do not stand at the place beside them, and names that the code there does not have."""
     for place, files in places:
@@ -234,7 +242,7 @@ def _misplaced(
 
 
 def _bound(
-    sentence: str, names: Sequence[Name], places: Sequence[tuple[Place, list[tuple[str, list[str]]]]]
+    sentence: str, names: Sequence[Name], places: Sequence[tuple[SaidPlace, list[tuple[str, list[str]]]]]
 ) -> _Bound | None:
     """What a sentence with one place is about, where its name does stand there."""
     if len(places) != 1:
@@ -265,7 +273,7 @@ def _not_inside(
             yield "called name", f"{name.text} {at}", f"`{name.text}` does not stand {where}"
 
 
-def _owner(name: Name, place: Place) -> Name | None:
+def _owner(name: Name, place: SaidPlace) -> Name | None:
     """What a qualified name says its last part belongs to, where its file has to name that: no package, no variable."""
     if "(" in name.text or len(name.parts) < 2:
         return None
@@ -283,7 +291,7 @@ def _inside(sentence: str, names: Sequence[Name]) -> Iterator[Name]:
             yield name
 
 
-def _beside(sentence: str, place: Place, names: Sequence[Name], places: Sequence[Place]) -> Name | None:
+def _beside(sentence: str, place: SaidPlace, names: Sequence[Name], places: Sequence[SaidPlace]) -> Name | None:
     """The name that a place is told for: right before it, or right after it where it says what stands there."""
     before = [name for name in names if name.end <= place.begin]
     if before:
@@ -308,7 +316,9 @@ def _beside(sentence: str, place: Place, names: Sequence[Name], places: Sequence
     return None
 
 
-def _seen_at(sentence: str, place: Place, names: Sequence[Name], files: Sequence[tuple[str, list[str]]]) -> Name | None:
+def _seen_at(
+    sentence: str, place: SaidPlace, names: Sequence[Name], files: Sequence[tuple[str, list[str]]]
+) -> Name | None:
     """What a reader sees to be told of at a place, however it is put: the one name that the first lines there have."""
     first = [lines[max(0, place.first - 1) : place.first - 1 + _HEAD] for _, lines in files]
     here = [name for name in names if any(stands(name, "\n".join(lines)) for lines in first)]
@@ -317,7 +327,7 @@ def _seen_at(sentence: str, place: Place, names: Sequence[Name], files: Sequence
     return None if here else _bold(sentence, place, files)
 
 
-def _bold(sentence: str, place: Place, files: Sequence[tuple[str, list[str]]]) -> Name | None:
+def _bold(sentence: str, place: SaidPlace, files: Sequence[tuple[str, list[str]]]) -> Name | None:
     """What is written bold right before a place and stands there: a name, where a heading might be anything."""
     found = list(_BOLD.finditer(sentence[: place.begin]))
     if not found or not _JOINED.search(sentence[found[-1].end() : place.begin].strip("`")):
@@ -327,7 +337,7 @@ def _bold(sentence: str, place: Place, files: Sequence[tuple[str, list[str]]]) -
     return name if any(stands(name, body_at(place, lines)) for _, lines in files) else None
 
 
-def _other_between(places: Sequence[Place], begin: int, end: int) -> bool:
+def _other_between(places: Sequence[SaidPlace], begin: int, end: int) -> bool:
     return any(begin <= place.begin < end for place in places if place.end != begin and place.begin != end)
 
 
