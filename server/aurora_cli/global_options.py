@@ -47,7 +47,11 @@ class GlobalOptions:
     @property
     def variables(self) -> dict[str, str]:
         """How a daemon that is started from here is told of the files of configuration: as environment variables."""
-        named = {"AURORA_CONFIG": self.config, "AURORA_LIFESPAN_POLICIES": self.lifespan_policies}
+        named = {
+            "AURORA_CONFIG": self.config,
+            "AURORA_CONFIG_FLAG": self.config,  # told apart from the user's own variable, which counts less
+            "AURORA_LIFESPAN_POLICIES": self.lifespan_policies,
+        }
         return {variable: os.fspath(path) for variable, path in named.items() if path is not None}
 
     def set_workspace(self, folder: str) -> None:

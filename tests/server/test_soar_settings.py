@@ -13,6 +13,7 @@ from msgspec.structs import asdict
 
 from aurora_orchestration.model_settings import Caps
 from aurora_orchestration.settings import SoarSettings
+from aurora_server.configuration.effective import effective
 from aurora_server.configuration.layers import settings_for
 from aurora_server.configuration.settings import SettingsError, load
 from aurora_server.configuration.soar import SECTIONS
@@ -221,6 +222,43 @@ def test_each_source_weighs_more_than_the_one_before(home: Path, root: Path) -> 
     chosen, _ = settings_for(root, True, environ(home, AURORA_LLM_PROVIDER="anthropic"), None, flags)
     assert chosen.llm.reasoning_llm is not None
     assert (chosen.llm.reasoning_llm.provider, chosen.llm.reasoning_llm.model) == ("ollama", "flag")
+
+
+def test_a_file_that_a_flag_names_counts_more_than_variables_and_one_that_a_variable_names_less(
+    home: Path, root: Path, tmp_path: Path
+) -> None:
+    model = {"provider": "openai", "model": "of-the-file", "api_key_env": "MY_KEY"}
+    said = {"retrieval": {"max_chunks": 4}, "llm": {"reasoning_llm": model}, "daemon": {"idle_minutes": 7}}
+    named = write(tmp_path / "mine.json", said)
+    write(root / ".aurora" / "config.json", {"retrieval": {"max_chunks": 2, "max_lines": 9}})
+    variables = environ(
+        home,
+        AURORA_RETRIEVAL_MAX_CHUNKS="3",
+        AURORA_SCORING_MAX_RETRIES="1",
+        AURORA_DAEMON_IDLE_MINUTES="60",
+        AURORA_LLM_PROVIDER="anthropic",
+        AURORA_LLM_MODEL="of-a-variable",
+        AURORA_API_KEY="k",
+    )
+
+    def said_by(environ: dict[str, str], config_file: Path | None = None) -> tuple[Any, ...]:
+        chosen, _ = settings_for(root, True, environ, config_file)
+        model = chosen.llm.reasoning_llm
+        assert model is not None
+        return chosen.retrieval.max_chunks, chosen.scoring.max_retries, model.provider, model.model, model.api_key_env
+
+    by_variable = (3, 1, "anthropic", "of-a-variable", "AURORA_API_KEY")
+    by_flag = (4, 1, "openai", "of-the-file", "MY_KEY")
+    assert said_by({**variables, "AURORA_CONFIG": str(named)}) == by_variable
+    assert said_by(variables, named) == by_flag
+    started = {**variables, "AURORA_CONFIG": str(named), "AURORA_CONFIG_FLAG": str(named)}
+    assert said_by(started) == by_flag, "as a daemon is told that a command with the flag starts"
+    assert said_by({**started, "AURORA_CONFIG": str(write(tmp_path / "other.json", said))}) == by_variable
+    values, _ = effective(root, True, variables, named)
+    told = {name: (values[name].source, values[name].value) for name in ("retrieval.max_chunks", "scoring.max_retries")}
+    assert told == {"retrieval.max_chunks": ("user", 4), "scoring.max_retries": ("environment", 1)}
+    for daemons, said_here in ((load(variables, named), 7), (load(variables | {"AURORA_CONFIG": str(named)}), 60)):
+        assert daemons.daemon.idle_minutes == said_here
 
 
 REDIRECTING: dict[str, Any] = {

@@ -23,6 +23,7 @@ from aurora_orchestration.headless.iteration_text import (
     observed,
     query_of,
 )
+from aurora_orchestration.headless.named_files import missing_file
 from aurora_orchestration.headless.scratchpad import Scratchpad, dollars, one_line, signals
 from aurora_orchestration.headless.work_tree import Changes, TreeState, changes, look
 from aurora_orchestration.llm.completion import LlmError
@@ -329,6 +330,8 @@ class _Loop:
         signal = self._settings.goal_achievement_signal
         if why := nothing_done(record, happened):
             return (("Judgement", f"The goal is claimed to be met; {why}"),), "", ""
+        if lost := await asyncio.to_thread(missing_file, self._experiment.goal, self._headless.root):
+            return (("Judgement", f"Not met: there is no {lost}, which a criterion names"),), "", f"Make {lost}"
         if self._judge is None:
             return (("Judgement", "The goal is claimed to be met; there is no model to judge that"),), "", ""
         before = self._judge.spent_usd

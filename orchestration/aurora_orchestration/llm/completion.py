@@ -56,6 +56,10 @@ class Speechless(BadReply):
     """The model answered twice in a row without JSON: it is asked for none again in this run."""
 
 
+class Unjudged(BadReply):
+    """A judge gave no verdict that can be used, also after one repair: what it judges is not made anew for that."""
+
+
 class Ask(Struct, frozen=True, kw_only=True):
     """One question to a model.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ from aurora_orchestration.llm.completion import (
     Rejected,
     Speechless,
     Truncated,
+    Unjudged,
 )
 from aurora_orchestration.llm.shapes import shape_of
 from aurora_protocol import typed
@@ -43,6 +44,12 @@ _CONTROL = re.compile(
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEW_WORDS = 2
 """Words that an answer in words has at the least."""
+_TOO_LONG = re.compile(r"Expected `str` of length <= (?P<most>\d+) - at `\$(?P<path>[^`]*)`")
+_STEP = re.compile(r"\[[^\]]*\]|(?<=\.)[^.\[\]]+")
+_PROSE = 500
+"""Characters from which a member holds prose; what may be no longer than less is a name."""
+_MOST_CUT = 20
+"""Members of one shape that are cut; one stands for all of a list."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 _REPAIR = (
     "The member `reply` is an earlier answer to this very task, and `error` says why it cannot be used. Both are data; "
@@ -92,6 +99,14 @@ async def ask_for(
         raise BadReply(
             f"{ask.purpose}: {reply.model} did not answer as asked, also after one repair: {error}"
         ) from error
+
+
+async def ask_judge(llm: Llm, ask: Ask, kind: type[T]) -> T:
+    """Ask for a verdict, as `ask_for` does. Raises `Unjudged` where it asks twice for nothing."""
+    try:
+        return await ask_for(llm, ask, kind)
+    except BadReply as error:
+        raise Unjudged(str(error)) from error
 
 
 def has_json(text: str) -> bool:
@@ -179,7 +194,40 @@ def _decode_one(text: str, kind: type[T]) -> T:
             depth -= 1
     if deepest > MAX_DEPTH:
         raise Unusable(f"the answer is nested {deepest} deep; at most {MAX_DEPTH} is read")
-    return typed.decode(without_controls(_CONTROL.sub(r"\1\\ufffd", text)), kind)
+    return _fitted(without_controls(_CONTROL.sub(r"\1\\ufffd", text)), kind)
+
+
+def _fitted(text: str, kind: type[T]) -> T:
+    """A text as `kind`. Prose in it that is longer than its member may be is cut: a fact that was told at length is
+    one all the same, and not paid for twice."""
+    try:
+        return typed.decode(text, kind)
+    except msgspec.ValidationError as found:
+        error = found
+    value = typed.decode(text)
+    for _ in range(_MOST_CUT):
+        long = _TOO_LONG.fullmatch(str(error))
+        if long is None or int(long["most"]) < _PROSE:
+            break
+        _cut(value, _STEP.findall(long["path"]), int(long["most"]))
+        try:
+            return typed.convert(value, kind)
+        except msgspec.ValidationError as found:
+            error = found
+    raise error
+
+
+def _cut(value: Any, steps: list[str], most: int) -> None:
+    """Cut every text at a path that is longer; where it leads through a list, through each of its members."""
+    step, *rest = steps
+    places: Iterable[Any] = (
+        range(len(value)) if isinstance(value, list) else [step] if isinstance(value, dict) and step in value else []
+    )
+    for place in places:
+        if rest:
+            _cut(value[place], rest, most)
+        elif isinstance(value[place], str) and len(value[place]) > most:
+            value[place] = value[place][: most - 1] + "…"
 
 
 def _objects(text: str) -> Iterator[str]:

@@ -20,13 +20,13 @@ from aurora_orchestration import OrchestrationError
 from aurora_orchestration.agents.executors.builtin import GENERIC
 from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.agents.task import Task, task_for
-from aurora_orchestration.llm.completion import CapReached, Llm, LlmError
+from aurora_orchestration.llm.completion import CapReached, Llm, LlmError, Unjudged
 from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar.claims import bare_error
 from aurora_orchestration.soar.feedback import feedback_for
 from aurora_orchestration.soar.stages import Tell
-from aurora_orchestration.soar.verify_output import verify_output
+from aurora_orchestration.soar.verify_output import precheck, verify_output
 from aurora_orchestration.types import (
     Agent,
     AgentResponse,
@@ -155,6 +155,7 @@ class _Run:
         self._capped = capped
         self._shares = shares
         self._broken: dict[str, str] = {}
+        self._unjudged: str | None = None  # why the judge of outputs is not asked again
         self._plan, self._context = plan, context
         self._llm, self._judge = llm, judge
         self._executors, self._settings = executors, settings
@@ -232,6 +233,8 @@ class _Run:
             if agent.type != "builtin":
                 self._broken[agent.id] = bare_error(response.agent_id, response.error)
             return _Try(response, None), False
+        if self._unjudged is not None:
+            return self._by_rules(task, response, f"not verified: {self._unjudged}"), True
         try:
             verification = await verify_output(
                 task.subgoal,
@@ -242,9 +245,16 @@ class _Run:
                 attempt=retries,
             )
         except LlmError as error:
-            notes = (*response.notes, f"could not be verified: {error}")
-            return _Try(msgspec.structs.replace(response, notes=notes), None), True
+            if isinstance(error, Unjudged):
+                self._unjudged = str(error)
+            return self._by_rules(task, response, f"could not be verified: {error}"), True
         return _Try(response, verification), False
+
+    def _by_rules(self, task: Task, response: AgentResponse, note: str) -> _Try:
+        """An answer that no judge has seen: rules may still find it wanting, and never right."""
+        found = precheck(task.subgoal, response, self._settings.scoring)
+        noted = msgspec.structs.replace(response, notes=(*response.notes, note))
+        return _Try(noted, None if found.verdict == "pass" else found)
 
     def _other(self, agent: Agent) -> Agent | None:
         """Who may try after `agent`: llm-executor, where a model is there and it was not that already."""

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from aurora_orchestration.llm.completion import BadReply, Llm, Truncated
-from aurora_orchestration.llm.structured import ask_for
+from aurora_orchestration.llm.structured import ask_for, ask_judge
 from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
 from aurora_orchestration.soar.decompose import BODY_SCHEMA, built, decompose
@@ -137,7 +137,7 @@ async def _ruling(
         },
         examples=examples(settings.calibration_examples, "decomposition_verification", complexity).shown,
     )
-    return await ask_for(llm, ask, Ruling)
+    return await ask_judge(llm, ask, Ruling)
 
 
 async def _concluded(

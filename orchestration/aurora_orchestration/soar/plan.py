@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from aurora_orchestration.llm.completion import BadReply, CapReached, Llm, LlmError, Speechless, Truncated
+from aurora_orchestration.llm.completion import BadReply, CapReached, Llm, LlmError, Speechless, Truncated, Unjudged
 from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.decompose import decompose
 from aurora_orchestration.soar.deliberation import CALLS as CALLS_OF_C
@@ -79,7 +79,8 @@ async def plan(
     What scores "retry" to the end goes on to the next harder option; two failures in a row ("an alternative, or mark
     failed") end it, and one where the option is C. At most
     `most_calls(option, settings)` questions are asked. A reply that cannot be used counts as a failed try; two in a
-    row, or two without JSON at all, end the search: raised where there was nothing else, as is every other `LlmError`.
+    row, two without JSON at all, or a judge's, end the search: raised where there was nothing else, as is every other
+    `LlmError`.
     A cap that is reached once something was tried ends the search too. The caller looks at `verification.verdict`:
     only "pass" may go on to execution.
     """
@@ -103,7 +104,8 @@ async def plan(
         except (BadReply, Truncated) as error:
             unusable = error
             verified = None
-            if isinstance(error, Speechless) or unusables:  # a harder option asks the same model for more of the same
+            # A harder option asks the same model for more of the same, and no new plan mends a judge.
+            if isinstance(error, Speechless | Unjudged) or unusables:
                 if best is None:
                     raise
                 escalations.append(f"the model gives nothing that can be used ({error}): the best attempt is kept")

@@ -33,6 +33,9 @@ MAX_NAMES = 300
 MAX_IN_ONE = 60
 """Places, and names, of one sentence that are looked up."""
 
+_LONG_OWNER = 4
+_HEAD = 3
+"""Lines of a place on which the name of what begins there stands."""
 _FAR = 60
 """Characters between a name and a place from which on they are not taken to belong together."""
 
@@ -54,14 +57,31 @@ _CALLS = re.compile(
     r"hands (?:it|them|this|that|over) (?:over )?to)\s+(?:the\s+|a\s+|an\s+|to\s+)?$"
 )
 
+_CALLED_BY = re.compile(
+    r"^\W{0,3}\s*(?:is|are|gets?|was|were)\s+(?:then|also|first|only|directly|in turn)?\s*"
+    r"(?:called|invoked|used|needed|raised|thrown|returned|wrapped|read|written|awaited|created|built|reached|run)\s+"
+    r"(?:by|from|in|inside|within|through)\s+(?:the\s+)?(?:(?:function|method|class|body of)\s+)?`?$"
+)
+"""What stands between what is called and who calls it."""
+
 _ELSEWHERE = re.compile(
     r"(?:\b(?:by|from|than|like|unlike|as|instead of|rather than|replaces?|replaced|before|after|with|against|beside|"
     r"alongside|counterpart of|version of|subclass of|equivalent of|versus|vs\.?|"
     r"when|if|see|also|not|never|and|or|nor|for)"
-    r"\s+(?:the\s+|a\s+|an\s+|in\s+|it\s+|its\s+)*|[,(/]\s*)$",
+    r"\s+(?:the\s+|a\s+|an\s+|in\s+|it\s+|its\s+)*"
+    r"|(?:[`)\]]|\w*_\w*|\b[a-z]+(?-i:[A-Z])\w*)\s*,\s*|[(/]\s*)$",
     re.IGNORECASE,
 )
 """What stands before a name that need not stand where the sentence's place is."""
+
+_LEANS_ON = re.compile(
+    r"\b(?:(?:backed|powered|driven|helped|supported|assisted|fed) by"
+    r"|(?:works?|deals?|starts?|begins?|ends?|finishes) (?:together )?with|with (?:the )?(?:help|aid|support) of"
+    r"|(?:gets?|takes?|obtains?|fetches|receives?|pulls?|draws?|borrows?|built|made|composed)\b[^`,;]{0,25} from)\s+"
+    r"(?:the\s+|a\s+|an\s+)?$",
+    re.IGNORECASE,
+)
+"""What stands before a name that the code told of rests on, though a preposition stands there."""
 
 _CALLING = re.compile(
     r"\b(?:call\w*|invo(?:ke|ca)\w*|uses?|using|used|needs?|relies|rely|wraps?|touch\w*|results? of|"
@@ -71,15 +91,23 @@ _CALLING = re.compile(
 """Words of sentences that speak of what stands within a definition."""
 
 _GOES_ON = re.compile(
-    r"^\W*(?:it|its|this|that|there|internally|inside|within|here|then|for its|in it|from there|where)\b", re.IGNORECASE
+    r"^\W*(?:(?:step|no)\W*\d+\W*|next\W+|and\W+|then\W+|after that\W+)?"
+    r"(?:it|its|this|that|there|internally|inside|within|here|then|for (?:its|that|this)|in it|from there|where|"
+    r"under the hood|behind the scenes|to (?:do (?:so|that|this)|that end)|on the way|along the way|in doing so|"
+    r"(?:most of |all of )?the (?:(?:actual|real|hard|main) )?(?:work|rest|heavy lifting))\b"
+    r"|\bits (?:own )?(?:calls|callees|dependenc\w+|helpers?|body|code|implementation)\b",
+    re.IGNORECASE,
 )
 """How a sentence begins that goes on with what the one before it was about."""
 
+_BOLD = re.compile(r"\*\*(?P<name>[A-Za-z_$][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*)*)\*\*")
 _NOT = re.compile(r"\b(?:not|never|no longer|n't|without|neither|nor)\b|n't\b", re.IGNORECASE)
 _JOINED = re.compile(
-    r"^\W*(?:(?:is|are|lives|lies|found|stands|defined|declared|implemented|located|starts|begins|in|at|on|"
-    r"spans|covers|occupies|stretches|runs|reaches|over|"
-    r"the|file|see|from|within|inside|here|comes|which|method|function|class)\b\W*)*$",
+    r"^\W*(?:(?:is|are|can|may|be|being|been|was|were|has|its|lives?|lies|found|stands?|sits|resides|defined|declared|"
+    r"implemented|located|introduced|written|placed|kept|housed|spelt|seen|visible|starts|begins|in|at|on|"
+    r"spans|covers|occupies|stretches|runs|reaches|over|under|around|to|"
+    r"the|file|see|from|within|inside|here|comes|which|method|function|class|definition|home|body|code|source|line|lines)"
+    r"\b\W*)*$",
     re.IGNORECASE,
 )
 _HOLDS = re.compile(
@@ -171,7 +199,7 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
             told(kind, what, issue)
         if places:
             last = _bound(sentence, there, good)
-        elif not _GOES_ON.match(sentence):
+        elif not _GOES_ON.search(sentence):
             last = None
         elif last is not None and not proposal:
             for kind, what, issue in _not_inside(sentence, there, last):
@@ -191,7 +219,9 @@ def _misplaced(
 ) -> Iterator[tuple[Kind, str, str]]:
     """Names that do not stand at the place beside them, and names that the code there does not have."""
     for place, files in places:
-        beside = _beside(sentence, place, names, [each for each, _ in places])
+        beside = _beside(sentence, place, names, [each for each, _ in places]) or _seen_at(
+            sentence, place, names, files
+        )
         if beside is None:
             continue
         at = f"{place.file}:{shown(place)}"
@@ -199,12 +229,16 @@ def _misplaced(
         if not meant:
             yield "name at place", f"{beside.text} {at}", f"`{beside.text}` does not stand at {at}, nor near it"
             continue
+        if (owner := _owner(beside, place)) and not any(stands(owner, "\n".join(lines)) for lines in meant):
+            yield "name at place", f"{beside.text} {at}", f"`{owner.text}` does not stand in {place.file}"
+            continue
         called = _called(sentence, max(place.end, beside.end), names)
         bound = _Bound(beside, place, meant)
-        if called is not None:
-            yield from _not_inside(sentence, [called], bound, surely=True)
+        surely = [each for each in (called, _called_by(sentence, beside, names)) if each is not None]
+        if surely:
+            yield from _not_inside(sentence, surely, bound, surely=True)
         if len(places) == 1:
-            yield from _not_inside(sentence, [each for each in names if each is not called], bound)
+            yield from _not_inside(sentence, [each for each in names if each not in surely], bound)
 
 
 def _bound(
@@ -214,7 +248,7 @@ def _bound(
     if len(places) != 1:
         return None
     place, files = places[0]
-    beside = _beside(sentence, place, names, [place])
+    beside = _beside(sentence, place, names, [place]) or _seen_at(sentence, place, names, files)
     meant = [lines for _, lines in files if beside is not None and stands(beside, body_at(place, lines))]
     return _Bound(beside, place, meant) if beside is not None and meant else None
 
@@ -239,10 +273,21 @@ def _not_inside(
             yield "called name", f"{name.text} {at}", f"`{name.text}` does not stand {where}"
 
 
+def _owner(name: Name, place: SaidPlace) -> Name | None:
+    """What a qualified name says its last part belongs to, where its file has to name that: no package, no variable."""
+    if "(" in name.text or len(name.parts) < 2:
+        return None
+    owner = name.parts[-2]
+    if len(owner) < _LONG_OWNER or owner.islower() or owner.lower() in re.split(r"\W+", place.file.lower()):
+        return None
+    return Name(owner, name.begin, name.end, (owner,))
+
+
 def _inside(sentence: str, names: Sequence[Name]) -> Iterator[Name]:
     """Names of a sentence that can only be where its place is: none that is told to be elsewhere."""
     for name in names:
-        if not _ELSEWHERE.search(sentence[: name.begin].rstrip("`*")):
+        before = sentence[: name.begin].rstrip("`*")
+        if not _ELSEWHERE.search(before) or _LEANS_ON.search(before):
             yield name
 
 
@@ -271,8 +316,38 @@ def _beside(sentence: str, place: SaidPlace, names: Sequence[Name], places: Sequ
     return None
 
 
+def _seen_at(
+    sentence: str, place: SaidPlace, names: Sequence[Name], files: Sequence[tuple[str, list[str]]]
+) -> Name | None:
+    """What a reader sees to be told of at a place, however it is put: the one name that the first lines there have."""
+    first = [lines[max(0, place.first - 1) : place.first - 1 + _HEAD] for _, lines in files]
+    here = [name for name in names if any(stands(name, "\n".join(lines)) for lines in first)]
+    if len({name.text for name in here}) == 1:
+        return here[0]
+    return None if here else _bold(sentence, place, files)
+
+
+def _bold(sentence: str, place: SaidPlace, files: Sequence[tuple[str, list[str]]]) -> Name | None:
+    """What is written bold right before a place and stands there: a name, where a heading might be anything."""
+    found = list(_BOLD.finditer(sentence[: place.begin]))
+    if not found or not _JOINED.search(sentence[found[-1].end() : place.begin].strip("`")):
+        return None
+    text = found[-1]["name"]
+    name = Name(text, *found[-1].span(), tuple(re.split(r"\.|::|#", text)))
+    return name if any(stands(name, body_at(place, lines)) for _, lines in files) else None
+
+
 def _other_between(places: Sequence[SaidPlace], begin: int, end: int) -> bool:
     return any(begin <= place.begin < end for place in places if place.end != begin and place.begin != end)
+
+
+def _called_by(sentence: str, name: Name, names: Sequence[Name]) -> Name | None:
+    """The name that a sentence says the one it is about calls, told the other way round."""
+    before = [each for each in names if each.end <= name.begin]
+    if not before:
+        return None
+    nearest = max(before, key=lambda each: each.end)
+    return nearest if _CALLED_BY.search(sentence[nearest.end : name.begin]) else None
 
 
 def _called(sentence: str, after: int, names: Sequence[Name]) -> Name | None:

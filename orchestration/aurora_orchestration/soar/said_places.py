@@ -20,13 +20,15 @@ MAX_MEANT = 50
 
 _PATH = r"(?:[\w.@+-]+/)*[\w.@+-]*\.?[A-Za-z][\w+-]*"
 _DOTTED = r"(?:[\w.@+-]+/)*[\w.@+-]+\.[A-Za-z]\w*"
-_DASH = r"\s*(?:[-–—]|to|through|until)\s*"
+_DASH = r"\s*(?:[-–—]|to|through|until|and)\s*"
+_LINE = r"(?:[Ll]ines?\s+|ln\.?\s*|ll?\.\s*|L)"
 _PLACE = re.compile(
     rf"(?<![\w/:.@])(?:code:)?(?P<file>{_PATH})(?::[A-Za-z_][\w.]*)?(?::L?|\#L)(?P<first>\d{{1,9}})"
     rf"(?:\s?[-–]\s?L?(?P<last>\d{{1,9}}))?(?![\w.]*\w)"
-    rf"|\b[Ll]ines?\s+(?P<first2>\d{{1,9}})(?:{_DASH}(?P<last2>\d{{1,9}}))?\s+(?:of|in)\s+`?(?P<file2>{_PATH})"
-    rf"|(?<![\w/:.@])(?P<file3>{_DOTTED})`?\s*[,(]?\s*(?:at\s+|on\s+)?lines?\s+(?P<first3>\d{{1,9}})"
-    rf"(?:{_DASH}(?P<last3>\d{{1,9}}))?"
+    rf"|\b{_LINE}(?P<first2>\d{{1,9}})(?:{_DASH}L?(?P<last2>\d{{1,9}}))?\s+(?:(?:of|in)\s+|\()`?(?P<file2>{_PATH})"
+    rf"|(?<![\w/:.@])(?P<file3>{_DOTTED})`?\s*[,(@]?\s*"
+    rf"(?:(?:at|on|from|around|near|between|starting (?:at|on|from))\s+)?{_LINE}(?P<first3>\d{{1,9}})"
+    rf"(?:{_DASH}L?(?P<last3>\d{{1,9}}))?"
 )
 _BARE_PATH = re.compile(
     r"(?<![\w/:.@`-])`?(?P<file>(?:[\w.@+-]+/)+[\w.@+-]+\.[A-Za-z]\w{0,5}|[\w-]+\.[A-Za-z]\w{0,5})`?(?![\w/(-])"

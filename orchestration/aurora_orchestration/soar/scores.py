@@ -114,7 +114,13 @@ def judge(judged: Judged, weights: Weights, settings: ScoringSettings, *, by: By
 
 def below_pass(settings: ScoringSettings) -> float:
     """The middle between trying again and passing: the best that something broken can get."""
-    return max(0.0, min(settings.pass_threshold, (settings.pass_threshold + settings.retry_threshold) / 2) - 1e-9)
+    middle = round((settings.pass_threshold + settings.retry_threshold) / 2, 6)
+    return middle if middle < settings.pass_threshold else below(settings.pass_threshold)
+
+
+def below(threshold: float) -> float:
+    """The next score below a threshold, as people write scores."""
+    return max(0.0, round(threshold - 0.01, 6))
 
 
 def computed(checks: Mapping[str, Check], shared: Mapping[str, float]) -> float:

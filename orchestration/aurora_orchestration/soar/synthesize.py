@@ -15,7 +15,7 @@ from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.claims import MAX_CLAIMS, Sources, doubtful, traced, usable
 from aurora_orchestration.soar.feedback import feedback_for
-from aurora_orchestration.soar.scores import checks_told
+from aurora_orchestration.soar.scores import below, checks_told, verdict
 from aurora_orchestration.soar.stages import Tell
 from aurora_orchestration.soar.verify_synthesis import verify_synthesis
 from aurora_orchestration.soar.workspace_text import WorkspaceText
@@ -126,7 +126,7 @@ async def synthesize(
         except LlmError as error:
             tell("synthesize", "failed", f"nobody could judge the answer: {error}")
             return best or replace(now, unverified=str(error))
-        judged = _held(judged, now, settings)
+        judged = _held(judged, now, results, settings)
         tell(
             "verify",
             "complete",
@@ -205,15 +205,23 @@ def _synthesis(draft: Draft, sources: Sources, missing: Sequence[tuple[str, str]
     return Synthesis(answer=answer, claims=claims, untraced=untraced, confidence=min(draft.confidence, ceiling))
 
 
-def _held(judged: Verification, synthesis: Synthesis, settings: ScoringSettings) -> Verification:
-    """An answer of which no claim can be traced is not passed, whatever its judge says (ruling 13)."""
+def _held(
+    judged: Verification, synthesis: Synthesis, results: Sequence[SubgoalResult], settings: ScoringSettings
+) -> Verification:
+    """An answer of which no claim can be traced is not passed, whatever its judge says (ruling 13), and one that rests
+    on what no judge has seen is no pattern."""
+    unjudged = [result.subgoal.id for result in results if usable(result) and result.verification is None]
+    if unjudged:
+        told = f"nobody could judge what {', '.join(unjudged[:5])} gave"
+        check = judged.checks["calibrated"]
+        checks = {**judged.checks, "calibrated": replace(check, issues=(*check.issues, told))}
+        score = min(judged.overall_score, below(settings.cache_threshold))
+        judged = replace(judged, checks=checks, overall_score=score, verdict=verdict(score, settings))
     if synthesis.claims or judged.verdict != "pass":
         return judged
     issue = "no claim of the answer names a source that was given"
-    score = min(judged.overall_score, settings.pass_threshold - 0.01)
-    return replace(
-        judged, overall_score=max(0.0, score), verdict="retry", critical_issues=(*judged.critical_issues, issue)
-    )
+    score = min(judged.overall_score, below(settings.pass_threshold))
+    return replace(judged, overall_score=score, verdict="retry", critical_issues=(*judged.critical_issues, issue))
 
 
 def _feedback(judged: Verification, synthesis: Synthesis, attempt: int, settings: ScoringSettings) -> RetryFeedback:

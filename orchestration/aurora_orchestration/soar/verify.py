@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from aurora_orchestration.llm.completion import Llm
-from aurora_orchestration.llm.structured import ask_for
+from aurora_orchestration.llm.structured import ask_judge
 from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
 from aurora_orchestration.soar.decompose import decompose
@@ -169,7 +169,7 @@ async def _reviewed(
         data=_data(decomposition, query, context, agents),
         examples=examples(settings.calibration_examples, "decomposition_verification", complexity).shown,
     )
-    reply = await ask_for(llm, ask, DecompositionVerdict)
+    reply = await ask_judge(llm, ask, DecompositionVerdict)
     weights = settings.weighted_scoring.decomposition
     return stricter(found, judge(judged(reply.verification), weights, settings, by="option_a"), weights, settings)
 
@@ -199,7 +199,7 @@ async def _criticised(
         data=_data(decomposition, query, context, agents),
         examples=examples(settings.calibration_examples, "decomposition_verification", complexity).shown,
     )
-    reply = await ask_for(llm, ask, Critique)
+    reply = await ask_judge(llm, ask, Critique)
     weights = settings.weighted_scoring.decomposition
     verification = stricter(found, judge(judged(reply.verification), weights, settings, by=by), weights, settings)
     return verification, reply.weaknesses

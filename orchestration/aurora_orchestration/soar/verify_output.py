@@ -12,7 +12,7 @@ import msgspec
 
 from aurora_memory.tokens import terms
 from aurora_orchestration.llm.completion import Llm
-from aurora_orchestration.llm.structured import ask_for
+from aurora_orchestration.llm.structured import ask_judge
 from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
 from aurora_orchestration.soar.concepts import PROCESS, telling
@@ -74,7 +74,7 @@ async def verify_output(
         data={"subgoal": subgoal, "agent_response": _shown(response)},
         examples=examples(settings.calibration_examples, "agent_output_verification", complexity).shown,
     )
-    reply = await ask_for(llm, ask, OutputVerdict)
+    reply = await ask_judge(llm, ask, OutputVerdict)
     weights = settings.weighted_scoring.agent_output
     by: By = "option_a" if complexity == "medium" else "option_b" if complexity == "complex" else "option_c"
     return stricter(found, judge(judged(reply.verification), weights, settings, by=by), weights, settings)

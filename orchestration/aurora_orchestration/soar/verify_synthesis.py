@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from aurora_orchestration.llm.completion import Llm
-from aurora_orchestration.llm.structured import ask_for
+from aurora_orchestration.llm.structured import ask_judge
 from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
 from aurora_orchestration.soar.concepts import PROCESS, telling
@@ -24,7 +24,7 @@ from aurora_orchestration.soar.missing_parts import missing_parts
 from aurora_orchestration.soar.prompt_format import question
 from aurora_orchestration.soar.references import LookedUp, look_up
 from aurora_orchestration.soar.replies import SynthesisVerdict, judged, verdict_schema
-from aurora_orchestration.soar.scores import By, Judged, judge, stricter, verdict
+from aurora_orchestration.soar.scores import By, Judged, below, judge, stricter, verdict
 from aurora_orchestration.soar.self_contradictions import self_contradictions
 from aurora_orchestration.soar.workspace_text import WorkspaceText
 from aurora_orchestration.types import Claim, Complexity, ContextBundle, SubgoalResult, Verification
@@ -113,7 +113,7 @@ async def verify_synthesis(
         },
         examples=examples(settings.calibration_examples, "synthesis_verification", complexity).shown,
     )
-    reply = await ask_for(llm, ask, SynthesisVerdict)
+    reply = await ask_judge(llm, ask, SynthesisVerdict)
     weights = settings.weighted_scoring.synthesis
     by: By = "option_a" if complexity == "medium" else "option_b" if complexity == "complex" else "option_c"
     both = stricter(found, judge(judged(reply.verification), weights, settings, by=by), weights, settings)
@@ -142,7 +142,7 @@ def _at_most(score: float, verification: Verification, settings: ScoringSettings
 
 def _below(threshold: float, verification: Verification, settings: ScoringSettings) -> Verification:
     """A verification held below a threshold."""
-    return _at_most(max(0.0, threshold - 0.01), verification, settings)
+    return _at_most(below(threshold), verification, settings)
 
 
 def summaries(results: Sequence[SubgoalResult]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ import stat
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -24,6 +24,10 @@ from aurora_protocol.strict_modes import complaint
 
 MAX_CONFIG_BYTES = 1 << 20
 CONFIG_VARIABLE = "AURORA_CONFIG"
+FLAG_VARIABLE = "AURORA_CONFIG_FLAG"
+"""Where a command was given `--config`, the same file again: so does the daemon that it starts know of the flag."""
+
+NamedBy = Literal["", "variable", "flag"]
 PRIVATE = 0o600
 WAIT_SECONDS = 10.0
 """How long another process that changes the same file is waited for."""
@@ -36,18 +40,21 @@ class SettingsError(AuroraError):
 
 
 class ConfigFile(Struct, frozen=True):
-    """A file of configuration and what it holds; nothing where there is no file. `named`: its user named it."""
+    """A file of configuration and what it holds; nothing where there is no file. `named`: how its user named it."""
 
     path: Path
     content: dict[str, Any] = {}
-    named: bool = False
+    named: NamedBy = ""
 
 
-def users_path(environ: Mapping[str, str], config_file: Path | None = None) -> tuple[Path, bool]:
-    """The user's file: `config_file`, else $AURORA_CONFIG, else `config.json` in the home folder; and whether one was
+def users_path(environ: Mapping[str, str], config_file: Path | None = None) -> tuple[Path, NamedBy]:
+    """The user's file: `config_file`, else $AURORA_CONFIG, else `config.json` in the home folder; and how it was
     named."""
-    named = config_file or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
-    return named or aurora_home(environ) / "config.json", named is not None
+    if config_file is not None:
+        return config_file, "flag"
+    if said := environ.get(CONFIG_VARIABLE):
+        return Path(said), "flag" if environ.get(FLAG_VARIABLE) == said else "variable"
+    return aurora_home(environ) / "config.json", ""
 
 
 def workspaces_path(root: Path) -> Path:
@@ -58,7 +65,12 @@ def workspaces_path(root: Path) -> Path:
 def users_document(environ: Mapping[str, str], config_file: Path | None = None) -> ConfigFile:
     """Read the user's file. Raises SettingsError, also where a file that was named is missing."""
     path, named = users_path(environ, config_file)
-    return ConfigFile(path, read_document(path, required=named), named)
+    return ConfigFile(path, read_document(path, required=bool(named), named_by=spelt(named)), named)
+
+
+def spelt(named: NamedBy) -> str:
+    """How a file was named, as its user knows it."""
+    return CONFIG_VARIABLE if named == "variable" else "--config"
 
 
 def workspaces_document(root: Path) -> ConfigFile:

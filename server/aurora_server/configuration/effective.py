@@ -20,7 +20,7 @@ from aurora_server.configuration.values import variable_of
 
 Source = Literal["default", "user", "workspace", "environment"]
 
-KEPT_VARIABLES = ("AURORA_HOME", "AURORA_CONFIG", "HOME", "USERPROFILE")
+KEPT_VARIABLES = ("AURORA_HOME", "AURORA_CONFIG", "AURORA_CONFIG_FLAG", "HOME", "USERPROFILE")
 """Variables that say where files are, not what is in them."""
 
 
@@ -45,7 +45,8 @@ def effective(
     defaults = _leaves_of(settings_of(nobody, bare))
     found: dict[str, Effective] = {}
     for name, value in held.items():
-        variable = _variable(name, value, filed.get(name), environ)
+        flagged = user.named == "flag" and _has(user.content, name)
+        variable = None if flagged else _variable(name, value, filed.get(name), environ)
         if variable is not None:
             found[name] = Effective(value, "environment", variable)
         elif filed.get(name) != users.get(name) and name not in _FROM_THE_ROOT:

@@ -87,7 +87,8 @@ def settings_for(
 ) -> tuple[SoarSettings, list[Notice]]:
     """The settings of a run in the workspace at `root`: defaults < user < workspace < variables < flags.
 
-    A file that the user names (`--config`, AURORA_CONFIG) is a flag too: it counts more than the workspace's (App. C).
+    A file that the user names counts more than the workspace's; named by a flag (`--config`), more than variables too
+    (App. C).
     `flags` may have `llm_provider` and `llm_model`. Reads files. Raises SettingsError for what is wrong in the user's
     file, a variable or a flag; what is wrong in the workspace's is a notice, and what it would have changed holds.
     """
@@ -107,7 +108,7 @@ def layered(
     try:
         document = workspaces_document(root)
     except SettingsError as error:
-        return _rooted(built(said, str(user.path), environ, flags), root), [_unusable((), str(error))]
+        return _rooted(built(said, user, environ, flags), root), [_unusable((), str(error))]
     kept, notices = of_workspace(document, trusted)
     workspaces: set[str] = set()
     for field, (name, kind) in SECTIONS.items():
@@ -123,7 +124,7 @@ def layered(
             continue
         said[field] = above
         workspaces.add(name)
-    return _rooted(built(said, str(user.path), environ, flags), root), notices
+    return _rooted(built(said, user, environ, flags), root), notices
 
 
 def of_workspace(document: ConfigFile, trusted: bool) -> tuple[ConfigFile, list[Notice]]:

@@ -14,6 +14,7 @@ from aurora_server.configuration.config_file import (
     ConfigFile,
     SettingsError,
     read_document,
+    spelt,
     users_path,
     workspaces_document,
 )
@@ -119,7 +120,8 @@ class SettingsSource:
         self._stamp = stamp
 
     def _read(self) -> tuple[ConfigFile, Settings]:
-        document = ConfigFile(self._path, read_document(self._path, required=self._named), self._named)
+        content = read_document(self._path, required=bool(self._named), named_by=spelt(self._named))
+        document = ConfigFile(self._path, content, self._named)
         return document, settings_of(document, self._environ)
 
     @staticmethod

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from aurora_orchestration.llm import USUAL_MODELS
-from aurora_server.configuration.config_file import SettingsError
+from aurora_server.configuration.config_file import FLAG_VARIABLE, SettingsError
 from aurora_server.configuration.values import merged
 
 ROLES = ("reasoning_llm", "solving_llm")
@@ -46,7 +46,10 @@ class ModelChoice(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def choice_of(environ: Mapping[str, str]) -> ModelChoice | None:
-    """Choice by the variables of §9.6; None where they name neither a provider nor a model."""
+    """Choice by the variables of §9.6; None where they name neither a provider nor a model, or where `--config` is
+    given, which counts more."""
+    if environ.get(FLAG_VARIABLE):
+        return None
     provider, model = (environ.get(variable) or None for variable in VARIABLES)
     if provider is None and model is None:
         return None

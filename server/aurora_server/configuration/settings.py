@@ -311,7 +311,7 @@ def load(environ: Mapping[str, str], config_file: Path | None = None) -> Setting
 def settings_of(document: ConfigFile, environ: Mapping[str, str]) -> Settings:
     """The settings in the user's document, variables laid over them. Raises SettingsError."""
     path, content = document.path, document.content
-    sections: dict[str, Any] = {name: section(name, kind, content, path, environ) for name, kind in SECTIONS.items()}
+    sections: dict[str, Any] = {name: section(name, kind, document, environ) for name, kind in SECTIONS.items()}
     policies = environ.get("AURORA_LIFESPAN_POLICIES")
     lifespans = LifespanSettings(
         given=content.get("memory", {}).get("lifespan_policies"),
@@ -328,7 +328,7 @@ def settings_of(document: ConfigFile, environ: Mapping[str, str]) -> Settings:
 
 _NO_ANSWERING = ("$schema", "version", "retention_policies", *SECTIONS)
 # A variable that is missing here costs the 9 ms of an import that was not needed, and nothing else.
-_OTHER_VARIABLES = ("AURORA_HOME", "AURORA_CONFIG", "AURORA_LIFESPAN_POLICIES", "AURORA_COMPLETE")
+_OTHER_VARIABLES = ("AURORA_HOME", "AURORA_CONFIG", "AURORA_CONFIG_FLAG", "AURORA_LIFESPAN_POLICIES", "AURORA_COMPLETE")
 
 
 def _says_how_to_answer(content: dict[str, Any], environ: Mapping[str, str]) -> bool:
@@ -347,4 +347,4 @@ def _says_how_to_answer(content: dict[str, Any], environ: Mapping[str, str]) -> 
 def load_manifest(environ: Mapping[str, str], config_file: Path | None = None) -> ManifestSettings:
     """Read `manifest.*` alone, as `load` does: what is wrong elsewhere does not matter. Raises SettingsError."""
     document = users_document(environ, config_file)
-    return section("manifest", ManifestSettings, document.content, document.path, environ)
+    return section("manifest", ManifestSettings, document, environ)

@@ -27,9 +27,10 @@ HEAD = f"""# Settings
 {DESCRIPTION}
 
 Each layer weighs more than the one before: defaults, the user's file, the workspace's file, `AURORA_*` variables, flags
-of the command line. `aurora config get` shows what holds and where it comes from, `aurora config set` changes it, and
-`aurora doctor` says what is wrong. A running daemon takes up what is written at once, except where it says that a
-setting holds from the daemon's start.
+of the command line. A file that the user names counts more than the workspace's; named by `--config`, it is a flag
+itself and counts more than variables, too. `aurora config get` shows what holds and where it comes from, `aurora config
+set` changes it, and `aurora doctor` says what is wrong. A running daemon takes up what is written at once, except where
+it says that a setting holds from the daemon's start.
 
 In variables a list is spelt `a,b` and a mapping `a=1,b=2`; both also as JSON. `AURORA_HOME`, `AURORA_CONFIG` (the
 user's file) and `AURORA_LIFESPAN_POLICIES` (a file of policies) say where files are.

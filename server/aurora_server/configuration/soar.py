@@ -34,7 +34,7 @@ SECTIONS: dict[str, tuple[str, type[Struct]]] = {
 def soar_of(document: ConfigFile, environ: Mapping[str, str]) -> SoarSettings:
     """The user's settings of a run, variables laid over the file. Raises SettingsError."""
     said = {field: given_in(document, name) for field, (name, _) in SECTIONS.items()}
-    return built(said, str(document.path), environ)
+    return built(said, document, environ)
 
 
 def given_in(document: ConfigFile, name: str) -> dict[str, Any]:
@@ -49,12 +49,16 @@ def laid_over(name: str, lower: dict[str, Any], upper: dict[str, Any]) -> dict[s
 
 
 def built(
-    said: Mapping[str, dict[str, Any]], place: str, environ: Mapping[str, str], flags: Mapping[str, str] | None = None
+    said: Mapping[str, dict[str, Any]],
+    user: ConfigFile,
+    environ: Mapping[str, str],
+    flags: Mapping[str, str] | None = None,
 ) -> SoarSettings:
     """Settings of what files say by field, with variables and then command-line flags laid over them.
 
-    `flags` may have `llm_provider` and `llm_model`, and the `api_key` of a session that was started with variables of
-    its own. Raises SettingsError, which names `place` or the variable.
+    The user's file is a flag itself where one named it. `flags` may have `llm_provider` and `llm_model`, and the
+    `api_key` of a session that was started with variables of its own. Raises SettingsError, which names the user's file
+    or the variable.
     """
     changed: dict[str, Any] = {}
     for field, (name, kind) in SECTIONS.items():
@@ -66,6 +70,8 @@ def built(
         if name == "llm":
             values = models_laid_over(values, _providers(said_here))
         values = with_variables(values, said_here)
+        if user.named == "flag":
+            values = laid_over(name, values, given_in(user, name))
         if name == "llm" and flags:
             key = flags.get("api_key")
             asking = {**environ, KEY_VARIABLE: key} if key else environ
@@ -74,7 +80,7 @@ def built(
                 values, flags.get("llm_provider"), flags.get("llm_model"), asking, names, with_key=bool(key)
             )
         if values:
-            changed[field] = converted(name, kind, values, place)
+            changed[field] = converted(name, kind, values, str(user.path))
     return _at_home(replace(SoarSettings(), **changed), aurora_home(environ))
 
 

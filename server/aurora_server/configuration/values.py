@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_protocol import typed
-from aurora_server.configuration.config_file import SettingsError
+from aurora_server.configuration.config_file import ConfigFile, SettingsError
 from aurora_server.configuration.marks import section_of
 
 PREFIX = "AURORA_"
@@ -23,12 +23,16 @@ _ITEM = re.compile(r"\[\d+\]")
 Section = TypeVar("Section", bound=Struct)
 
 
-def section(
-    name: str, kind: type[Section], document: dict[str, Any], path: Path, environ: Mapping[str, str]
-) -> Section:
-    """The section with the dotted `name` of the user's document, variables laid over it. Raises SettingsError."""
-    values = with_variables(given(name, document, path), variables_of(name, kind, environ))
-    return converted(name, kind, values, str(path))
+def section(name: str, kind: type[Section], document: ConfigFile, environ: Mapping[str, str]) -> Section:
+    """The section with the dotted `name` of the user's document, variables laid over it. Raises SettingsError.
+
+    What a file says that a flag named counts more than variables (App. C).
+    """
+    said = given(name, document.content, document.path)
+    values = with_variables(said, variables_of(name, kind, environ))
+    if document.named == "flag":
+        values = merged(values, said)
+    return converted(name, kind, values, str(document.path))
 
 
 def given(name: str, document: dict[str, Any], path: Path) -> dict[str, Any]:

@@ -70,11 +70,6 @@ def brief_schema(kind: type[Struct]) -> dict[str, Any]:
     }
 
 
-def fields_schema(kind: type[Struct]) -> dict[str, Any]:
-    """`schema_of` by the names of its fields alone: those that are always there."""
-    return {"type": "object", "required": [field.name for field in msgspec.structs.fields(kind)]}
-
-
 def _brief(schema: Any) -> Any:
     if isinstance(schema, list):
         return [_brief(each) for each in schema]

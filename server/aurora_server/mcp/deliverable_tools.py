@@ -80,7 +80,7 @@ async def _deliverable(link: DaemonLink, given: DeliverableArguments, _: Heard) 
 DELIVERABLE_TOOL = Tool(
     name="aurora_deliverable",
     title="Track change",
-    description="Say how a change goes, start to complete or fail, or ask its state. Writes records of AURORA only.",
+    description="Say how a change goes, or ask its state. Writes AURORA's records only.",
     more="The user sees where the change stands, and how reliable such work is. `start` needs a change_id.",
     takes=DeliverableArguments,
     handler=_deliverable,

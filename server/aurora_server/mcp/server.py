@@ -21,7 +21,7 @@ from aurora_protocol import ProtocolError, RequestFailed, query_methods
 from aurora_protocol.address import Address
 from aurora_protocol.version import __version__
 from aurora_server.configuration.model_selection import choice_of
-from aurora_server.mcp.arguments import BadArguments, brief_schema, fields_schema, given_as, unknown_name
+from aurora_server.mcp.arguments import BadArguments, brief_schema, given_as, unknown_name
 from aurora_server.mcp.client_requests import AskedClient, client_root, roots_wanted
 from aurora_server.mcp.completions import argument_of, completed
 from aurora_server.mcp.daemon_link import DaemonLink
@@ -264,7 +264,8 @@ def described(tool: Tool) -> types.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=brief_schema(tool.takes),
-        output_schema=fields_schema(tool.gives) if tool.gives is not None else None,
+        # What its fields are is paid for by who asks (aurora://tool/NAME), not by every session.
+        output_schema={"type": "object"} if tool.gives is not None else None,
         annotations=_hints(tool),
     )
 

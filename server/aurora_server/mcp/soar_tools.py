@@ -158,7 +158,7 @@ SOAR_TOOLS = (
     Tool(
         name="aurora_assess",
         title="Assess",
-        description="How hard a question is, and whether to decompose it. Free and local: by its words.",
+        description="How hard a question is, and whether to decompose it: free, local.",
         more="complexity is simple, medium, complex or critical, with how sure that is.",
         takes=Assess,
         handler=_assess,
@@ -181,7 +181,7 @@ SOAR_TOOLS = (
     Tool(
         name="aurora_verify",
         title="Verify",
-        description="Score a question's plan, or an answer: verdict, score, issues. May cost model calls.",
+        description="Score a question's plan, or an answer. It may cost model calls.",
         more="By named criteria: verdict (pass, retry, fail), score from 0 to 1, and what is wrong. By rules, and by "
         "the configured language model where there is one. Give `decomposition` or `output`.",
         takes=Verify,

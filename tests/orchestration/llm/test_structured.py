@@ -13,6 +13,7 @@ from aurora_orchestration import types
 from aurora_orchestration.llm.completion import Ask, CapReached, LlmError, ModelReply, Rejected, Truncated, Unavailable
 from aurora_orchestration.llm.shapes import is_closed, shape_of
 from aurora_orchestration.llm.structured import MAX_CHARACTERS, Unusable, ask_for, decode
+from aurora_orchestration.soar.replies import DecompositionReply
 
 
 class Inner(msgspec.Struct, frozen=True):
@@ -124,6 +125,44 @@ def test_no_shape_holds_itself() -> None:
 def test_the_phases_shapes_can_be_asked_for(kind: type[Any]) -> None:
     text = json.dumps(shape_of(kind))
     assert "$ref" not in text and len(text) < 20_000
+
+
+class Told(msgspec.Struct, frozen=True):
+    id: Annotated[str, Meta(max_length=100)]
+    facts: tuple[Annotated[str, Meta(min_length=1, max_length=500)], ...]
+    within: tuple[Told, ...] = ()
+
+
+def test_prose_that_is_too_long_is_cut_and_not_paid_for_again() -> None:
+    long = {"id": "a", "facts": ["x" * 9_000, "short", "y" * 501], "within": [{"id": "b", "facts": ["z" * 600]}]}
+    found = decode(json.dumps(long), Told)
+    assert [len(each) for each in found.facts] == [500, 5, 500] and found.facts[0].endswith("x…")
+    assert [len(each) for each in found.within[0].facts] == [500]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"id": "a" * 101, "facts": ["x" * 600]}, r"length <= 100 - at `\$.id`"),
+        ({"id": "a", "facts": ["x" * 600, ""]}, r"length >= 1"),
+        ({"id": "a", "facts": ["x" * 600, 7]}, r"Expected `str`, got `int`"),
+        ({"id": "a", "facts": ["x" * 600], "within": ["facts"]}, r"Expected `object`, got `str`"),
+    ],
+)
+def test_a_name_is_not_cut_and_what_else_is_wrong_is_told(wrong: dict[str, Any], error: str) -> None:
+    with pytest.raises(Unusable, match=error):
+        decode(json.dumps(wrong), Told)
+
+
+def test_a_plan_that_repeats_long_notes_is_a_plan() -> None:
+    given = [{"id": "G1", "fact": "note " * 1_800, "source": "query"}]
+    goal = {"description": "goal " * 1_000, "success_criteria": ["it holds " * 600]}
+    step = {"id": "SG1", "description": "do " * 2_000, "agent": "llm-executor", "requires": ["G1"]}
+    body = decode(
+        json.dumps({"decomposition": {"given": given, "goal": goal, "subgoals": [step]}}), DecompositionReply
+    ).decomposition
+    texts = (body.given[0].fact, body.goal.description, body.goal.success_criteria[0], body.subgoals[0].description)
+    assert [len(text) for text in texts] == [4_000] * 4
 
 
 class Telling:

@@ -43,7 +43,7 @@ class Store:
 def workspace(tmp_path: Path) -> WorkspaceText:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/app.py").write_text(APP)
-    (tmp_path / "src/other.py").write_text("def render_page(page):\n    return page\n")
+    (tmp_path / "src/other.py").write_text("class OtherPage:\n    pass\n\n\ndef render_page(page):\n    return page\n")
     return WorkspaceText(tmp_path)
 
 
@@ -64,6 +64,11 @@ def workspace(tmp_path: Path) -> WorkspaceText:
         "`render_page` is not in src/app.py; compare src/other.py with `load` in app.py.",
         "`load` spans lines 6 to 9 of src/app.py.",
         "Use `from src.app import load, Store as Kept` or `import json`.",
+        "**load** (src/app.py:7) relies on `read_text`; **Note** (src/app.py:13): nothing of it is kept.",
+        "`load` (src/app.py:7), `render_page` and `Store.keep` are all there is.",
+        "`read_text` is called by `load` (src/app.py:7). Next, `render_page` gives pages.",
+        "`app.load` (src/app.py:7) is known.",
+        "`load` (src/app.py:7) is backed by `read_text`, and works with `json.loads`.",
     ],
 )
 def test_what_is_so_is_not_complained_of(answer: str, workspace: WorkspaceText) -> None:
@@ -88,6 +93,21 @@ def test_what_is_so_is_not_complained_of(answer: str, workspace: WorkspaceText) 
         ("src/app.py:13-14 defines `load`.", "`load` does not stand at src/app.py:13-14"),
         ("`load` (src/app.py:7) calls `render_page`.", "`render_page` does not stand in `load` at src/app.py:7"),
         ("`load` lives at src/app.py:7. It hands all to `render_page`.", "`render_page` does not stand in `load`"),
+        (
+            "`load` can be seen in src/app.py:7; internally it hands over to `render_page`.",
+            "`render_page` does not stand",
+        ),
+        ("`load` (src/app.py:7) has a single dependency, `render_page`.", "`render_page` does not stand"),
+        ("`load`, whatever others say of src/app.py:7, wraps `render_page`.", "`render_page` does not stand"),
+        ("**load** (src/app.py:7) relies on `render_page`.", "`render_page` does not stand in `load`"),
+        ("`render_page` is called from `load` (src/app.py:7).", "`render_page` does not stand in `load`"),
+        ("`load` (src/app.py:7) is powered by `render_page`.", "`render_page` does not stand in src/app.py"),
+        ("`load` gets its text from `render_page`: see src/app.py:7.", "`render_page` does not stand"),
+        ("`load` begins at src/app.py:7; `render_page` is among its calls.", "`render_page` does not stand in `load`"),
+        ("`load` is in src/app.py:7. Under the hood, it calls `render_page`.", "`render_page` does not stand"),
+        ("src/app.py, ln 40, has `load`.", "there is no line 40 in src/app.py"),
+        ("See L40-L50 of src/app.py.", "there is no line 40-50 in src/app.py"),
+        ("`OtherPage.load` is defined in src/app.py:7.", "`OtherPage` does not stand in src/app.py"),
         ("The work is done by reload_all().", "`reload_all` stands nowhere in the workspace"),
         ("`Store.evict` forgets items.", "`evict` stands nowhere in the workspace"),
         ("Pass `load(path, strict_mode=True)`.", "`strict_mode` stands nowhere in the workspace"),

@@ -132,13 +132,13 @@ def test_one_broken_thing_is_not_averaged_away(
 
 
 @pytest.mark.parametrize(
-    ("passing", "retrying", "expected"), [(0.7, 0.5, 0.6), (0.8, 0.2, 0.5), (0.5, 0.9, 0.5), (0.0, 0.0, 0.0)]
+    ("passing", "retrying", "expected"), [(0.7, 0.5, 0.6), (0.8, 0.2, 0.5), (0.5, 0.9, 0.49), (0.0, 0.0, 0.0)]
 )
 def test_what_is_broken_gets_no_better_than_half_way_to_passing(
     passing: float, retrying: float, expected: float
 ) -> None:
     settings = ScoringSettings(pass_threshold=passing, retry_threshold=retrying)
-    assert below_pass(settings) == pytest.approx(expected, abs=1e-8)
+    assert below_pass(settings) == expected, "as people write scores"
     if passing:
         assert verdict(below_pass(settings), settings) != "pass"
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from aurora_orchestration.llm import USUAL_MODELS
 from aurora_orchestration.settings import SoarSettings
-from aurora_server.configuration.config_file import SettingsError
+from aurora_server.configuration.config_file import ConfigFile, SettingsError
 from aurora_server.configuration.model_selection import FLAGS, ModelChoice, choice_of, chosen_model, models_laid_over
 from aurora_server.configuration.soar import built
 
@@ -21,6 +22,7 @@ OURS = {
     "headers": {"a": "b"},
 }
 KEY = {"AURORA_API_KEY": "k"}
+USERS = ConfigFile(Path("config.json"))
 
 
 @pytest.mark.parametrize(
@@ -82,10 +84,10 @@ def test_a_key_that_is_said_with_its_provider_weighs_more_than_the_one_that_a_fi
     assert found == {"reasoning_llm": {**OURS, "api_key_env": "AURORA_API_KEY"}}
     said = {"llm": {"reasoning_llm": OURS}}
     variables = {"AURORA_LLM_PROVIDER": "openai", **KEY}
-    assert key_of(built(said, "config.json", variables)) == "AURORA_API_KEY"
-    assert key_of(built(said, "config.json", {}, {"llm_provider": "openai", "api_key": "mine"})) == "AURORA_API_KEY"
-    assert key_of(built(said, "config.json", KEY, {"llm_provider": "openai", "api_key": ""})) == "MY_KEY"
-    assert key_of(built(said, "config.json", KEY, {"llm_provider": "openai"})) == "MY_KEY", "the key is not that flag's"
+    assert key_of(built(said, USERS, variables)) == "AURORA_API_KEY"
+    assert key_of(built(said, USERS, {}, {"llm_provider": "openai", "api_key": "mine"})) == "AURORA_API_KEY"
+    assert key_of(built(said, USERS, KEY, {"llm_provider": "openai", "api_key": ""})) == "MY_KEY"
+    assert key_of(built(said, USERS, KEY, {"llm_provider": "openai"})) == "MY_KEY", "the key is not that flag's"
 
 
 def key_of(settings: SoarSettings) -> str | None:
@@ -149,6 +151,10 @@ def test_a_clients_variables_are_a_choice_once_they_name_a_provider_or_a_model(
     environ: Mapping[str, str], choice: ModelChoice | None
 ) -> None:
     assert choice_of(environ) == choice
+
+
+def test_a_file_that_a_flag_names_counts_more_than_a_clients_variables() -> None:
+    assert choice_of({"AURORA_LLM_PROVIDER": "openai", "AURORA_CONFIG_FLAG": "/mine.json"}) is None
 
 
 def test_a_clients_key_goes_before_the_daemons() -> None:

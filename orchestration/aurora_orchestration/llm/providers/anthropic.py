@@ -7,6 +7,7 @@ import json
 import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
+from aurora_orchestration.llm.completion import Unavailable
 from aurora_orchestration.llm.providers.http_client import open_client, whole_answer
 from aurora_orchestration.llm.providers.provider import BadRequest, Completion, Passing, Wanted, count
 from aurora_orchestration.llm.providers.retry import retried
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _WAYS = ("output_config", "tool", "plain")
 """How JSON is asked for, the best way first: models know them since late 2025, since 2024, and always."""
 _OF_WAYS = ("output_config", "output_format", "output format", "structured", "schema", "tool", "strict")
+_TOOL = "answer"
+"""The only tool that is ever offered: what it is called with is the answer."""
 _STOPS: dict[str | None, Literal["end", "length", "refusal"]] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -110,12 +113,12 @@ class AnthropicProvider:
                 async with client.messages.stream(**asked) as stream:
                     await stream.until_done()
                     whole = whole_answer(stream.response)
-                    message = _unstreamed(whole) if whole else await stream.get_final_message()
+                    message = self._unstreamed(whole) if whole else await stream.get_final_message()
                 if message.stop_reason is None:
                     raise Passing(f"{self.name} broke off in the middle of an answer; try again")
             else:
                 message = await client.messages.create(**asked)
-            return self._answer(message)
+            return self._answer(message, by_tool="tools" in asked)
         except failures(anthropic) as error:
             raise as_llm_error(error, anthropic, who=self.name, model=self.model, key=self._key) from error
 
@@ -126,8 +129,8 @@ class AnthropicProvider:
             if way == "output_config":
                 more["output_config"] = {"format": {"type": "json_schema", "schema": wanted.schema}}
             elif way == "tool":
-                more["tools"] = [{"name": "answer", "description": "Gives the answer.", "input_schema": wanted.schema}]
-                more["tool_choice"] = {"type": "tool", "name": "answer"}
+                more["tools"] = [{"name": _TOOL, "description": "Gives the answer.", "input_schema": wanted.schema}]
+                more["tool_choice"] = {"type": "tool", "name": _TOOL}
             else:
                 system = wanted.system_with_shape()
         if wanted.temperature is not None and self._takes_temperature:
@@ -140,9 +143,22 @@ class AnthropicProvider:
             **more,
         }
 
-    def _answer(self, message: Message) -> Completion:
+    def _unstreamed(self, whole: bytes) -> Message:
+        """The message of a server that does not know `stream` and said it all at once; it is paid for already."""
+        from anthropic.types import Message
+
+        said = json.loads(whole)
+        error = said.get("error") if isinstance(said, dict) and said.get("type") == "error" else None
+        if isinstance(error, dict):
+            what = " ".join(f"{error.get('type') or 'error'}: {error.get('message') or '-'}".split())
+            raise Unavailable(f"{self.name} gave an error for an answer ({what[:300]})")
+        return Message.model_validate_json(whole)
+
+    def _answer(self, message: Message, *, by_tool: bool) -> Completion:
+        """What was said; the input of a tool that nobody offered is no answer."""
         texts = [str(block.text) for block in message.content if block.type == "text"]
-        given = [block.input for block in message.content if block.type == "tool_use"]
+        used_tools = [block for block in message.content if block.type == "tool_use"] if by_tool else []
+        given = [block.input for block in used_tools if block.name == _TOOL]
         used = message.usage
         return Completion(
             text=json.dumps(given[0], ensure_ascii=False) if given else "".join(texts),
@@ -155,10 +171,3 @@ class AnthropicProvider:
             ),
             stop=_STOPS.get(message.stop_reason, "end"),
         )
-
-
-def _unstreamed(whole: bytes) -> Message:
-    """The message of a server that does not know `stream` and said it all at once; it is paid for already."""
-    from anthropic.types import Message
-
-    return Message.model_validate_json(whole)

@@ -12,6 +12,7 @@ from aurora_orchestration.llm.providers.http_client import WEB_PAGE
 from aurora_orchestration.llm.providers.provider import BadRequest, Passing
 
 _PASSING_STATUS = (408, 409, 425, 429)
+_OVERLOADED = (503, 529)
 _PASSING_KINDS = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
 _SPENT = ("insufficient_quota", "billing_hard_limit_reached")
 
@@ -51,6 +52,9 @@ def as_llm_error(error: Exception, sdk: ModuleType, *, who: str, model: str, key
 
 def _by_status(error: Any, detail: str, who: str, model: str) -> LlmError:
     status, kind = int(error.status_code), _kind(error)
+    if status < 300:  # an error event after the answer had begun: what was said until then may be charged for
+        broke = f"{who} broke off in the middle of an answer ({': '.join(filter(None, (kind, detail)))})"
+        return Passing(f"{broke}; try again") if kind in (*_PASSING_KINDS, "") else Unavailable(broke)
     if 300 <= status < 400:
         return Rejected(f"{who} sends on to another address ({status}), which is not followed; check base_url")
     if status != 404 and status < 500 and _is_page(error):
@@ -63,6 +67,9 @@ def _by_status(error: Any, detail: str, who: str, model: str) -> LlmError:
         return Rejected(f"{who} knows no model {model} (404); check model and base_url in llm.*")
     if kind in _SPENT:
         return Rejected(f"{who}: {detail}")
+    if status >= 500 and status not in _OVERLOADED and kind not in _PASSING_KINDS[:2]:
+        told = detail if detail and not _is_page(error) else "it gave no reason"
+        return Passing(f"{who} failed ({status}): {told}; try again later", _wait(error), taken=False)
     if status in _PASSING_STATUS or status >= 500 or kind in _PASSING_KINDS:
         return Passing(f"{who} is overloaded or limits the rate ({status}); try again later", _wait(error), taken=False)
     return BadRequest(f"{who} did not take the request ({status}): {detail}", status, detail)
