@@ -42,12 +42,8 @@ def test_what_somebody_wrote_stays_as_it_is() -> None:
         pytest.param(["numpy: 1.16.4", "OS: Linux", "arch: x86"], False, id="three lines are no table"),
         pytest.param(["numpy: 1.16.4", "OS: Linux", "arch: x86", "user: me"], False, id="one in four tells a version"),
         pytest.param(["numpy: 1.16.4", "scipy: 1.3.0", "OS: Linux", "arch: x86"], True, id="two in four do"),
-        pytest.param(
-            ["numpy: 1.16.4", "a: 1.2", "OS: Linux", "arch: x86", "b: c", "d: e"], True, id="a third do"
-        ),
-        pytest.param(
-            ["numpy: 1.16.4", "a: 1.2", "OS: Linux", "arch: x86", "b: c", "d: e", "f: g"], False, id="less"
-        ),
+        pytest.param(["numpy: 1.16.4", "a: 1.2", "OS: Linux", "arch: x86", "b: c", "d: e"], True, id="a third do"),
+        pytest.param(["numpy: 1.16.4", "a: 1.2", "OS: Linux", "arch: x86", "b: c", "d: e", "f: g"], False, id="less"),
     ],
 )
 def test_what_is_a_table_of_versions(lines: list[str], is_table: bool) -> None:

@@ -68,9 +68,7 @@ def test_metrics_are_told_as_the_variable_prefers_and_traces_are_no_sums(prefere
 @pytest.mark.parametrize(
     ("environ", "wish", "signals"),
     [
-        pytest.param(
-            {"OTEL_TRACES_EXPORTER": "otlp"}, Wish(metrics="console"), ["otlp", "console"], id="by its own"
-        ),
+        pytest.param({"OTEL_TRACES_EXPORTER": "otlp"}, Wish(metrics="console"), ["otlp", "console"], id="by its own"),
         pytest.param({"OTEL_TRACES_EXPORTER": "otlp"}, Wish(traces="none"), [], id="what settings say of one wins"),
         pytest.param(
             {"OTEL_TRACES_EXPORTER": " "}, Wish(endpoint="http://d:2"), ["otlp", "otlp"], id="blanks are none"

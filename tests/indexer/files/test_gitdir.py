@@ -51,9 +51,7 @@ def test_a_work_trees_own_ref_comes_before_the_shared_one_and_that_before_what_i
         pytest.param("ref: ../../etc/passwd", None, id="no path out of it"),
         pytest.param("ref: /etc/passwd", None, id="nor an absolute one"),
         pytest.param("garbage", None, id="nothing that is none"),
-        pytest.param(
-            "ref: refs/heads/link", Head("refs/heads/link", TWO), id="through another ref"
-        ),
+        pytest.param("ref: refs/heads/link", Head("refs/heads/link", TWO), id="through another ref"),
         pytest.param("ref: refs/heads/loop", None, id="not for ever"),
     ],
 )
