@@ -167,6 +167,12 @@ def test_symbols_are_flat_for_clients_that_know_no_trees(daemon: Daemon, shop: P
         ]
 
 
+def test_a_script_without_a_suffix_is_known_by_its_first_line_in_an_editor_too(wire: Wire, shop: Path) -> None:
+    opened(wire, shop / "deploy", "#!/usr/bin/env python3\ndef ship():\n    return 1\n")
+    found = wire.result("textDocument/documentSymbol", {"textDocument": {"uri": (shop / "deploy").as_uri()}})
+    assert [one["name"] for one in found] == ["ship"]
+
+
 def test_huge_buffers_are_kept_but_not_parsed(wire: Wire, shop: Path) -> None:
     opened(wire, shop / "shop.py", SHOP + "#" * (1 << 20))
     uri = {"textDocument": {"uri": (shop / "shop.py").as_uri()}}

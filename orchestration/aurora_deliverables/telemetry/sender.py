@@ -24,7 +24,7 @@ from aurora_deliverables.telemetry.repository import Repository
 from aurora_deliverables.telemetry.span_tree import tree_of
 
 if TYPE_CHECKING:
-    from aurora_deliverables.telemetry.providers import Attempt, Providers
+    from aurora_deliverables.telemetry.providers import ExportAttempt, Providers
 
 logger = logging.getLogger(__name__)
 
@@ -271,7 +271,7 @@ class Sender:
         if attempt.why is None:
             self._record.mark(leaving.keys, signal)
 
-    def _took_note(self, signal: Signal, attempt: Attempt) -> None:
+    def _took_note(self, signal: Signal, attempt: ExportAttempt) -> None:
         self._not_before.pop(signal, None)
         if attempt.not_before:
             self._not_before[signal] = attempt.not_before
