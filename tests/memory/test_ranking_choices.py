@@ -443,18 +443,6 @@ ROWS = [
         ("limits.py:<module>", "a/tests/limits.py:<module>"),
         read="MAX_ROWS = 3\n",
     ),
-    Row(
-        "what may be a file's name is one where nothing is called so",
-        "app.settings",
-        [Chunk("conf/app.settings", "greet", "welcome everyone"), Chunk("b.py", "leave", "say goodbye")],
-        ("conf/app.settings:greet",),
-    ),
-    Row(
-        "and is a name where something is",
-        "app.settings",
-        [Chunk("conf/app.settings", "greet", "welcome everyone"), Chunk("b.py", "app.settings", "nothing", "method")],
-        ("b.py:app.settings",),
-    ),
 ]
 
 
