@@ -18,14 +18,15 @@ from aurora_memory.activation import (
     decay_penalty,
 )
 
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # escapes that are none, told where it was not compiled before
+    from pyactr.utilities import baselevel_learning
+
 NOW = 1_800_000_000.0
 histories = st.lists(st.floats(0, 20 * 365 * 86_400), min_size=1, max_size=40)
 
 
 def authority(times: list[float], decay: float) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pyactr.utilities import baselevel_learning
     ages = np.array([max((NOW - time) / 86_400, MINUTE) for time in times])
     return float(baselevel_learning(0.0, -ages, True, decay))
 

@@ -30,8 +30,18 @@ LEARNED = [table for table in TABLES if table.nature == "learned" and table.name
 SEED = 19
 
 
+_BUILT: list[bytes] = []
+
+
 async def built(path: Path) -> bytes:
-    """Memory file with hundreds of rows of most kinds, closed."""
+    """Memory file with hundreds of rows of most kinds, closed; made once, then copied."""
+    if not _BUILT:
+        _BUILT.append(await _build(path))
+    path.write_bytes(_BUILT[0])
+    return _BUILT[0]
+
+
+async def _build(path: Path) -> bytes:
     store = await Store.open(path)
     many = [file(f"m{n}.py", chunk(f"m{n}.py", f"name_{n}", f"words of {n}")) for n in range(60)]
     await store.write([*FILES, *many], first_time=True)

@@ -144,6 +144,12 @@ async def test_a_rebuild_keeps_what_was_learned_and_every_row_id(store: Store) -
     assert [hit.chunk.name for hit in await store.read(recall, parse_question("beta_3"), 1, NOON)] == ["beta_3"]
 
 
+async def test_of_rows_that_a_rebuild_drops_those_are_told_that_were_learned(store: Store) -> None:
+    change(store.path, "INSERT INTO changes VALUES (999, 1, 1)")
+    change(store.path, "INSERT INTO boosts VALUES (999, 'r', 1.0, 0.2)")
+    assert (await store.rebuild()).dropped == 1
+
+
 async def test_a_rebuild_with_other_words_in_as_many_blocks_is_seen_at_once(store: Store) -> None:
     assert await store.read(recall, parse_question("alpha"), 3, NOON)
     await store.rebuild()

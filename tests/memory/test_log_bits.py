@@ -2,14 +2,16 @@
 
 import os
 import random
+import sqlite3
 import struct
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from aurora_memory import StoreCorrupt
+from aurora_memory import StoreCorrupt, StoreError
 from aurora_memory.store import LoggedEvent, Store
 from aurora_memory.store.index_copy import copy_index
 from aurora_memory.store.left_memory import LeftMemory
@@ -19,6 +21,7 @@ from aurora_memory.store.memory_files import memory_file
 from tests.memory.runs import NOON, run
 from tests.memory.test_damage import learned
 from tests.memory.test_export import FILES, taught
+from tests.patience import HANG
 
 SEED = 23
 HEADER, FRAME = 32, 24 + 4096
@@ -39,6 +42,34 @@ async def left(folder: Path) -> tuple[bytes, bytes]:
     found = tuple((folder / name).read_bytes() for name in ("memory.db", "memory.db-wal"))
     await store.close()
     return found[0], found[1]
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        pytest.param("PRAGMA user_version = 1", "an older AURORA wrote it", id="of another shape, older"),
+        pytest.param("PRAGMA user_version = 10000", "a newer AURORA wrote it", id="or newer"),
+        pytest.param("DELETE FROM facts WHERE key = 'indexed_at'", "never indexed to its end", id="half a memory"),
+        pytest.param("DELETE FROM facts WHERE key = 'root'", "never indexed to its end", id="of nobody knows where"),
+        pytest.param("PRAGMA application_id = 7", "it is no memory file", id="of another program"),
+        pytest.param("DELETE FROM facts WHERE key = 'git_root'", None, id="of no repository it is asked"),
+    ],
+)
+async def test_which_memory_files_of_others_are_asked(tmp_path: Path, statement: str, told: str | None) -> None:
+    store = await Store.open(tmp_path / "memory.db")
+    for key, value in (("root", str(tmp_path)), ("indexed_at", "5.0"), ("git_root", "g")):
+        await store.remember(key, value)
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / "memory.db")) as db:
+        db.execute(statement)
+        db.commit()
+    if told is None:
+        found = LeftMemory(tmp_path / "memory.db", time.monotonic() + HANG)
+        assert (found.root, found.indexed_at, found.git_root) == (tmp_path, 5.0, "")
+        found.close()
+    else:
+        with pytest.raises(StoreError, match=told):
+            LeftMemory(tmp_path / "memory.db", time.monotonic() + HANG)
 
 
 def put(folder: Path, file: bytes, log: bytes) -> Path:

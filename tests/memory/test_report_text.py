@@ -36,6 +36,21 @@ def test_what_somebody_wrote_stays_as_it_is() -> None:
         assert report_text(text) == text
 
 
+@pytest.mark.parametrize(
+    ("lines", "is_table"),
+    [
+        pytest.param(["numpy: 1.16.4", "OS: Linux", "arch: x86"], False, id="three lines are no table"),
+        pytest.param(["numpy: 1.16.4", "OS: Linux", "arch: x86", "user: me"], False, id="one in four tells a version"),
+        pytest.param(["numpy: 1.16.4", "scipy: 1.3.0", "OS: Linux", "arch: x86"], True, id="two in four do"),
+        pytest.param(["numpy: 1.16.4", "a: 1.2", "OS: Linux", "arch: x86", "b: c", "d: e"], True, id="a third do"),
+        pytest.param(["numpy: 1.16.4", "a: 1.2", "OS: Linux", "arch: x86", "b: c", "d: e", "f: g"], False, id="less"),
+    ],
+)
+def test_what_is_a_table_of_versions(lines: list[str], is_table: bool) -> None:
+    text = "It fails.\n" + "\n".join(lines) + "\nIt worked."
+    assert report_text(text).split() == (["It", "fails.", "It", "worked."] if is_table else text.split())
+
+
 def test_packages_that_are_only_listed_are_not_asked_for() -> None:
     report = f"Reading a file twice closes it\n{WRITTEN * 3}\n{TABLES['key and value']}"
     question = parse_question(report)

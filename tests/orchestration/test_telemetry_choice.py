@@ -52,6 +52,34 @@ def test_disabled_is_disabled(environ: dict[str, str]) -> None:
     assert choose(said, Wish(endpoint="http://d:2")) == Choice()
 
 
+@pytest.mark.parametrize(
+    ("preference", "is_delta"),
+    [("delta", True), (" LowMemory ", True), ("cumulative", False), ("", False), ("deltas", False)],
+)
+def test_metrics_are_told_as_the_variable_prefers_and_traces_are_no_sums(preference: str, is_delta: bool) -> None:
+    said = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:1"}
+    said["OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"] = preference
+    assert [(each.signal, each.delta) for each in choose(said, Wish()).exporters] == [
+        ("traces", False),
+        ("metrics", is_delta),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("environ", "wish", "signals"),
+    [
+        pytest.param({"OTEL_TRACES_EXPORTER": "otlp"}, Wish(metrics="console"), ["otlp", "console"], id="by its own"),
+        pytest.param({"OTEL_TRACES_EXPORTER": "otlp"}, Wish(traces="none"), [], id="what settings say of one wins"),
+        pytest.param(
+            {"OTEL_TRACES_EXPORTER": " "}, Wish(endpoint="http://d:2"), ["otlp", "otlp"], id="blanks are none"
+        ),
+        pytest.param({"OTEL_TRACES_EXPORTER": "none,console"}, Wish(), ["console"], id="none beside others is no word"),
+    ],
+)
+def test_which_exporters_are_used(environ: dict[str, str], wish: Wish, signals: list[str]) -> None:
+    assert [each.name for each in choose(environ, wish).exporters] == signals
+
+
 def test_settings_win_over_variables() -> None:
     said = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:1", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
     assert choose(said, Wish(enabled=False)) == Choice()

@@ -111,6 +111,16 @@ def test_the_fix_puts_the_bracket_where_it_is_missing() -> None:
     assert json.loads(mended) == {"a": {"b": 1}, "c": 2}
 
 
+@pytest.mark.parametrize(("missing", "told_of"), [(1, 1), (2, 2), (3, 3), (4, 0)])
+def test_three_brackets_are_put_in_where_the_lines_tell_them_and_of_more_none(missing: int, told_of: int) -> None:
+    names = [f'  "m{n}": {{\n    "x": {n}{"," if n < missing else ""}\n' for n in range(missing)]
+    whole = [f'  "k{n}": {{\n    "x": {n}\n  }},\n' for n in range(2)]
+    text = "{\n" + "".join(whole) + "".join(each.replace(",\n", "\n") for each in names) + '  "z": 1\n}\n'
+    problems = parse(text).problems
+    laid_out = [each for each in problems if "is missing here: the" in each.message]
+    assert len(laid_out) == told_of and problems
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -323,6 +323,16 @@ def test_which_second_choices_are_just_taken_out(choices: list[Any], is_made: bo
     assert twice.fix is not None and is_fixable(twice) is is_made
 
 
+@pytest.mark.parametrize(
+    ("typed", "is_told"), [("{}", True), ("{ }", True), ('{"', False), ('{"ty', False), ("{,", False)]
+)
+def test_a_parameter_that_nothing_is_said_of_is_told_and_not_one_that_is_being_typed(typed: str, is_told: bool) -> None:
+    text = changed(update({"parameters": {"properties": {"text": {"type": "string"}}}}))
+    start = text.index("{", text.index('"text"', text.index('"properties"')))
+    broken = text[:start] + typed + text[text.index("}", start) + 1 :]
+    assert bool(told(broken, "parameter-description")) is is_told
+
+
 def test_of_fixes_that_touch_the_earlier_one_is_made() -> None:
     def writing(start: int, end: int) -> Finding:
         return finding("some-rule", "wrong", "", start, end, fix=Fix("Write", (Edit(start, end, "x"),), True))

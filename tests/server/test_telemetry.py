@@ -92,6 +92,19 @@ async def test_an_archived_one_waits_for_what_is_still_said_of_it(tmp_path: Path
         assert attributes(root.attributes)["aura.conformance.correctness"] == 0.5
 
 
+async def test_what_was_archived_waits_for_its_end_and_holds_up_no_other(tmp_path: Path) -> None:
+    archived = Event("over", "add-dark-mode", START + 1450, PhaseEnded("archive"))
+    with HttpCollector() as collector:
+        run = await Run.begin(tmp_path / "m.db", collector.endpoint, grace=10 * HANG)
+        await run.deliverables.record([*EVENTS[:-1], archived])
+        await run.deliverables.record(of("first"))
+        await comes_true(lambda: bool(sent(collector)))
+        assert sent(collector) == ["first"]
+        await run.deliverables.record(EVENTS[-1:])
+        await comes_true(lambda: sent(collector) == ["first", "add-dark-mode"])
+        await run.end()
+
+
 async def test_what_no_collector_took_is_sent_after_a_restart(tmp_path: Path) -> None:
     with HttpCollector() as collector:
         collector.status = 400

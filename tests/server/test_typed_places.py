@@ -38,6 +38,11 @@ def test_a_path_with_spaces_is_one_place(root: Path) -> None:
     assert from_root("my notes/some day.py:3", root, root) == spelled
     assert from_root("some day.py:3:7", root / "my notes", root) == spelled
     assert from_root("../my notes/some day.py:3", root / "src", root) == spelled
+    assert from_root("my notes/some day.py:3", root / "src", root) == spelled, "as it is called from the root, too"
+    (root / "src/my notes").mkdir()
+    (root / "src/my notes/some day.py").write_text("")
+    here = 'File "src/my notes/some day.py", line 3'
+    assert from_root("my notes/some day.py:3", root / "src", root) == here, "the one of this folder before that"
 
 
 @pytest.mark.parametrize(

@@ -122,15 +122,23 @@ async def _keep(run: Run) -> None:
     await asyncio.to_thread(run.store.answers.keep, run.record, run.file_digests, spans)
 
 
+def is_counted(record: RunRecord) -> bool:
+    """Whether a run is one of the queries that the budget counts: it came to an end of its own, and asked a model."""
+    return record.state in ("complete", "partial", "failed") and record.from_memory is None and bool(record.calls)
+
+
+def tells_cost(record: RunRecord) -> bool:
+    """Whether what a run cost tells what its way costs: not one that failed half way, or was paid for in parts."""
+    return is_counted(record) and record.state != "failed" and not record.resumed
+
+
 async def _settle(run: Run) -> None:
     record = run.record
-    counted = record.state in ("complete", "partial", "failed") and record.from_memory is None and bool(record.calls)
-    whole = counted and record.state != "failed" and not record.resumed
     await asyncio.to_thread(
         run.services.budget.end_run,
         record.id,
-        query_counted=counted,
-        way=run.budget.way if whole else "",
+        query_counted=is_counted(record),
+        way=run.budget.way if tells_cost(record) else "",
         estimated=run.budget.expected_usd,
         usd=record.counted_usd,
     )

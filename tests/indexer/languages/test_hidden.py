@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aurora_indexer.languages import LANGUAGES, Language
+from aurora_indexer.languages import LANGUAGES, Language, shell
 from aurora_indexer.parse.chunk_parser import parse_file
 
 CPP = {
@@ -225,3 +225,19 @@ def test_macros_as_defaults_of_swift() -> None:
     parsed = parse_file("a.swift", source.encode())
     assert names("a.swift", source) == ["f", "h"]
     assert parsed.syntax_errors == 0
+
+
+@pytest.mark.parametrize(
+    ("levels", "is_mended"),
+    [
+        pytest.param(1, True, id="a function that cannot be read loses its body"),
+        pytest.param(3, True, id="within two others, too"),
+        pytest.param(12, False, id="where it takes many looks at the whole, all is left as it is"),
+    ],
+)
+def test_how_far_what_cannot_be_read_of_a_shell_is_looked_for(levels: int, is_mended: bool) -> None:
+    heads = "".join(f"{' ' * n}f{n}() {{\n" for n in range(levels))
+    ends = "".join(f"{' ' * n}}}\n" for n in reversed(range(levels)))
+    source = f"{heads}{' ' * levels}bad\n{ends}".encode()
+    found = shell.mended(source, lambda text: b"bad" not in text)
+    assert len(found) == len(source) and (b"bad" not in found) is is_mended

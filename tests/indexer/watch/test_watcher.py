@@ -46,6 +46,25 @@ async def native(root: Path) -> AsyncIterator[Seen]:
     await asyncio.to_thread(made.watcher.stop)
 
 
+async def test_a_folder_made_anew_is_another_also_where_it_got_the_number_of_the_old_one(root: Path) -> None:
+    watched = WatchedRoot(root, 0.01, lambda _: None)
+    await watched.start()
+    try:
+        assert not await watched.was_replaced()
+        number = root.stat().st_ino
+        for _ in range(100):  # a file system gives the number again soon, or never
+            shutil.rmtree(root)
+            root.mkdir()
+            if root.stat().st_ino == number:
+                break
+        deadline = time.monotonic() + HANG
+        while not await watched.was_replaced():
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.02)
+    finally:
+        await watched.stop()
+
+
 async def test_who_gives_up_while_the_watch_comes_up_leaves_none_behind(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,8 @@ import pytest
 from aurora_deliverables.detection.prompts import change_of
 from aurora_memory.store import Store, learned_reader
 from aurora_orchestration.llm.journal import answered
+from aurora_orchestration.run_record import RunRequest
+from aurora_orchestration.soar.checkpoint import RESUMABLE_SECONDS, Checkpoint
 from aurora_orchestration.soar.claims import usable
 from aurora_orchestration.soar.interrupted_runs import sweep
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted
@@ -103,6 +105,22 @@ async def test_a_run_killed_before_anything_was_paid_is_gone_on_with_from_its_be
             run = await it.ask("", resume=left.id)
             assert run.state == "complete" and run.error is None
             assert not any(call.replayed for call in run.calls)
+
+
+async def test_of_runs_that_can_be_resumed_the_latest_comes_first_and_the_old_are_dropped(
+    tmp_path: Path,
+) -> None:
+    with LoopbackProvider() as provider:
+        async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
+            now, here = it.services.now(), str(it.services.workspace)
+            for name, age, where in (("a", 50.0, here), ("c", 10.0, here), ("b", 20.0, here), ("else", 1.0, "/else"),
+                                     ("old", RESUMABLE_SECONDS + 1.0, here)):  # fmt: skip
+                asked = RunRequest(query="what is x")
+                it.services.store.save(
+                    Checkpoint(id=name, workspace=where, request=asked, started_at=now - age, state="interrupted")
+                )
+            assert [each.id for each in await sweep(it.services)] == ["c", "b", "a"]
+            assert [each.id for each in it.services.store.unfinished()] == ["a", "b", "c", "else"]
 
 
 async def test_a_run_that_is_under_way_is_not_swept(tmp_path: Path) -> None:
