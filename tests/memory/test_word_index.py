@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from aurora_memory.bm25 import Parts, match, rarity
-from aurora_memory.chunks import Chunk
+from aurora_memory.chunks import CodeChunk
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store import postings as tables
@@ -24,8 +24,8 @@ from tests.memory.runs import NOON
 WORDS = "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november".split()
 
 
-NAMES = [f"{one}{other}" for one in ("quag", "zorp") for other in ("mer", "bax", "tul", "dif", "wen", "pok", "ryl", "sov",
-         "hux", "jib", "nad", "kef")]  # fmt: skip
+_ENDINGS = "mer bax tul dif wen pok ryl sov hux jib nad kef".split()
+NAMES = [f"{one}{other}" for one in ("quag", "zorp") for other in _ENDINGS]
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ async def test_a_mostly_dead_block_is_rewritten_and_nothing_is_lost(store: Store
 async def test_a_file_that_is_saved_all_day_leaves_no_index_of_the_dead(store: Store) -> None:
     """Numbers of parts are given anew: words are found, their vectors are theirs, and the file is sound."""
 
-    def chunks(path: str, round_: int) -> Iterable[Chunk]:
+    def chunks(path: str, round_: int) -> Iterable[CodeChunk]:
         for n in range(900):
             yield chunk(path, f"{path[0]}{n}", f"{NAMES[round_]} number{n} {WORDS[n % 14]}", line=10 * n + 1)
 
