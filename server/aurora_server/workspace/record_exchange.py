@@ -45,9 +45,9 @@ _Told = tuple[int, ExportLine, str]
 
 class RecordExchange:
     """Exchange of one workspace. `ready` waits until its files are known; `more_came` hears that something was taken
-    in, and whether something was forgotten; `colleagues` gets their names. `problem` is why it does not go on, and
-    `passing` whether the next try, which comes by itself, may go well. `close` it before the store. Belongs to the event
-    loop's thread.
+    in, and whether something was forgotten; `colleagues` gets their names. `problem` is why it does not go on;
+    `passing` says that the next try, which comes by itself, may go well. `close` it before the store. Belongs to the
+    event loop's thread.
     """
 
     def __init__(
