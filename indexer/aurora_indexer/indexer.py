@@ -51,6 +51,9 @@ CHUNKING = "4"
 HEARD_SECONDS = 0.25
 """Seconds that an answer waits for the watcher to have heard of all that happened before the question."""
 
+COUNT_EVERY = 5.0
+"""Seconds after which what memory holds is counted again while many files are taken in."""
+
 RETRY_SECONDS = 2.0
 MANY_FILES = 100
 """From so many parsed files on, a run was a bulk write; so many by one or by many runs, and the index is tidied."""
@@ -367,14 +370,18 @@ class Indexer:
         ]
         done = 0
         touched: list[str] = []
+        count_at = time.monotonic() + COUNT_EVERY
 
         async def take(reply: Reply) -> None:
-            nonlocal done
+            nonlocal done, count_at
             await batches.add(reply)
             done += 1
             if isinstance(reply, Parsed) and not first_time:
                 touched.append(reply.path)
             self.pending = len(changed) - done
+            if time.monotonic() >= count_at:  # a first index of a large tree takes minutes, and answers all the while
+                self.counts = await self._store.counts()
+                count_at = time.monotonic() + COUNT_EVERY
             self._tell(IndexProgress(done, len(changed), chunks + batches.chunks, "indexing"))
 
         try:

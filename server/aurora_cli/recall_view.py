@@ -105,10 +105,13 @@ def parameters(item: dict[str, Any]) -> str:
     end = _closing(signature, begin)
     inner = signature[begin:end]
     taken = [_parameter(each, str(item.get("language") or "")) for each in _apart(inner)]
+    if end == len(signature) and signature.endswith("…"):
+        taken[-1] = "…"  # half a name says nothing
     named = ", ".join(each for each in taken if each and each not in ("self", "cls", "&self", "&mut self"))
     sign = r"\s*" if item.get("language") == "go" else r"\s*(?:->|:)\s*"
     given = re.match(rf"{sign}(\S.*?)[\s{{:;=]*(?:=>)?\s*$", signature[end + 1 :])
-    result = f" → {given[1]}" if given and len(given[1]) <= _WIDEST_PARAMETERS else ""
+    is_whole = given is not None and len(given[1]) <= _WIDEST_PARAMETERS and not given[1].endswith("…")
+    result = f" → {given[1]}" if given and is_whole else ""
     if len(named) > _WIDEST_PARAMETERS:
         named = named[: named.rfind(", ", 0, _WIDEST_PARAMETERS) + 2].lstrip(", ") + "…"
     return f"({named}){result}" if named or result else ""
