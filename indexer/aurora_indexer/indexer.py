@@ -56,7 +56,7 @@ COUNT_EVERY = 5.0
 
 RETRY_SECONDS = 2.0
 MANY_FILES = 100
-"""From so many parsed files on, a run was a bulk write."""
+"""From so many parsed files on, a run was a bulk write; so many by one or by many runs, and the index is tidied."""
 
 LOOK_SECONDS = 2.0
 """Seconds between looks at the root itself: no event tells that it was removed and made again."""
@@ -104,6 +104,7 @@ class Indexer:
         self._watched = WatchedRoot(root, settings.debounce, self._on_changes, settings.cookies)
         self._wanted = _Wanted(set(), everything=True, edited=False)
         self._under_way = 0
+        self._untidied = 0
         self._wake = asyncio.Event()
         self._waiters: list[_Waiter] = []
         self._sweeping: list[_Waiter] | None = None
@@ -242,8 +243,10 @@ class Indexer:
             for future, _ in waiters:
                 if not future.done():
                     future.set_result(summary)
-            if summary.parsed > MANY_FILES:
+            self._untidied += summary.parsed
+            if self._untidied > MANY_FILES:
                 await self._store.tidy()  # or recall would read through a write-ahead log as large as the index
+                self._untidied = 0
         except asyncio.CancelledError:
             for future, _ in waiters:
                 future.cancel()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 HIDDEN = "[REDACTED]"
 
-RULES = "3"
+RULES = "4"
 """By which rules secrets are known. Another number goes through every memory file anew, once: raise it with them."""
 
 T = TypeVar("T", bound=msgspec.Struct)

@@ -177,6 +177,14 @@ SHAPES: tuple[Shape, ...] = (
         r"(?i:<add key=\"(?:ClearText)?Password\")\s{1,9}value=\"(?P<value>[^\"\n]{6,200})\"",
         loose=True,
     ),
+    Shape(
+        "__CONTRIBSYS__COM",
+        "password",
+        "a password of Sidekiq",
+        r"BUNDLE_(?:ENTERPRISE|GEMS)__CONTRIBSYS__COM[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<value>[0-9a-f]{8}:[0-9a-f]{8})(?!\w)",
+        before=None,
+        loose=True,
+    ),
     # Models
     Shape("sk-ant-", "anthropic_key", "an Anthropic key", r"(?<![A-Za-z0-9])sk-ant-[A-Za-z0-9_-]{16,255}"),
     Shape("sk-", "api_key", "an API key", r"(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]{0,60}+[0-9])[A-Za-z0-9_-]{20,255}"),

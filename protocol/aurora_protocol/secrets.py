@@ -30,19 +30,23 @@ class Secret(NamedTuple):
 _SCHEME = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}+\Z")
 _IN_URL = re.compile(r"://(?P<who>[^\s/?#\"{}<>\\]{1,200})@")
 _IN_QUERY = re.compile(
-    r"[?&](?:api[_-]?key|apikey|access[_-]?token|token|secret|client[_-]?secret|password|passwd|pwd|auth|sig)="
+    r"[?&](?P<name>api[_-]?key|apikey|access[_-]?token|token|secret|client[_-]?secret|password|passwd|pwd|auth|sig)="
     r"(?P<value>[A-Za-z0-9._~+/%-]{6,500})",
     re.IGNORECASE,
 )
 _NAMES = ("passw", "passphrase", "secret", "token", "credential")
 _KEYS = re.compile(r"(?:api|access|account|private|signing|encryption)[ _-]?\Z")
 _LONGEST = len("encryption_")
+_PUBLIC = "publickey"
+"""Before `token`, it is the name of an assembly's signer (.NET)."""
 _LEADS = tuple({shape.lead for shape in SHAPES if not shape.loose})
 _LOOSE = tuple({shape.lead for shape in SHAPES if shape.loose})
 _HEADER = re.compile(
     r"(?i:authorization)\\?[\"']?\s{0,5}[:=]\s{0,5}\\?[\"']?(?:(?i:bearer|basic|token|digest|apikey)\s{1,5}+)?+"
     r"(?P<value>[\w.~+/=-]{6,2000})"
 )
+_PLAIN = re.compile(r"[a-z][a-z_-]{0,18}|[A-Za-z]{1,31}(?:\.[A-Za-z]{1,40}){0,3}")
+"""Words, names and dotted names without a digit: of a token, or what else is made up, they are none."""
 _NAMED = re.compile(
     r"""(?x)
     (?P<name> (?i: passw(?:or)?d | passphrase | secret | token | credential
@@ -83,7 +87,7 @@ _STANDING_IN = re.compile(r"example|placeholder|here|redacted|change[ _-]?me")
 
 _TECHNICAL = re.compile(
     r"(?:sha|md|utf|base|oauth|http|u?int|float|hs|rs|es|aes|ed|x|py|python|v)[-_]?\d{1,5}(?:[._-]\w{1,12}){0,4}"
-    r"|v?\d+(?:\.\d+)+\w{0,8}",
+    r"|(?:(?:npm|workspace|file|link|portal|patch):)?[~^=<>*]{0,2}v?\d+(?:\.\d+)+[\w.+-]{0,24}",
     re.IGNORECASE,
 )
 _CODE_NAME = re.compile(r"[A-Za-z_]\w*(?:(?:\??\.|->|::)\w+)+|[A-Za-z]*_\w*")
@@ -91,6 +95,8 @@ _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 _MARK, _BRACKET = re.compile(r"[!@#$%^&*+=?~]"), re.compile(r"[()\[\]{}<>]")
 _NO_NAME = 32
 """Letters from which on a name with letters at random in it is none."""
+_SHORTEST = 3
+"""Letters of a password in an address; of what is shorter nobody is kept out."""
 _LEAST_RANDOM = 2.4
 """Bits a letter: `hunter2` has 2.8, `aaaaaa1` 0.6."""
 _LEAST_OF_SERVICES = 3.2
@@ -192,8 +198,13 @@ def query_keys_in(text: str) -> Iterator[Secret]:
     """Values of keys in the query of an address (`?api_key=…`), placeholders left out."""
     if "=" in text and ("?" in text or "&" in text):
         for match in _IN_QUERY.finditer(text):
-            if not is_placeholder(match["value"]):
+            if not is_placeholder(match["value"]) and not _is_word(match["name"].lower(), match["value"]):
                 yield Secret(match.start("value"), match.end("value"), "password", "a key in an address")
+
+
+def _is_word(name: str, value: str) -> bool:
+    """Whether what an address calls a token is the name of something: nobody chooses one, as a password."""
+    return name in ("token", "auth", "sig") and _PLAIN.fullmatch(value) is not None and not is_mixed(value)
 
 
 def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
@@ -206,7 +217,7 @@ def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
     at = lowered.find("authorization")
     while at >= 0:
         match = _HEADER.match(text, at)
-        if match is not None and not is_placeholder(match["value"]) and not _is_code(match["value"]):
+        if match is not None and _is_credential(match["value"]):
             yield Secret(match.start("value"), match.end("value"), "password", "a password")
         at = lowered.find("authorization", at + 1 if match is None else match.end())
     done = 0
@@ -231,13 +242,20 @@ def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
             )
 
 
+def _is_credential(value: str) -> bool:
+    """Whether a header's value lets somebody in: no name, no word."""
+    word = len(value) < _RUN + 6 and re.fullmatch(r"[a-z_-]+", value) is not None
+    return not (word or is_placeholder(value) or _is_code(value))
+
+
 def _names(lowered: str) -> list[int]:
     """Where names of secrets begin, in order. Looked for one by one, each in a tenth of what a pattern of all takes."""
     found: list[int] = []
     for name in _NAMES:
         at = lowered.find(name)
         while at >= 0:
-            found.append(at)
+            if not lowered.endswith(_PUBLIC, 0, at):
+                found.append(at)
             at = lowered.find(name, at + len(name))
     at = lowered.find("key")
     while at >= 0:
@@ -299,9 +317,10 @@ def secrets_in(text: str, *, every: bool = False) -> list[Secret]:
 
 
 def _is_example(login: str) -> bool:
-    """Whether user and password are those of documentation: `user:pass`, `guest:guest`."""
+    """Whether user and password are those of documentation: `user:pass`, `guest:guest`, `a:b`."""
     user, _, password = login.partition(":")
-    return is_placeholder(password) or password.lower() in (user.lower(), "pass", "passwd", "pwd")
+    example = (user.lower(), "pass", "passwd", "pwd", "bar")
+    return len(password) < _SHORTEST or is_placeholder(password) or password.lower() in example
 
 
 def _is_code(value: str) -> bool:

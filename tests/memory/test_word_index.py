@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +11,21 @@ import numpy.typing as npt
 import pytest
 
 from aurora_memory.bm25 import Parts, match, rarity
+from aurora_memory.chunks import CodeChunk
+from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store import postings as tables
 from aurora_memory.store.reader import Reader
 from aurora_memory.term_counts import unpacked
 from aurora_memory.tokens import terms
 from tests.memory.chunks import chunk, file
+from tests.memory.runs import NOON
 
 WORDS = "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november".split()
+
+
+_ENDINGS = "mer bax tul dif wen pok ryl sov hux jib nad kef".split()
+NAMES = [f"{one}{other}" for one in ("quag", "zorp") for other in _ENDINGS]
 
 
 @pytest.fixture
@@ -92,6 +99,31 @@ async def test_a_mostly_dead_block_is_rewritten_and_nothing_is_lost(store: Store
     assert await stands_in(store, "alpha") == before == {f"{f}{n}" for f in "ab" for n in range(0, 700, 14)}
     left = await store.read(lambda reader: reader.rows("SELECT count(*) FROM postings WHERE term = 'body1'"))
     assert left[0][0] == 0, "entries of what was struck out went with their block"
+
+
+async def test_a_file_that_is_saved_all_day_leaves_no_index_of_the_dead(store: Store) -> None:
+    """Numbers of parts are given anew: words are found, their vectors are theirs, and the file is sound."""
+
+    def chunks(path: str, round_: int) -> Iterable[CodeChunk]:
+        for n in range(900):
+            yield chunk(path, f"{path[0]}{n}", f"{NAMES[round_]} number{n} {WORDS[n % 14]}", line=10 * n + 1)
+
+    await store.write([file("a.py", *chunks("a.py", 0)), file("b.py", *chunks("b.py", 0))])
+    sizes: list[int] = []
+    for round_ in range(1, 24):
+        await store.write([file("a.py", *chunks("a.py", round_))])
+        if round_ % 6 == 0:
+            await store.tidy()
+            rows = await store.read(lambda reader: reader.rows("SELECT count(*) FROM blocks"))
+            sizes.append(rows[0][0])
+            assert (await store.check()).faults == ()
+            assert await stands_in(store, "alpha") == {f"{f}{n}" for f in "ab" for n in range(0, 900, 14)}
+            assert await stands_in(store, NAMES[round_]) == {f"a{n}" for n in range(900)}
+            (hit, *_) = await store.read(recall, parse_question("b700"), 5, NOON)
+            assert hit.chunk.name == "b700"
+    assert max(sizes) <= 3, "two thousand parts live in one block, and what was saved since the last time in another"
+    before = await store.read(lambda reader: reader.rows("SELECT id, chunk_id FROM parts ORDER BY id"))
+    assert before[-1][0] < 3 * tables.BLOCK and len({number for number, _ in before}) == 1800
 
 
 async def test_matching_weighs_rare_words_and_names_most(store: Store) -> None:

@@ -17,7 +17,7 @@ import pytest
 from aurora_memory import StoreError
 from aurora_memory.store import Store, file_reader
 from aurora_server.daemon import idle_memory
-from aurora_server.daemon.idle_memory import QUIET_SECONDS, WORKED_SECONDS, IdleMemory
+from aurora_server.daemon.idle_memory import QUIET_SECONDS, TRIM_SECONDS, WORKED_SECONDS, IdleMemory
 from aurora_server.daemon.listener import Listener
 from aurora_server.workspace.registry import Workspaces
 from tests.patience import HANG
@@ -72,7 +72,15 @@ async def test_memory_is_given_back_once_when_work_is_over(trims: list[None]) ->
     assert await hours.passes(100, 0.5) == 0
     workspace.gone = True
     assert await hours.passes(300, 0.001) == 1
-    assert workspace.asked == len(trims) == 2
+    assert workspace.asked == 2 and len(trims) == 3, "once as work began again, long after the last time"
+
+
+async def test_a_daemon_that_never_rests_gives_back_what_nothing_lies_on(trims: list[None]) -> None:
+    workspace = Rested()
+    hours = Hours(workspace)
+    assert await hours.passes(int(TRIM_SECONDS) - 2, 0.5) == 0 and trims == []
+    assert await hours.passes(int(TRIM_SECONDS) * 3, 0.5) == 0
+    assert len(trims) == 3 and workspace.asked == 0, "what its next questions want stays"
 
 
 async def test_a_daemon_that_did_nothing_gives_nothing_back(trims: list[None]) -> None:

@@ -4,7 +4,8 @@ Parts are numbered without gaps and live in blocks of 4,096. A row of `postings`
 block: unsigned 32-bit integers, the low 12 bits a part's place in the block, the high 20 its packed counts
 (`aurora_memory.term_counts`). `blocks` has what weighing needs of each part. So that a save costs as much as what it
 changed, parts are only ever added at the end; a part that goes is struck out of its block, and its entries stay until
-the block is mostly dead and is rewritten.
+the block is mostly dead and is rewritten. Blocks of which nothing lives give their numbers to the last ones, once they
+are many: what is edited all day would otherwise leave an index of the dead.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ _ROW = struct.Struct("<IIHBB")
 """Record of one part in `blocks`: its chunk (0 where it is struck out), file, length, name's length, chunk's type."""
 
 ROW_SIZE = _ROW.size
+
+GAPS = 8
+"""Blocks that are closed up in one transaction: each takes some hundredths of a second."""
 
 _MANY = 500
 _encode = msgspec.msgpack.Encoder().encode
@@ -157,6 +161,43 @@ async def rewrite_block(db: aiosqlite.Connection, block: int) -> None:
     await db.execute("DELETE FROM postings WHERE block = ?", (block,))
     await db.execute("UPDATE blocks SET parts = ?, dead = ? WHERE block = ?", (bytes(BLOCK * ROW_SIZE), BLOCK, block))
     await add(db, living)
+
+
+async def has_gaps(db: aiosqlite.Connection) -> bool:
+    """Whether blocks of which nothing lives are many beside the others: to close them up, all vectors are read anew."""
+    rows = await db.execute_fetchall(f"SELECT count(*), total(dead * {ROW_SIZE} = length(parts)) FROM blocks")
+    return any(empty >= max(2, (blocks - empty) // 2) for blocks, empty in rows)
+
+
+async def close_gaps(db: aiosqlite.Connection) -> None:
+    """Put the last blocks in the place of some of which nothing lives, inside the caller's transaction.
+
+    Parts have other numbers afterwards: who holds some (`ReaderThread.forget_words`) has to read them again.
+    """
+    sql = f"SELECT block, dead * {ROW_SIZE} = length(parts) FROM blocks ORDER BY block"
+    blocks = [(int(block), bool(empty)) for block, empty in await db.execute_fetchall(sql)]
+    gaps = [block for block, empty in blocks if empty][:GAPS]
+    for last, empty in reversed(blocks):
+        if not gaps or last < gaps[0]:
+            return
+        to = last if empty else gaps.pop(0)
+        await db.execute("DELETE FROM postings WHERE block = ?", (to,))
+        if not empty:
+            await _move(db, last, to)
+        elif last in gaps:
+            gaps.remove(last)
+        await db.execute("DELETE FROM blocks WHERE block = ?", (last,))
+
+
+async def _move(db: aiosqlite.Connection, last: int, to: int) -> None:
+    """Give the last block another number, of which nothing lives; only the last may be short, so it is filled up."""
+    await db.execute("UPDATE postings SET block = ? WHERE block = ?", (to, last))
+    span = (last * BLOCK, (last + 1) * BLOCK - 1)
+    await db.execute("UPDATE parts SET id = id - ? WHERE id BETWEEN ? AND ?", ((last - to) * BLOCK, *span))
+    for rows, dead in await db.execute_fetchall("SELECT parts, dead FROM blocks WHERE block = ?", (last,)):
+        missing = BLOCK - len(rows) // ROW_SIZE
+        filled = bytes(rows) + bytes(missing * ROW_SIZE)
+        await db.execute("UPDATE blocks SET parts = ?, dead = ? WHERE block = ?", (filled, dead + missing, to))
 
 
 async def rewrite_terms(db: aiosqlite.Connection, pattern: str, renewed: Callable[[str], Iterable[str]]) -> None:

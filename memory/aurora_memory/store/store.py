@@ -313,11 +313,16 @@ class Store(Maintained):
     async def tidy(self) -> None:
         """Rewrite what is mostly dead, give the write-ahead log back, let SQLite refresh its statistics.
 
-        Call it when a bulk write is over: blocks of postings are compacted, and the WAL ends in a checkpoint.
+        Call it when a bulk write is over, or many small ones: blocks of postings are compacted, and the WAL ends in a
+        checkpoint.
         """
         for block in await postings.mostly_dead(self._writer):
             async with self._transaction() as db:
                 await postings.rewrite_block(db, block)
+        while await postings.has_gaps(self._writer):
+            async with self._transaction() as db:
+                await postings.close_gaps(db)
+            self.read.forget_words()
         async with self._turn:
             await self._writer.execute("PRAGMA optimize")
             await self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")

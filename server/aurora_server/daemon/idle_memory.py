@@ -2,7 +2,8 @@
 
 SQLite keeps pages it has read, up to 24 MB for each open memory; glibc keeps what was freed in its arenas. Of neither
 anything is needed where nobody asks: the system's own cache has the pages, and pages come back as they are touched.
-A daemon that never rests has nothing but fewer arenas to help it: what is freed in one is of no use in another.
+A daemon that never rests has fewer arenas: what is freed in one is of no use in another. And now and then it gives back
+what nothing lies on.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ QUIET_SECONDS = 30.0
 """How long nothing much may have been done before memory is given back."""
 QUIET_SHARE = 0.05
 """Share of a processor up to which nothing much is done: watching files and looking around take some."""
+TRIM_SECONDS = 120.0
+"""How often a daemon that does not rest gives back pages of its heap: some milliseconds, beside the event loop."""
 WORKED_SECONDS = 0.5
 """Processor time since memory was given back last, below which there is nothing new to give."""
 
@@ -53,7 +56,7 @@ class IdleMemory:
         self._workspaces = workspaces
         self._clock = clock
         self._spent = spent
-        self._looked = self._busy_until = clock()
+        self._looked = self._busy_until = self._trimmed = clock()
         self._spent_then = spent()
         self._spent_at_gift = 0.0
 
@@ -64,6 +67,9 @@ class IdleMemory:
             self._busy_until = now
         self._looked, self._spent_then = now, spent
         if now - self._busy_until < QUIET_SECONDS or spent - self._spent_at_gift < WORKED_SECONDS:
+            if self._busy_until == now >= self._trimmed + TRIM_SECONDS:
+                self._trimmed = now
+                await asyncio.to_thread(trim)
             return False
         with suppress(TimeoutError):
             async with asyncio.timeout(GIVEN_WITHIN):
@@ -72,6 +78,7 @@ class IdleMemory:
                         await workspace.give_memory_back()
         gc.collect(1)  # what is young; all there is would take the interpreter for longer than an answer may wait
         await asyncio.to_thread(trim)
+        self._trimmed = now
         self._spent_at_gift = self._spent_then = self._spent()
         logger.debug("memory given back")
         return True

@@ -189,6 +189,8 @@ async def _record(record: RecordExchange, store: Store) -> DoctorFinding:
     if record.problem is not None:
         what, _, fix = record.problem.rpartition("; ")
         what = f"what is learned here stays in this memory: {what or fix}{later}"
+        if record.passing:
+            return DoctorFinding(level="warning", what=what, fix="nothing: it is tried again within half a minute")
         return DoctorFinding(level="error", what=what, fix=fix if what else "aurora doctor --repair")
     if record.place is None:
         return DoctorFinding(level="ok", what=f"the repository's record was not opened yet{later}")

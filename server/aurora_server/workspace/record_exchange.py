@@ -26,7 +26,7 @@ from aurora_memory.store.forgotten_rows import Judge
 from aurora_memory.store.record_position import RecordPosition
 from aurora_protocol.secret_mask import masked_struct
 from aurora_server.workspace.colleagues import Colleagues
-from aurora_server.workspace.record_place import RecordPlace
+from aurora_server.workspace.record_place import OwnerUntold, RecordPlace
 from aurora_server.workspace.shared_records import SharedRecord, SharedRecords
 
 logger = logging.getLogger(__name__)
@@ -45,7 +45,8 @@ _Told = tuple[int, ExportLine, str]
 
 class RecordExchange:
     """Exchange of one workspace. `ready` waits until its files are known; `more_came` hears that something was taken
-    in, and whether something was forgotten; `colleagues` gets their names. `close` it before the store. Belongs to the
+    in, and whether something was forgotten; `colleagues` gets their names. `problem` is why it does not go on;
+    `passing` says that the next try, which comes by itself, may go well. `close` it before the store. Belongs to the
     event loop's thread.
     """
 
@@ -59,6 +60,7 @@ class RecordExchange:
         colleagues: Colleagues,
     ) -> None:
         self.problem: str | None = None
+        self.passing = False
         self.place: RecordPlace | None = None
         self._root = root
         self._store = store
@@ -136,10 +138,11 @@ class RecordExchange:
                 self._fail(error)
             except Exception as error:  # what is in the outbox stays there, and memory goes on without the record
                 logger.exception("record not exchanged", extra={"root": str(self._root)})
-                self.problem = f"{type(error).__name__}: {error}"
+                self.problem, self.passing = f"{type(error).__name__}: {error}", False
 
     def _fail(self, error: StoreError) -> None:
         self._damaged = isinstance(error, StoreCorrupt) and self._shared is None
+        self.passing = isinstance(error, OwnerUntold)
         if self.problem != str(error):
             logger.warning("record not exchanged", extra={"root": str(self._root), "error": str(error)})
         self.problem = str(error)

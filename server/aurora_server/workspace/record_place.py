@@ -22,6 +22,10 @@ FOLDER = "records"
 """Folder of records in AURORA_HOME."""
 
 
+class OwnerUntold(StoreError):
+    """Error of a git that is slow or was killed, as on a machine under load: the next try may go well."""
+
+
 class RecordPlace(Struct, frozen=True):
     """Place of a workspace: the file of its repository's record, the repository's id, the workspace's folder in it
     (`below`, "" for the top), the person and the machine. `former` are records that the repository had before; `name`
@@ -39,13 +43,13 @@ class RecordPlace(Struct, frozen=True):
 
 
 async def record_place(root: Path, home: Path, environment: Mapping[str, str] = os.environ) -> RecordPlace:
-    """Place of the workspace at `root`, with `home` for AURORA_HOME. Asks git; raises a StoreError, also where git does
-    not say whose it is.
+    """Place of the workspace at `root`, with `home` for AURORA_HOME. Asks git; raises a StoreError, and `OwnerUntold`
+    where git does not say whose it is.
     """
     try:
         return await _place(root, home, environment)
     except GitSilent as error:
-        raise StoreError(f"not known whose {root} is: {error}") from error
+        raise OwnerUntold(f"not known whose {root} is: {error}") from error
 
 
 async def _place(root: Path, home: Path, environment: Mapping[str, str]) -> RecordPlace:
