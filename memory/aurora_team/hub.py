@@ -28,7 +28,7 @@ DEADLINE = 20.0
 """Seconds after which a hub counts as hanging, for one step of a synchronization."""
 
 
-class Member(Struct, frozen=True):
+class TeamMember(Struct, frozen=True):
     """Member of a team: his PostgreSQL role, the author of his entries ("" before he joined), since when (Unix s)."""
 
     role: str
@@ -130,7 +130,7 @@ class Hub:
         with self._step() as db:
             return sorted(typed.convert(_one(db.execute("SELECT aurora.own_teams()")), list[str]))
 
-    def members(self, team: str) -> list[Member]:
+    def members(self, team: str) -> list[TeamMember]:
         """Members of a team, who left too, by role."""
         with self._step() as db:
             rows = db.execute(
@@ -138,7 +138,7 @@ class Hub:
                    FROM aurora.members WHERE team_id = %s ORDER BY role""",
                 (team,),
             ).fetchall()
-            return [Member(*row) for row in typed.convert(rows, list[tuple[str, str, float, bool]])]
+            return [TeamMember(*row) for row in typed.convert(rows, list[tuple[str, str, float, bool]])]
 
     def claim(self, team: str, author: str) -> None:
         """Say that this role's entries are `author`'s. Raises HubRefused where another's are, or it has another."""

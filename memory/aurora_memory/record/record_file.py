@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from aurora_memory import StoreCorrupt, StoreError, StoreForeign, StoreTooNew
 from aurora_memory.record import record_check
-from aurora_memory.record.entry import FORGET, Draft, Entry, checked, entry_id, forget_of, moment_sum
+from aurora_memory.record.entry import FORGET, Entry, EntryDraft, checked, entry_id, forget_of, moment_sum
 from aurora_memory.record.entry_keys import entry_keys
 from aurora_memory.store.connection import BUSY_SECONDS, explained
 from aurora_memory.store.log_bits import refuse_changed_log
@@ -120,7 +120,7 @@ class Record:
         with self._turn:
             self._db.close()
 
-    def append(self, drafts: Iterable[Draft], *, only_new: bool = False) -> list[Entry]:
+    def append(self, drafts: Iterable[EntryDraft], *, only_new: bool = False) -> list[Entry]:
         """Append what arose here, in this order; the entries, which are on the disk.
 
         `only_new` leaves out what an entry says word for word already: done again, it changes nothing.
@@ -358,8 +358,8 @@ def _add(db: sqlite3.Connection, entries: Sequence[Entry]) -> int:
     return new
 
 
-def _unknown(db: sqlite3.Connection, drafts: Iterable[Draft]) -> list[Draft]:
-    new: dict[tuple[str, str], Draft] = {}
+def _unknown(db: sqlite3.Connection, drafts: Iterable[EntryDraft]) -> list[EntryDraft]:
+    new: dict[tuple[str, str], EntryDraft] = {}
     said = "SELECT 1 FROM keys JOIN entries USING (number) WHERE keys.key = ? AND kind = ? AND body = ?"
     for each in drafts:
         key = _key(str(len(new)), each.kind, each.body)
