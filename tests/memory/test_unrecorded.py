@@ -210,7 +210,7 @@ async def test_colleagues_uses_that_are_summed_up_come_to_what_each_of_them_does
     store = await Store.open(tmp_path / "memory.db", Weighing(others_weight=0.25, decay_rate=0.4))
     await store.write(FILES, first_time=True)
     told = [AccessLine(key, NOON + 0.5 * day * DAY, "success") for day in range(900)]
-    authors = {number: "bob" for number in range(7, 901, 7)}
+    authors = dict.fromkeys(range(7, 901, 7), "bob")
     await store.take_in_record(list(enumerate(told, 1)), HERE, NOON, authors)
     (evict,) = await store.read(chunk_reader.by_name, "src/cache.py", "evict")
     own, others = await store.read(chunk_reader.summed_accesses, [evict.id], now)
