@@ -90,7 +90,7 @@ class UsageCounts(Struct, frozen=True, array_like=True):
 
 
 class OthersUses(Struct, frozen=True):
-    """Colleagues' uses of a chunk: how many, what they add to `Σ t^−d` of its base level, and when the last was."""
+    """Colleagues' uses of a chunk: how many, what their `Σ t^−d` is without a weight, and when the last was."""
 
     count: int
     amount: float

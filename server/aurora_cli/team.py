@@ -359,11 +359,13 @@ def _guise(membership: Membership, place: RecordPlace) -> Guise:
 
 @contextmanager
 def _record(settings: GlobalOptions) -> Iterator[tuple[Record, RecordPlace]]:
-    """Record of the repository that this workspace is in; made where there is none yet."""
+    """Record of the repository that this workspace is in, without secrets; made where there is none yet."""
+    from aurora_memory.record.secret_exchange import exchange_secrets
     from aurora_server.workspace.record_place import open_record
 
     place = _place(settings)
     with closing(open_record(place)) as record:
+        exchange_secrets(record)
         yield record, place
 
 

@@ -6,7 +6,13 @@ import math
 
 import pytest
 
-from aurora_memory.recall.access_history import levels_of, modified_at, modified_before, with_others
+from aurora_memory.recall.access_history import (
+    histories_of,
+    levels_of,
+    modified_at,
+    modified_before,
+    with_others,
+)
 from aurora_memory.views import ChunkHead, Commits, OthersUses
 
 
@@ -33,9 +39,17 @@ def test_a_date_is_one_that_was_seen(
     assert modified_before(head(edited), known) == before
 
 
-def test_colleagues_uses_come_on_top_of_commits_and_take_nothing_away() -> None:
-    histories: list[tuple[float, ...]] = [(100.0, 500.0), (700.0,), ()]
+def test_colleagues_uses_count_by_their_weight_beside_ones_own_and_as_ones_own_without() -> None:
+    histories: list[tuple[float, ...]] = [(100.0, 500.0), (700.0,), (), (100.0,)]
     alone = levels_of(histories, 1000.0)
-    joined = with_others(alone, histories, [OthersUses(1, 0.5, -2000.0), None, OthersUses(1, 0.5, 5.0)])
-    assert joined == pytest.approx([math.log(math.exp(alone[0]) + 0.5), alone[1], math.log(0.5)])
-    assert joined[0] > alone[0]
+    others = [OthersUses(1, 1.0, -2000.0), None, OthersUses(1, 0.5, 5.0), OthersUses(9, 1e6, 5.0)]
+    joined = with_others(alone, histories, others, 0.5)
+    assert joined[:3] == pytest.approx([math.log(math.exp(alone[0]) + 0.5), alone[1], math.log(0.5)])
+    assert joined[3] == pytest.approx(math.log(1e6)), "a use of one's own makes nothing less present"
+
+
+def test_what_only_colleagues_have_used_has_no_commits_for_its_history_as_what_one_has_used_oneself() -> None:
+    commits = {each: Commits([500, 100], "abc", "fix") for each in (1, 2, 3)}
+    chunks = [ChunkHead(each, "a.py", f"f{each}", "function", None, 1, 2, None) for each in (1, 2, 3)]
+    found = histories_of(chunks, {1: [700.0]}, {2: OthersUses(1, 1.0, 700.0)}, commits, {})
+    assert found == [(700.0,), (), (100.0, 500.0)]

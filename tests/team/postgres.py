@@ -65,7 +65,7 @@ class Server:
             )
 
     def start(self) -> None:
-        self._call("pg_ctl", "-D", str(self.data), "-l", str(self.folder / "log"), "-w", "-t", "60", "start")
+        self._call("pg_ctl", "-D", str(self.data), "-l", str(self.folder / "log"), "-w", "-t", "600", "start")
 
     def stop(self) -> None:
         self._call("pg_ctl", "-D", str(self.data), "-m", "immediate", "-w", "stop")
@@ -110,7 +110,7 @@ class Server:
         command = [*self._prefix, str(PROGRAMS / program), *arguments]
         # a server that lives on must not keep a pipe open
         with tempfile.TemporaryFile() as said:
-            done = subprocess.run(command, cwd="/", stdout=said, stderr=said, timeout=120, check=False)
+            done = subprocess.run(command, cwd="/", stdout=said, stderr=said, timeout=900, check=False)
             said.seek(0)
             log = self.folder / "log"
             told = log.read_text()[-2000:] if log.exists() else ""

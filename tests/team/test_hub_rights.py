@@ -13,36 +13,13 @@ from aurora_team import HubRefused
 from aurora_team.hub import Hub
 from tests.team.postgres import Server
 from tests.team.records import REPOSITORY, access, person, record_of
+from tests.team.walls import ANN, BOB, EVE, everything, insert, walled
 
 
 @pytest.fixture(scope="module")
 def hub(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Server:
-    """Hub with ann and bob in the team red, eve in the team blue, and mallory in none; each sent two entries."""
-    with server.connect() as db:
-        for role in ("ann", "bob", "eve", "mallory"):
-            db.execute(f"CREATE ROLE {role} LOGIN")
-    with Hub.open(server.url(), as_owner=True) as owner:
-        for team, roles in (("red", ("ann", "bob")), ("blue", ("eve",))):
-            owner.create_team(team)
-            for role in roles:
-                owner.add_member(team, role)
-    folder = tmp_path_factory.mktemp("records")
-    for team, role in (("red", "ann"), ("red", "bob"), ("blue", "eve")):
-        with closing(record_of(folder, role)) as record, Hub.open(server.url(role)) as member:
-            member.claim(team, person(role))
-            entries = record.append([access(1.0), access(2.0)])
-            assert member.push(team, REPOSITORY, (person(role), "m1"), entries)[0] == 2
-    return server
+    return walled(server, tmp_path_factory.mktemp("records"))
 
-
-def _insert(team: str, author: str, identity: str = "f" * 32) -> str:
-    return (
-        "INSERT INTO aurora.entries (team_id, repository, author, machine, id, sequence, at, kind, body) "
-        f"VALUES ('{team}', '{REPOSITORY}', '{author}', 'm1', '{identity}', 9, 1.0, 'access', '{{}}')"
-    )
-
-
-ANN, BOB, EVE = person("ann"), person("bob"), person("eve")
 
 _OVER = "ON CONFLICT (team_id, repository, id) DO UPDATE SET body = 'x'"
 _REPLACED = "CREATE OR REPLACE FUNCTION aurora.own_teams() RETURNS text[] LANGUAGE sql AS $$ SELECT '{red}'::text[] $$"
@@ -57,18 +34,18 @@ REFUSED = {
     "update what is one's own": ("ann", f"UPDATE aurora.entries SET body = 'x' WHERE author = '{ANN}'"),
     "delete": ("ann", "DELETE FROM aurora.entries"),
     "truncate": ("ann", "TRUNCATE aurora.entries"),
-    "write as a colleague": ("ann", _insert("red", BOB)),
-    "write into another team as oneself": ("eve", _insert("red", EVE)),
-    "write into another team as one of it": ("eve", _insert("red", ANN)),
-    "write into a team that is not there": ("ann", _insert("green", ANN)),
-    "write over an entry": ("ann", f"{_insert('red', ANN)} {_OVER}"),
-    "choose a number of arrival": ("ann", _first(_insert("red", ANN))),
+    "write as a colleague": ("ann", insert("red", BOB)),
+    "write into another team as oneself": ("eve", insert("red", EVE)),
+    "write into another team as one of it": ("eve", insert("red", ANN)),
+    "write into a team that is not there": ("ann", insert("green", ANN)),
+    "write over an entry": ("ann", f"{insert('red', ANN)} {_OVER}"),
+    "choose a number of arrival": ("ann", _first(insert("red", ANN))),
     "copy in": ("ann", "COPY aurora.entries FROM PROGRAM 'true'"),
-    "write as a colleague in a role of his": ("ann", f"SET ROLE bob; {_insert('red', BOB)}"),
+    "write as a colleague in a role of his": ("ann", f"SET ROLE bob; {insert('red', BOB)}"),
     "become a colleague": ("ann", "SET SESSION AUTHORIZATION bob"),
     "become the owner": ("ann", "SET ROLE owner"),
     "read a partition past its table": ("eve", "SELECT * FROM aurora.entries_0"),
-    "write a partition past its table": ("eve", _insert("red", ANN).replace("aurora.entries", "aurora.entries_0")),
+    "write a partition past its table": ("eve", insert("red", ANN).replace("aurora.entries", "aurora.entries_0")),
     "turn the wall off": ("ann", "SET row_security = off; SELECT count(*) FROM aurora.entries"),
     "take the wall down": ("ann", "ALTER TABLE aurora.entries DISABLE ROW LEVEL SECURITY"),
     "make a policy": ("ann", "CREATE POLICY mine ON aurora.entries USING (true)"),
@@ -117,10 +94,10 @@ REFUSED = {
         "eve",
         "CREATE FUNCTION pg_temp.leak(text) RETURNS boolean LANGUAGE sql LEAKPROOF AS $$ SELECT true $$",
     ),
-    "see whether an id is taken elsewhere": ("eve", _insert("red", EVE, "TAKEN")),
+    "see whether an id is taken elsewhere": ("eve", insert("red", EVE, "TAKEN")),
     "see whether an id is taken elsewhere, quietly": (
         "eve",
-        f"{_insert('red', EVE, 'TAKEN')} ON CONFLICT DO NOTHING",
+        f"{insert('red', EVE, 'TAKEN')} ON CONFLICT DO NOTHING",
     ),
     "see by a key whether a team is there": ("eve", "CREATE TEMP TABLE t (x text REFERENCES aurora.teams)"),
     "count what others send by the sequence": ("eve", "SELECT last_value FROM aurora.arrivals"),
@@ -139,11 +116,11 @@ def test_the_server_refuses(hub: Server, way: str) -> None:
     role, statement = REFUSED[way]
     taken = hub.psql("owner", f"SELECT id FROM aurora.entries WHERE author = '{ANN}' LIMIT 1").stdout.strip()
     statement = statement.replace("TAKEN", taken)
-    before = _everything(hub)
+    before = everything(hub)
     done = hub.psql(role, statement)
     assert done.returncode != 0, f"{way}: {done.stdout}"
     assert "ERROR:" in done.stderr
-    assert _everything(hub) == before
+    assert everything(hub) == before
 
 
 NOTHING_SEEN = {
@@ -224,11 +201,11 @@ NOTHING_SEEN = {
 @pytest.mark.parametrize("what", NOTHING_SEEN)
 def test_there_is_nothing_to_be_seen(hub: Server, what: str) -> None:
     role, statement = NOTHING_SEEN[what]
-    before = _everything(hub)
+    before = everything(hub)
     done = hub.psql(role, statement)
     assert done.stdout.splitlines()[-1] == "0", done.stderr
     assert ANN not in done.stderr
-    assert _everything(hub) == before
+    assert everything(hub) == before
 
 
 def test_a_colleague_reads_and_a_member_who_left_does_not(hub: Server) -> None:
@@ -243,7 +220,7 @@ def test_a_colleague_reads_and_a_member_who_left_does_not(hub: Server) -> None:
         member.leave("red")
         assert member.own_teams() == []
     assert hub.psql("carl", "SELECT count(*) FROM aurora.entries").stdout == "0\n"
-    assert hub.psql("carl", _insert("red", person("carl"))).returncode != 0
+    assert hub.psql("carl", insert("red", person("carl"))).returncode != 0
 
 
 def test_nobody_keeps_a_colleague_from_sending(hub: Server, tmp_path: Path) -> None:
@@ -253,7 +230,7 @@ def test_nobody_keeps_a_colleague_from_sending(hub: Server, tmp_path: Path) -> N
     key = "\x1f".join(("red", REPOSITORY, ANN, "m1"))
     with hub.connect("bob") as bob, hub.connect("eve") as eve:
         for each in entries[:10]:
-            bob.execute(_insert("red", BOB, each.id))  # type: ignore[arg-type]
+            bob.execute(insert("red", BOB, each.id))  # type: ignore[arg-type]
         eve.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", (key,))
         for role in (bob, eve):
             role.execute("BEGIN")
@@ -278,8 +255,4 @@ def test_who_is_taken_out_leaves_his_name_to_his_new_role(hub: Server) -> None:
         assert owner.remove_member("red", "dora")
         with Hub.open(hub.url("dora2")) as member:
             member.claim("red", person("dora"))
-    assert hub.psql("dora", _insert("red", person("dora"))).returncode != 0
-
-
-def _everything(server: Server) -> str:
-    return server.psql("owner", "SELECT * FROM aurora.entries, aurora.members ORDER BY 1, 3, 5, 11, 12").stdout
+    assert hub.psql("dora", insert("red", person("dora"))).returncode != 0

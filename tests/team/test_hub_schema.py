@@ -62,7 +62,7 @@ def test_every_table_of_a_team_has_its_wall_and_members_have_no_update(hub: Serv
     assert all(walls.values())
     assert len(walls) == 3 + schema.PARTITIONS
     assert rights == [("SELECT",)]
-    assert {path[0] for path in paths} == {"own_teams", "claim", "leave", "erase", "take_turn"}
+    assert {path[0] for path in paths} == {"own_teams", "claim", "leave", "erase", "take_turn", "among"}
     assert all(path[2] == ["search_path=pg_catalog, pg_temp"] for path in paths)
 
 

@@ -20,6 +20,7 @@ pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
 
 from aurora_memory.record.entry import Entry, EntryDraft
 from aurora_server.workspace.record_place import open_record, record_place
+from aurora_team.hub import Hub
 from aurora_team.membership import Memberships
 from tests import programs
 from tests.programs import COMMAND
@@ -124,6 +125,7 @@ def test_a_team_that_is_not_there_gets_no_member(server: Server, run: Run) -> No
 
 def test_preview_prints_what_the_server_is_given_byte_for_byte(server: Server, tmp_path: Path, run: Run) -> None:
     _team(server, run, "exact", "dora")
+    assert run("dora", "team", "preview").returncode == 0, "what is in the record from now on is of today's rules"
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     _learn(
         tmp_path,
@@ -159,11 +161,28 @@ def test_preview_prints_what_the_server_is_given_byte_for_byte(server: Server, t
     assert run("dora", "team", "preview", **shares).stdout == "", "it was sent"
 
 
+def test_secrets_of_rules_that_came_later_are_gone_from_record_and_hub_without_a_daemon(
+    server: Server, tmp_path: Path, run: Run
+) -> None:
+    _team(server, run, "later", "hans")
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    place = asyncio.run(record_place(tmp_path / "hans", tmp_path / "home-hans"))
+    with closing(open_record(place)) as record, Hub.open(server.url("hans")) as hub:
+        sent = record.append([access(1.0, secret), access(2.0)])
+        assert hub.push("later", record.repository, (record.author, record.machine), sent)[0] == 2
+    assert run("hans", "team", "sync").returncode == 0
+    with server.connect() as db:
+        bodies = db.execute("SELECT body FROM aurora.entries WHERE team_id = 'later'").fetchall()
+    assert len(bodies) == 3 and sum(body is None for (body,) in bodies) == 1
+    assert secret not in str(bodies) and not any(secret in entry.body for entry in _held(tmp_path, "hans"))
+
+
 def test_nothing_goes_over_the_line_but_what_preview_prints_and_what_says_whose_it_is(
     server: Server, tmp_path: Path, run: Run
 ) -> None:
     """Read off the line itself: entries, hashes of who and where, and queries; no name, path, machine or question."""
     _team(server, run, "sniffed", "ida")
+    assert run("ida", "team", "preview").returncode == 0, "what is in the record from now on is of today's rules"
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     run_of = {"type": "run", "id": "r", "at": 1.0, "outcome": "failure", "score": 0.1, "query": "why does it cost so"}
     question = EntryDraft("run", json.dumps(run_of), 1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from aurora_memory.activation import DECAY_RATE, levels_of_histories
 from aurora_memory.views import ChunkHead, Commits, OthersUses
@@ -15,17 +15,21 @@ _NEVER = math.log(3650.0)
 def histories_of(
     chunks: Sequence[ChunkHead],
     accesses: Mapping[int, Sequence[float]],
+    others: Container[int],
     commits: Mapping[int, Commits],
     mtimes: Mapping[str, float],
 ) -> list[tuple[float, ...]]:
     """Each chunk's access times, oldest first: one's own, else its git commits and latest edit, else its file's time.
-    Colleagues' come on top (`with_others`).
+    Colleagues' stand in for these as one's own do: what only they have used has none here (`with_others`).
     """
     histories: list[tuple[float, ...]] = []
     for chunk in chunks:
         own = accesses.get(chunk.id)
         if own:
             histories.append(tuple(own))
+            continue
+        if chunk.id in others:
+            histories.append(())
             continue
         known = commits.get(chunk.id)
         committed = tuple(sorted(map(float, known.times))) if known else ()
@@ -65,10 +69,17 @@ def levels_of(histories: Sequence[tuple[float, ...]], now: float, decay: float =
 
 
 def with_others(
-    levels: Sequence[float], histories: Sequence[tuple[float, ...]], others: Sequence[OthersUses | None]
+    levels: Sequence[float],
+    histories: Sequence[tuple[float, ...]],
+    others: Sequence[OthersUses | None],
+    weight: float,
 ) -> list[float]:
-    """Base levels with colleagues' uses on top, so that nothing is less present for what they did."""
+    """Base levels with colleagues' uses: beside one's own by their weight; what only they have used is as present as it
+    is to them, and no use of one's own makes it less so.
+    """
     return [
-        level if uses is None else math.log(uses.amount + (math.exp(level) if history else 0.0))
+        level
+        if uses is None
+        else math.log(max(uses.amount, (math.exp(level) if history else 0.0) + weight * uses.amount))
         for level, history, uses in zip(levels, histories, others, strict=True)
     ]

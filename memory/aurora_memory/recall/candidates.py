@@ -91,14 +91,14 @@ def gather(
     commits = commit_reader.commit_times(reader, ids)
     unknown = sorted({head.path for head in heads if head.id not in commits})  # git knows nothing of them
     mtimes = file_reader.mtimes(reader, unknown) if unknown else {}
-    histories = histories_of(heads, own, commits, mtimes)
+    histories = histories_of(heads, own, of_others, commits, mtimes)
     levels = levels_of(histories, now, reader.weighing.decay_rate)
     counts = [len(times) for times in histories]
     last = [times[-1] if times else now for times in histories]
     last_used = {each: times[-1] for each, times in own.items()}
     if of_others:
         others = [of_others.get(each) for each in ids]
-        levels = with_others(levels, histories, others)
+        levels = with_others(levels, histories, others, reader.weighing.others_weight)
         for n, uses in enumerate(others):
             if uses is not None:
                 counts[n] += uses.count

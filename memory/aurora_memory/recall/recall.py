@@ -164,7 +164,7 @@ def _best(
 def _uses_of_others(reader: Reader, candidates: Candidates, ids: Sequence[int]) -> Mapping[int, Sequence[float]]:
     """Colleagues' uses of hits, as they count: of all candidates only their sums are known."""
     used = [each for each in ids if each in candidates.of_others]
-    return chunk_reader.parted_accesses(reader, used, candidates.now)[1] if used else {}
+    return chunk_reader.counted_accesses(reader, used, candidates.now) if used else {}
 
 
 def _hit(

@@ -169,6 +169,9 @@ def _belonging(db: sqlite3.Connection, seen: RepositoryFacts) -> Belonging:
         belongs = _of(db, commit, seen)
         before = [row[0] for row in db.execute("SELECT id FROM places WHERE common = ?", (_folder(seen.common),))]
         before = [each for each in before if each != belongs]  # what was learned before the folder had git
+    elif not commit and seen.remote == remote and (whole := _whole(db, remote)) and whole != found:
+        belongs = whole  # its history is cut off still, and a clone that has all of it came later
+        before = list(dict.fromkeys((*before, found)))
     elif not seen.remote or (seen.remote == remote and (first or not commit)):
         belongs, seen = found, msgspec.structs.replace(seen, remote=remote)
     elif first and remote and seen.remote != remote and remote not in seen.remotes:
@@ -198,6 +201,12 @@ def _of(db: sqlite3.Connection, commit: str, seen: RepositoryFacts) -> str:
     else:  # history was cut off: the remote tells
         row = db.execute("SELECT id FROM names WHERE remote = ? ORDER BY first_commit DESC", (seen.remote,)).fetchone()
     return str(row[0]) if row else _id(commit, seen.remote)
+
+
+def _whole(db: sqlite3.Connection, remote: str) -> str:
+    """The record of the one whole history that was met of a remote; "" without one, or with several."""
+    rows = db.execute("SELECT DISTINCT id FROM names WHERE remote = ? AND first_commit <> ''", (remote,)).fetchall()
+    return str(rows[0][0]) if remote and len(rows) == 1 else ""
 
 
 def _folder(common: str) -> str:

@@ -131,7 +131,7 @@ def weighed_accesses(reader: Reader, ids: Sequence[int], now: float) -> dict[int
 def summed_accesses(
     reader: Reader, ids: Sequence[int], now: float
 ) -> tuple[dict[int, list[float]], dict[int, OthersUses]]:
-    """One's own access times (Unix seconds, oldest first), and what colleagues' come to at `now`."""
+    """One's own access times (Unix seconds, oldest first), and what colleagues' come to at `now`, without a weight."""
     if not _weighs_others(reader):
         return accesses(reader, ids), {}
     known = reader.times.of(ids, reader.writes)
@@ -142,7 +142,7 @@ def summed_accesses(
     import numpy as np  # 0.1 s that opening a workspace need not pay
 
     rate = reader.weighing.decay_rate
-    ages = np.maximum((now - np.concatenate(list(used.values()))) / 86_400 * _older(reader.weighing), MINUTE)
+    ages = np.maximum((now - np.concatenate(list(used.values()))) / 86_400, MINUTE)
     starts = np.cumsum([0, *map(len, used.values())])[:-1]
     amounts = np.add.reduceat(ages**-rate, starts).tolist()
     sums = zip(used.items(), amounts, strict=True)
@@ -163,11 +163,18 @@ def parted_accesses(
     known = reader.times.of(ids, reader.writes)
     own = {each: list(times.own) for each, times in known.items() if times.own}
     others = {
-        each: (now - (now - times.others).clip(0.0) * older).tolist()
+        each: (now - (now - times.others).clip(MINUTE * 86_400) * older).tolist()
         for each, times in known.items()
         if len(times.others)
     }
     return own, others
+
+
+def counted_accesses(reader: Reader, ids: Sequence[int], now: float) -> dict[int, list[float]]:
+    """Colleagues' access times as they count at `now` beside one's own; where there are none, as they are."""
+    own, others = parted_accesses(reader, ids, now)
+    known = reader.times.of(list(others), reader.writes)
+    return {each: times if each in own else known[each].others.tolist() for each, times in others.items()}
 
 
 def _weighs_others(reader: Reader) -> bool:

@@ -181,6 +181,18 @@ def test_a_shallow_clone_goes_by_its_remote_until_its_history_is_whole(tmp_path:
     assert machine.id(clone(one, tmp_path / "later", URL, "--depth", "1")) == whole.id
 
 
+def test_a_shallow_clone_that_was_here_first_joins_the_whole_one(tmp_path: Path, machine: Machine) -> None:
+    one = repository(tmp_path / "one")
+    shallow = clone(one, tmp_path / "shallow", URL, "--depth", "1")
+    alone = machine.id(shallow)
+    whole = machine.id(clone(one, tmp_path / "whole"))
+    assert machine.belonging(shallow) == Belonging(whole, (alone,))
+    assert machine.belonging(shallow) == Belonging(whole, (alone,))
+    other = repository(tmp_path / "other", said="another")
+    assert machine.id(other) != whole
+    assert machine.id(shallow) == whole, "what it is stays so, though the remote has two histories now"
+
+
 def test_another_shallow_clone_in_the_same_place_is_anotherrepository(tmp_path: Path, machine: Machine) -> None:
     one, other = repository(tmp_path / "one"), repository(tmp_path / "other", said="other")
     place = clone(one, tmp_path / "build", URL, "--depth", "1")
