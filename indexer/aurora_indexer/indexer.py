@@ -25,10 +25,10 @@ from aurora_indexer.index_runs import IndexProgress, IndexSummary, State, Touche
 from aurora_indexer.languages import Language
 from aurora_indexer.module_aliases import keep_module_aliases
 from aurora_indexer.watch.watched_root import WatchedRoot
-from aurora_indexer.watch.watcher import Changes
+from aurora_indexer.watch.watcher import FileChanges
 from aurora_indexer.workers.messages import Parsed, ParseFailed, Reply, WorkItem
 from aurora_indexer.workers.pool import WorkerPool
-from aurora_indexer.workers.process_file import answer, parse_source
+from aurora_indexer.workers.process_file import parse_source, process_file
 from aurora_memory import StoreError
 from aurora_memory.chunks import ParsedFile
 from aurora_memory.store import Counts, FileStat, Store, file_reader
@@ -50,6 +50,9 @@ CHUNKING = "4"
 
 HEARD_SECONDS = 0.25
 """Seconds that an answer waits for the watcher to have heard of all that happened before the question."""
+
+COUNT_EVERY = 5.0
+"""Seconds after which what memory holds is counted again while many files are taken in."""
 
 RETRY_SECONDS = 2.0
 MANY_FILES = 100
@@ -124,9 +127,9 @@ class Indexer:
         """Warning of the watcher: what it could not do, if anything."""
         return self._watched.warning
 
-    async def heard(self) -> int | None:
+    async def changes_pending(self) -> int | None:
         """How many changes made before this call are not in memory yet; None where the watcher cannot tell."""
-        noted = await self._watched.heard(HEARD_SECONDS)
+        noted = await self._watched.changes_pending(HEARD_SECONDS)
         if noted is None:
             return None
         return noted + max(self.pending, self._under_way, len(self._wanted.paths) + self._wanted.everything)
@@ -177,12 +180,12 @@ class Indexer:
         self._wake.set()
         return await future
 
-    def listen(self, listener: Callable[[IndexProgress | None], None]) -> Callable[[], None]:
+    def on_progress(self, listener: Callable[[IndexProgress | None], None]) -> Callable[[], None]:
         """Be told of progress, and with None of the end of a run; returns how to stop listening."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 
-    def hear(self, hearer: Callable[[Touched], None]) -> Callable[[], None]:
+    def on_files_changed(self, hearer: Callable[[Touched], None]) -> Callable[[], None]:
         """Be told which files each run but the very first found changed; returns how to stop."""
         self._hearers.append(hearer)
         return lambda: self._hearers.remove(hearer) if hearer in self._hearers else None
@@ -364,21 +367,25 @@ class Indexer:
         ]
         done = 0
         touched: list[str] = []
+        count_at = time.monotonic() + COUNT_EVERY
 
         async def take(reply: Reply) -> None:
-            nonlocal done
+            nonlocal done, count_at
             await batches.add(reply)
             done += 1
             if isinstance(reply, Parsed) and not first_time:
                 touched.append(reply.path)
             self.pending = len(changed) - done
+            if time.monotonic() >= count_at:  # a first index of a large tree takes minutes, and answers all the while
+                self.counts = await self._store.counts()
+                count_at = time.monotonic() + COUNT_EVERY
             self._tell(IndexProgress(done, len(changed), chunks + batches.chunks, "indexing"))
 
         try:
             if edited and len(items) <= HERE_FILES and sum(item.size for item in items) <= HERE_BYTES:
                 slow = []
                 for item in items:
-                    reply = await asyncio.to_thread(answer, str(self.root), item, limit, _parse_here)
+                    reply = await asyncio.to_thread(process_file, str(self.root), item, limit, _parse_here)
                     if isinstance(reply, ParseFailed):
                         slow.append(item)  # a worker has more time, and may die of it
                     else:
@@ -406,7 +413,7 @@ class Indexer:
     async def _resolve(self) -> None:
         await self._store.resolve(lambda waiting: self._tell(IndexProgress(0, waiting, 0, "linking")))
 
-    def _on_changes(self, changes: Changes) -> None:
+    def _on_changes(self, changes: FileChanges) -> None:
         if changes.overflow or changes.git_head_changed:
             self._wanted.everything = True
             self._wanted.edited = not changes.git_head_changed

@@ -1,7 +1,7 @@
-"""Domain keywords: which words tell of which area of work, and which verb makes which role: the data of `tagging`.
+"""Domain keywords: words that tell of an area of work, verbs that make a role: the data of `semantic_tags`.
 
-Words stand here as people write them; `tagging` compares their stems. A word that several areas could claim stands in
-the one it tells most of, or in none.
+Words stand here as people write them; `semantic_tags` compares their stems. A word that several areas could claim
+stands in the one it tells most of, or in none.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class ReferenceTarget(Struct, frozen=True, array_like=True, gc=False):
     language: str
 
 
-class Usage(Struct, frozen=True, array_like=True):
+class UsageCounts(Struct, frozen=True, array_like=True):
     """Usage of a chunk: how many other live chunks call it and inherit from it, surely and only likely.
 
     What the command line, hovers and lenses tell, all by `store.relation_reader.usages`.

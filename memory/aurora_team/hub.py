@@ -28,7 +28,7 @@ DEADLINE = 20.0
 """Seconds after which a hub counts as hanging, for one step of a synchronization."""
 
 
-class Member(Struct, frozen=True):
+class TeamMember(Struct, frozen=True):
     """Member of a team: his PostgreSQL role, the author of his entries ("" before he joined), since when (Unix s)."""
 
     role: str
@@ -75,7 +75,10 @@ class Hub:
             raise HubAway(f"the hub cannot be reached: {_said(error)}") from error
         hub = cls(db, deadline)
         try:
-            if not as_owner:
+            if as_owner:
+                with hub._step():
+                    db.execute(_OWN_NAMES)
+            else:
                 shape = hub._shape()
                 refuse_newer(shape)
                 refuse_older(shape)
@@ -127,7 +130,7 @@ class Hub:
         with self._step() as db:
             return sorted(typed.convert(_one(db.execute("SELECT aurora.own_teams()")), list[str]))
 
-    def members(self, team: str) -> list[Member]:
+    def members(self, team: str) -> list[TeamMember]:
         """Members of a team, who left too, by role."""
         with self._step() as db:
             rows = db.execute(
@@ -135,7 +138,7 @@ class Hub:
                    FROM aurora.members WHERE team_id = %s ORDER BY role""",
                 (team,),
             ).fetchall()
-            return [Member(*row) for row in typed.convert(rows, list[tuple[str, str, float, bool]])]
+            return [TeamMember(*row) for row in typed.convert(rows, list[tuple[str, str, float, bool]])]
 
     def claim(self, team: str, author: str) -> None:
         """Say that this role's entries are `author`'s. Raises HubRefused where another's are, or it has another."""
@@ -212,7 +215,8 @@ class Hub:
 
     def _shape(self) -> int:
         try:
-            with self._step() as db:
+            with self._step() as db, db.pipeline() if Pipeline.is_supported() else nullcontext():
+                db.execute(_OWN_NAMES)
                 return int(_one(db.execute("SELECT max(number) FROM aurora.migrations")) or 0)
         except HubRefused as error:
             raise HubRefused(
@@ -240,6 +244,11 @@ class Hub:
         with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self._db.fileno())) as line:
             line.shutdown(socket.SHUT_RDWR)
 
+
+_OWN_NAMES: LiteralString = "SET search_path = pg_catalog"
+"""What is not of `aurora` is PostgreSQL's own: where anyone may make functions in `public`, as in a database that was
+made by a PostgreSQL before 15, one that fits a call better would be run, and as whoever makes the call.
+"""
 
 HEADS: LiteralString = """
 WITH RECURSIVE streams AS (

@@ -20,7 +20,7 @@ from aurora_team import TeamError
 NAME = "team.json"
 
 
-class Progress(Struct):
+class ExchangeProgress(Struct):
     """How far one repository's record was exchanged with one hub.
 
     `sent`: number in the record up to which it was sent, with `kinds` shared; `acknowledged`: the hub's number for the
@@ -45,7 +45,7 @@ class Membership(Struct):
     url: str
     team: str
     author: str
-    repositories: dict[str, Progress] = {}
+    repositories: dict[str, ExchangeProgress] = {}
     reached_at: float = 0.0
     problem: str = ""
     key: str = ""

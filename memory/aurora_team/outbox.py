@@ -21,42 +21,42 @@ PEOPLE = "people"
 """What `team.share` names where one lets colleagues see what one knows."""
 
 
-class Verdict(Struct, frozen=True):
+class SendVerdict(Struct, frozen=True):
     """Whether an entry is sent: `reason` is why not, "" where it is. `is_secret`: it was stopped for a secret."""
 
     reason: str = ""
     is_secret: bool = False
 
 
-def judge(entry: Entry, kinds: Collection[str]) -> Verdict:
+def judge(entry: Entry, kinds: Collection[str]) -> SendVerdict:
     """Verdict on an entry of one's own. `kinds` are those shared; that something is forgotten is always told."""
     if entry.kind == FORGET:
-        return Verdict()
+        return SendVerdict()
     if entry.kind == PERSON:
         return _judge_person(entry, kinds)
     if entry.kind not in SHARED_KINDS:
-        return Verdict(f"entries of the kind {entry.kind[:40]} are never sent")
+        return SendVerdict(f"entries of the kind {entry.kind[:40]} are never sent")
     if entry.kind not in kinds:
-        return Verdict(f"team.share leaves out {entry.kind}")
+        return SendVerdict(f"team.share leaves out {entry.kind}")
     try:
         body = typed.decode(entry.body)
     except (msgspec.DecodeError, RecursionError):
-        return Verdict("its body is not JSON")
+        return SendVerdict("its body is not JSON")
     if entry.kind == "run" and not (isinstance(body, dict) and body.get("reasoning")):
-        return Verdict("it is the question of a run that was not kept")
+        return SendVerdict("it is the question of a run that was not kept")
     for text in (entry.body, *texts_of(body)):
         found = secrets_in(text)
         if found:
-            return Verdict(f"it holds what looks like {found[0].noun}", is_secret=True)
-    return Verdict()
+            return SendVerdict(f"it holds what looks like {found[0].noun}", is_secret=True)
+    return SendVerdict()
 
 
-def _judge_person(entry: Entry, kinds: Collection[str]) -> Verdict:
+def _judge_person(entry: Entry, kinds: Collection[str]) -> SendVerdict:
     """Who takes back that he is named is heard, whatever is shared."""
     said = said_of(entry.body)
     if said is None:
-        return Verdict("its body is not what its kind says")
-    return Verdict() if not said.shares or PEOPLE in kinds else Verdict(f"team.share leaves out {PEOPLE}")
+        return SendVerdict("its body is not what its kind says")
+    return SendVerdict() if not said.shares or PEOPLE in kinds else SendVerdict(f"team.share leaves out {PEOPLE}")
 
 
 def texts_of(value: Any) -> Iterator[str]:

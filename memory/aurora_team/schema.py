@@ -1,4 +1,5 @@
-"""Schema of a hub: its migrations, append-only, each in a transaction of its own under one advisory lock.
+"""Schema of a hub: its migrations, append-only, each in a transaction of its own under one lock that only its owner can
+take.
 
 Every primary and unique key begins with `team_id`, so that the tables distribute on it. Row-level security is the wall
 between teams and between members: `session_user`, which no member can change, says who asks. Members have no UPDATE
@@ -8,17 +9,20 @@ and no DELETE; what they may change they change through functions with a fixed s
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, LiteralString
 
-from aurora_team import HubRefused, HubTooNew, TeamError
+from psycopg.errors import DuplicateSchema, DuplicateTable, LockNotAvailable, UniqueViolation
+
+from aurora_team import HubAway, HubRefused, HubTooNew, TeamError
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 PARTITIONS = 32
 
-_LOCK = 0x4155524F5241
-"""Key of the advisory lock that one migration holds at a time."""
+LOCK_SECONDS = 10
+"""Seconds that a migration waits for a table. Whoever asks for one meanwhile waits as well, and with a deadline."""
 
 _PARTITIONS_BY_HASH: tuple[LiteralString, ...] = (
     """DO $$ BEGIN
@@ -149,9 +153,38 @@ _OWN_LOCKS_AND_IDS: tuple[LiteralString, ...] = (
     "GRANT EXECUTE ON FUNCTION aurora.take_turn(text) TO aurora_members",
 )
 
+_NO_STATISTICS: tuple[LiteralString, ...] = (
+    # By EXPLAIN anyone is told how many rows the planner expects of a value, also of rows that he may not see. All
+    # that is asked goes by a key, so that the planner needs to know nothing of the values.
+    """DO $$ DECLARE of_table regclass; of_column name; BEGIN
+         FOR of_table, of_column IN
+           SELECT attrelid, attname FROM pg_attribute
+           WHERE attrelid IN ('aurora.teams'::regclass, 'aurora.members'::regclass, 'aurora.entries'::regclass)
+             AND attnum > 0 AND NOT attisdropped
+         LOOP
+           EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS 0', of_table, of_column);
+         END LOOP;
+       END $$""",
+    # One id after the other, each by its whole key: whatever the planner knows of the table, it can do nothing else.
+    """CREATE OR REPLACE FUNCTION aurora.erase(team text, of_repository text, ids text[]) RETURNS bigint
+       LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+       DECLARE own text; one text; erased bigint := 0; BEGIN
+         SELECT author INTO own FROM aurora.members WHERE team_id = team AND role = session_user AND left_at IS NULL;
+         IF own IS NULL OR ids IS NULL THEN RETURN 0; END IF;
+         FOREACH one IN ARRAY ids LOOP
+           UPDATE aurora.entries SET body = NULL
+           WHERE team_id = team AND repository = of_repository AND author = own AND id = one
+             AND kind <> 'forget' AND body IS NOT NULL;
+           IF FOUND THEN erased := erased + 1; END IF;
+         END LOOP;
+         RETURN erased;
+       END $$""",
+)
+
 MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (
     (*_TABLES, *_PARTITIONS_BY_HASH, *_RIGHTS, *_FUNCTIONS),
     _OWN_LOCKS_AND_IDS,
+    _NO_STATISTICS,
 )
 """Shapes of the hub, the latest last; append only. The table `aurora.migrations` says which are there."""
 
@@ -159,27 +192,54 @@ MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (
 def migrate(db: Connection[tuple[object, ...]]) -> int:
     """Bring the hub to this AURORA's shape, as the owner of its database; how many migrations that took.
 
-    Raises HubTooNew where a newer AURORA has been there. `db` commits by itself.
+    Raises HubTooNew where a newer AURORA has been there, HubAway where somebody holds its tables. `db` commits by
+    itself.
     """
+    # Another owner may make them at the same moment; then they are there.
+    with suppress(UniqueViolation, DuplicateSchema, DuplicateTable), db.transaction():
+        db.execute("CREATE SCHEMA IF NOT EXISTS aurora")
+        db.execute(
+            """CREATE TABLE IF NOT EXISTS aurora.migrations (
+                 number integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now()
+               )"""
+        )
     made = 0
-    while True:
-        with db.transaction():
-            db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-            db.execute("CREATE SCHEMA IF NOT EXISTS aurora")
-            db.execute(
-                """CREATE TABLE IF NOT EXISTS aurora.migrations (
-                     number integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now()
-                   )"""
-            )
-            row = db.execute("SELECT coalesce(max(number), 0) FROM aurora.migrations").fetchone()
-            shape = int(str(row[0])) if row else 0
-            refuse_newer(shape)
-            if shape == len(MIGRATIONS):
-                return made
-            for statement in MIGRATIONS[shape]:
-                db.execute(statement)
-            db.execute("INSERT INTO aurora.migrations (number) VALUES (%s)", (shape + 1,))
-        made += 1
+    try:
+        while _migrated(db):
+            made += 1
+    except LockNotAvailable as error:
+        raise HubAway(
+            f"the hub's tables are held by {_holders(db) or 'somebody'}: end that session, as a superuser with "
+            "SELECT pg_terminate_backend(number), and try again"
+        ) from error
+    return made
+
+
+def _migrated(db: Connection[tuple[object, ...]]) -> bool:
+    """Make the next migration; False where there is none left."""
+    with db.transaction():
+        db.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
+        # Members, who may read the table, cannot hold this lock; an advisory one any role of the server can.
+        db.execute("LOCK TABLE aurora.migrations IN EXCLUSIVE MODE")
+        row = db.execute("SELECT coalesce(max(number), 0) FROM aurora.migrations").fetchone()
+        shape = int(str(row[0])) if row else 0
+        refuse_newer(shape)
+        if shape == len(MIGRATIONS):
+            return False
+        for statement in MIGRATIONS[shape]:
+            db.execute(statement)
+        db.execute("INSERT INTO aurora.migrations (number) VALUES (%s)", (shape + 1,))
+    return True
+
+
+def _holders(db: Connection[tuple[object, ...]]) -> str:
+    """Who has a transaction open in which the hub's tables were touched."""
+    rows = db.execute(
+        """SELECT DISTINCT coalesce(usename, '?'), pid FROM pg_locks JOIN pg_class ON pg_class.oid = relation
+           LEFT JOIN pg_stat_activity USING (pid)
+           WHERE relnamespace = 'aurora'::regnamespace AND granted AND pid <> pg_backend_pid() ORDER BY pid"""
+    ).fetchall()
+    return ", ".join(f"{role} (process {number})" for role, number in rows)
 
 
 def refuse_name(team: str) -> None:

@@ -14,8 +14,8 @@ from aurora_memory.record.entry import FORGET, Entry
 from aurora_memory.record.record_file import Record
 from aurora_team.guise import Guise, Stream
 from aurora_team.hub import Arrival, Hub
-from aurora_team.membership import Progress
-from aurora_team.outbox import Verdict, judge
+from aurora_team.membership import ExchangeProgress
+from aurora_team.outbox import SendVerdict, judge
 
 BATCH = 1000
 """Entries that are sent in one transaction."""
@@ -47,7 +47,7 @@ def synchronize(
     hub: Hub,
     team: str,
     record: Record,
-    progress: Progress,
+    progress: ExchangeProgress,
     kinds: Collection[str],
     *,
     guise: Guise | None = None,
@@ -77,7 +77,7 @@ def synchronize(
 
 
 def preview(
-    record: Record, progress: Progress, kinds: Collection[str], guise: Guise | None = None
+    record: Record, progress: ExchangeProgress, kinds: Collection[str], guise: Guise | None = None
 ) -> Iterable[tuple[Entry, str]]:
     """Own entries that were not sent yet, as they would be, each with the reason for which it stays, "" for none."""
     guise = guise or Guise(record.author, record.machine)
@@ -95,7 +95,7 @@ def _fetch(
     team: str,
     record: Record,
     guise: Guise,
-    progress: Progress,
+    progress: ExchangeProgress,
     outcome: Outcome,
     keep: Callable[[], None],
 ) -> tuple[bool, int]:
@@ -163,7 +163,7 @@ def _send(
     team: str,
     record: Record,
     guise: Guise,
-    progress: Progress,
+    progress: ExchangeProgress,
     head: int,
     kinds: Collection[str],
     outcome: Outcome,
@@ -197,10 +197,10 @@ def _send(
     return forgets
 
 
-def _judge(leaving: Entry, kinds: Collection[str], guise: Guise) -> Verdict:
+def _judge(leaving: Entry, kinds: Collection[str], guise: Guise) -> SendVerdict:
     verdict = judge(leaving, kinds)
     if not verdict.reason and guise.names_in(leaving):
-        return Verdict("it holds your name, and names are hashed")
+        return SendVerdict("it holds your name, and names are hashed")
     return verdict
 
 

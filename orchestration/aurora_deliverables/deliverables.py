@@ -21,9 +21,9 @@ from aurora_deliverables.conformance import THRESHOLD
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.event_validation import InvalidEvent, read, written
 from aurora_deliverables.events import Event
-from aurora_deliverables.projection import Recorded, Refusal
 from aurora_deliverables.reducer import Reducer, order
 from aurora_deliverables.snapshots import decode_snapshot, encode_snapshot, snapshot_mark
+from aurora_deliverables.tracking import Recorded, Refusal
 from aurora_memory import StoreError
 from aurora_memory.store import FoldedDeliverable, LoggedEvent, Store, deliverable_log
 from aurora_protocol.secret_mask import masked_struct
@@ -102,12 +102,12 @@ class Deliverables:
             change_id = self.named(change_id)
             if change_id in self._unread:
                 await self._read_again([change_id])
-            folding = self._folds.get(change_id)
-            if folding is None:
+            reducer = self._folds.get(change_id)
+            if reducer is None:
                 return []
             lines = await self._store.read(deliverable_log.events_of, change_id)
             placed = await _on_thread_if_many(len(lines), lambda: _placed(lines))
-            return [event for _, event in placed if event.id not in folding.refused]
+            return [event for _, event in placed if event.id not in reducer.refused]
 
     async def moment(self, change_id: str) -> float:
         """The time to give to something that happens to a deliverable now: later than all that is known of it.
@@ -118,8 +118,8 @@ class Deliverables:
         async with self._turn:
             if change_id in self._unread:
                 await self._read_again([change_id])
-        folding = self._folds.get(change_id)
-        latest = max(folding.last_at if folding is not None else 0.0, self._stamped.pop(change_id, 0.0))
+        reducer = self._folds.get(change_id)
+        latest = max(reducer.last_at if reducer is not None else 0.0, self._stamped.pop(change_id, 0.0))
         self._stamped[change_id] = stamp = max(self._now(), latest + TICK)
         while len(self._stamped) > KEPT_STAMPS:
             self._stamped.popitem(last=False)
@@ -253,10 +253,10 @@ class Deliverables:
 
     def _fold_anew(self, by_change: dict[str, list[Event]]) -> None:
         for change_id, events in by_change.items():
-            folding = self._folds[change_id] = Reducer()
-            folding.take(events)
+            reducer = self._folds[change_id] = Reducer()
+            reducer.take(events)
             self._unread.discard(change_id)
-            self._amounts_to(change_id, folding)
+            self._amounts_to(change_id, reducer)
 
     async def _save(self) -> None:
         """Keep what deliverables amount to, so that the next start need not read their events."""
@@ -273,9 +273,9 @@ class Deliverables:
         if rows:
             await self._store.keep_deliverable_folds(snapshot_mark(self._threshold), rows)
 
-    def _amounts_to(self, change_id: str, folding: Reducer) -> None:
+    def _amounts_to(self, change_id: str, reducer: Reducer) -> None:
         self._unsaved.add(change_id)
-        deliverable = folding.deliverable(self._threshold)
+        deliverable = reducer.deliverable(self._threshold)
         if deliverable is None:
             self._known.pop(change_id, None)
         else:
@@ -293,29 +293,29 @@ class Deliverables:
             by_change = {change_id: new for change_id, new in by_change.items() if change_id not in unread}
         late = 0
         for change_id, new in by_change.items():
-            folding = self._folds.get(change_id)
-            if folding is not None and min(event.at for event in new) <= folding.last_at:
+            reducer = self._folds.get(change_id)
+            if reducer is not None and min(event.at for event in new) <= reducer.last_at:
                 late += len(await self._keep(change_id))
         await _on_thread_if_many(len(events) + late, lambda: self._fold(by_change))
         self._drop_oldest()
 
     def _fold(self, by_change: dict[str, list[Event]]) -> None:
         for change_id, new in by_change.items():
-            folding = self._folds.get(change_id) or Reducer()
+            reducer = self._folds.get(change_id) or Reducer()
             kept = self._kept.get(change_id)
             if kept is not None:
                 # Some of them are in it already, where it was read from the log just now: they count once.
                 for event in new:
                     insort(kept, (order(event), event), key=_KEY)
                 self._kept.move_to_end(change_id)
-            if min(event.at for event in new) > folding.last_at:
-                folding.take(new)
+            if min(event.at for event in new) > reducer.last_at:
+                reducer.take(new)
             else:
                 assert kept is not None, "read before anything is put between"
-                folding = Reducer()
-                folding.take_sorted(event for _, event in kept)
-            self._folds[change_id] = folding
-            self._amounts_to(change_id, folding)
+                reducer = Reducer()
+                reducer.take_sorted(event for _, event in kept)
+            self._folds[change_id] = reducer
+            self._amounts_to(change_id, reducer)
 
     async def _keep(self, change_id: str) -> list[_Placed]:
         """The events of a deliverable in their order, in mind from now on."""

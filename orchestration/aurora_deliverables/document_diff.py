@@ -24,7 +24,7 @@ from aurora_deliverables.events import (
 )
 
 
-def beyond(events: Iterable[Event], known: Deliverable | None) -> list[Event]:
+def document_diff(events: Iterable[Event], known: Deliverable | None) -> list[Event]:
     """The events of one document without what is `known` of its deliverable; all of them where nothing is."""
     if known is None:
         return list(events)

@@ -245,7 +245,7 @@ def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
     at, applied = begun, begun
     applies: list[float] = []
     worked = begun if durations else ended
-    for phase, seconds in _laid_out(durations, rounds):
+    for phase, seconds in _laid_out(durations, rounds, math.ulp(ended)):
         if phase == "apply":
             applies.append(at)
             applied = at
@@ -283,14 +283,20 @@ def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
     )
 
 
-def _laid_out(durations: Mapping[str, float], rounds: int) -> Iterator[tuple[Phase, float]]:
+def _laid_out(durations: Mapping[str, float], rounds: int, shortest: float) -> Iterator[tuple[Phase, float]]:
+    """Phases with their seconds, in the order they are laid in.
+
+    A verify before another round takes `shortest` at least: of phases that begin at one instant it is the later one,
+    and the apply after it would be none.
+    """
     for phase in _PLANNING:
         if phase in durations:
             yield phase, durations[phase]
     for _ in range(rounds):
         for phase in ("apply", "verify"):
             if phase in durations:
-                yield phase, durations[phase] / rounds
+                least = shortest if phase == "verify" and rounds > 1 else 0.0
+                yield phase, max(durations[phase] / rounds, least)
     if "archive" in durations:
         yield "archive", durations["archive"]
 

@@ -1,8 +1,8 @@
 """Events of a deliverable: the tagged union of what can happen to it, one struct each (AURA-M §3–5).
 
 A field stands here and nowhere else: the request (`event_request.py`), the command line, the tool of `aurora mcp`, the
-JSON Schema and the editor's types (`event_schema.py`) are made of these structs; what it means is the reducer's.
-Times are Unix seconds. What is not known is None, never 0.
+JSON Schema and the editor's types (`docs/generate/events.py`) are made of these structs; what it means is the
+reducer's. Times are Unix seconds. What is not known is None, never 0.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def gaps_of(deliverable: Deliverable) -> list[Gap]:
     return found
 
 
-class Measured(Struct, frozen=True):
+class MetricCoverage(Struct, frozen=True):
     """Of how many of a window's deliverables a metric is; `missing` is a sentence on the others, None of none."""
 
     measured: int
@@ -55,7 +55,7 @@ class Measured(Struct, frozen=True):
     missing: str | None = None
 
 
-def measured_by_metric(members: Sequence[Deliverable], every: Sequence[Deliverable]) -> dict[str, Measured]:
+def measured_by_metric(members: Sequence[Deliverable], every: Sequence[Deliverable]) -> dict[str, MetricCoverage]:
     """How much of a window each metric is measured on. `members` and `every` are those of `metrics.measure`."""
     none = None if members else "no deliverable ended in this window"
     delivered = sum(map(accepted, members))
@@ -63,15 +63,15 @@ def measured_by_metric(members: Sequence[Deliverable], every: Sequence[Deliverab
     incomplete = none or (None if completed else f"of {_count(len(members))} none was completed")
     refused = none or (None if delivered else f"of {_count(len(members))} none was accepted")
     return {
-        "feature_throughput": Measured(len(every), len(every), None if every else none),
-        "resolution_latency": Measured(delivered, delivered, refused),
-        "deliverable_failure_rate": Measured(len(members), len(members), none),
+        "feature_throughput": MetricCoverage(len(every), len(every), None if every else none),
+        "resolution_latency": MetricCoverage(delivered, delivered, refused),
+        "deliverable_failure_rate": MetricCoverage(len(members), len(members), none),
         "recovery_efficiency": _measured(members, "recovery_efficiency", none),
         "spec_conformance": _measured(completed, "spec_conformance", incomplete),
     }
 
 
-def _measured(members: Sequence[Deliverable], metric: str, none: str | None) -> Measured:
+def _measured(members: Sequence[Deliverable], metric: str, none: str | None) -> MetricCoverage:
     lacking: Counter[GapName] = Counter()
     whole = 0
     for each in members:
@@ -79,9 +79,9 @@ def _measured(members: Sequence[Deliverable], metric: str, none: str | None) -> 
         lacking.update(gaps)
         whole += not gaps
     if none is not None or not lacking:
-        return Measured(whole, len(members), none)
+        return MetricCoverage(whole, len(members), none)
     parts = [f"{part.replace('_', ' ')} of {number} (tell it by {FIXES[part]})" for part, number in lacking.items()]
-    return Measured(whole, len(members), f"of {_count(len(members))} nothing tells the {'; the '.join(parts)}")
+    return MetricCoverage(whole, len(members), f"of {_count(len(members))} nothing tells the {'; the '.join(parts)}")
 
 
 def _count(number: int) -> str:

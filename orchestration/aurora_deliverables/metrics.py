@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.delivery_costs import Cost, ModelCost, cost_of, costs_by_model, model_costs
-from aurora_deliverables.measurement_gaps import Measured, measured_by_metric
+from aurora_deliverables.measurement_gaps import MetricCoverage, measured_by_metric
 from aurora_deliverables.secondary_metrics import Supporting, accepted, latency, p90, supporting
 
 Tier = Literal["elite", "high", "medium", "low"]
@@ -151,7 +151,7 @@ class Metrics(Struct, frozen=True):
     groups: dict[str, dict[str, Group]]
     in_progress: int
     runs: Runs
-    measured: dict[str, Measured]
+    measured: dict[str, MetricCoverage]
     """By metric: of how many deliverables it is, and what is missing of the others."""
     cost: Cost
     group_costs: dict[str, dict[str, Cost]]

@@ -15,13 +15,14 @@ from aurora_manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity,
 from aurora_manifest.json.document import JsonDocument
 from aurora_manifest.json.incremental_parse import reparse
 from aurora_manifest.json.scanner import parse
-from aurora_manifest.json.value_text import alternatives, closest, quoted
+from aurora_manifest.json.value_text import alternatives, quoted
 from aurora_manifest.model import Capability, Manifest, Resource
 from aurora_manifest.rules.ignore import without_ignored
 from aurora_manifest.rules.places import IGNORE
 from aurora_manifest.rules.registry import RULES, Rule, Scope, ask
 from aurora_manifest.rules.subject import ManifestPart, Subject
 from aurora_manifest.schema import manifest_schema
+from aurora_protocol.spelling import closest
 
 __all__ = ["CheckStopped", "Checker", "check", "check_document", "is_manifest", "manifest_schema", "unknown_rules"]
 

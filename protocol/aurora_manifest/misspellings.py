@@ -8,8 +8,9 @@ from msgspec import Struct
 
 from aurora_manifest.findings import Finding, finding
 from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Object, Scalar
-from aurora_manifest.json.value_text import closest, quoted
+from aurora_manifest.json.value_text import quoted
 from aurora_manifest.shape import SchemaShape
+from aurora_protocol.spelling import closest
 
 _OLDER = frozenset({"dependencies", "additionalItems"})
 """Keywords that JSON Schema once had: another rule tells where they have no meaning."""

@@ -8,10 +8,9 @@ from typing import Any
 from aurora_manifest.edits import renaming
 from aurora_manifest.findings import Finding, finding
 from aurora_manifest.json.document import JsonDocument, Node, Object
-from aurora_manifest.json.value_text import closest, quoted
+from aurora_manifest.json.value_text import quoted
+from aurora_protocol.spelling import OF_FEW, closest
 from aurora_schemas.retired_settings import RETIRED
-
-_CLOSE = 0.55
 
 
 def unread_settings(document: JsonDocument, schema: dict[str, Any]) -> Iterator[Finding]:
@@ -34,7 +33,7 @@ def _unread(
             yield from _unread(document, member.value, inner, whole, name)
         elif inner is not True and name not in RETIRED:
             start, end = member.name_start, member.name_end
-            meant = closest(member.name, [each for each in known if each not in node.value], _CLOSE)
+            meant = closest(member.name, [each for each in known if each not in node.value], OF_FEW)
             advice = f"; did you mean {quoted(meant)}?" if meant else ""
             message = f"{quoted(member.name)} is not a setting here: nothing reads it{advice}"
             fix = renaming(start, end, meant) if meant else None

@@ -12,16 +12,9 @@ from aurora_manifest.edits import adding_member, spelling, writing
 from aurora_manifest.findings import MAX_FINDINGS, Finding, Fix, SchemaRule, finding
 from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.literals import number_text
-from aurora_manifest.json.value_text import (
-    alternatives,
-    closest,
-    described,
-    excerpt,
-    quoted,
-    type_in_words,
-    with_article,
-)
+from aurora_manifest.json.value_text import alternatives, described, excerpt, quoted, type_in_words, with_article
 from aurora_manifest.shape import Shapes
+from aurora_protocol.spelling import closest
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError

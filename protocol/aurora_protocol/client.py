@@ -145,6 +145,11 @@ class Client:
             message["params"] = params
         self._send(message, None)
 
+    @property
+    def peer(self) -> int | None:
+        """The daemon's process id, as the system tells it of the socket; None where it does not."""
+        return peer_process(self._stream)
+
     def detach(self) -> socket.socket:
         """Give the connected socket away, for a caller that speaks for itself; this client is done then."""
         self._usable = False

@@ -79,6 +79,8 @@ def size(amount: int) -> str:
 _LEAST_CLAUSE = 24
 """Characters of the shortest part of a sentence that is worth a line."""
 
+_CLAUSE_END = re.compile(r"[.;:,] | – | — | \(")
+
 
 def plain(text: str) -> str:
     """One printable line: names and comments of a repository must not be able to command the terminal."""
@@ -109,8 +111,14 @@ def whole_clause(text: str, width: int) -> str:
     """As much of a sentence as fits `width` and still says something whole; empty where no part of it does."""
     if len(text) <= width:
         return text
-    end = max(text.rfind(sign, 0, max(width, 0)) for sign in (". ", "; ", ": ", ", ", " – ", " — ", " ("))
-    return text[:end].rstrip(" .;:,") if end >= _LEAST_CLAUSE else ""
+    ends = (each.start() for each in _CLAUSE_END.finditer(text, 0, max(width, 0)))
+    whole = [end for end in ends if end >= _LEAST_CLAUSE and _is_closed(text[:end])]
+    return text[: whole[-1]].rstrip(" .;:,") if whole else ""
+
+
+def _is_closed(text: str) -> bool:
+    """Whether no bracket, and no code in backticks, is left open: a comma among arguments ends no clause."""
+    return text.count("`") % 2 == 0 and all(text.count(one) <= text.count(other) for one, other in ("()", "[]", "{}"))
 
 
 def lasting(seconds: float) -> str:

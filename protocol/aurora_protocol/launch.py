@@ -64,7 +64,10 @@ def ensure_daemon(
     pause = _FIRST_PAUSE
     while True:
         try:
-            return Client.connect(address, max(0.1, deadline - time.monotonic()))
+            client = Client.connect(address, max(0.1, deadline - time.monotonic()))
+            if client.peer not in (None, process.pid):
+                process.terminate()  # another was faster: ours would start for nothing, or after that one was stopped
+            return client
         except NobodyThere as error:
             now = time.monotonic()
             if now >= deadline:

@@ -4,7 +4,6 @@ command takes, and a number that is finite.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import math
 from collections.abc import Callable, Collection, Mapping
@@ -13,14 +12,14 @@ from typing import Any
 import click
 
 from aurora_cli.global_options import GlobalOptions
+from aurora_protocol.spelling import closest
 from aurora_protocol.version import __version__
 
 PLUGGED = "aurora.commands"
+"""The group of entry points under which plug-ins offer commands."""
+
 _QUICK = "aur"
 """The program that takes even a single word for what is to be recalled."""
-_NEARLY = 0.75
-"""Likeness, of 1, from which a word counts as a command that was mistyped (`querry`)."""
-"""The group of entry points under which plug-ins offer commands."""
 
 
 class Finite(click.FloatRange):
@@ -65,9 +64,9 @@ class LazyGroup(click.Group):
             and args
             and self.get_command(ctx, args[0]) is None
         ):
-            near = difflib.get_close_matches(args[0], [*self._places, *self._aliases], 1, _NEARLY)
+            near = closest(args[0], [*self._places, *self._aliases])
             if near:
-                ctx.fail(f"No such command {args[0]!r}; did you mean {near[0]!r}?")
+                ctx.fail(f"No such command {args[0]!r}; did you mean {near!r}?")
             if ctx.info_name != _QUICK and args[0].isascii() and args[0].replace("-", "").isalpha():
                 ctx.fail(f"No such command {args[0]!r}; to recall it: aur mem {args[0]}")  # as a script would mean it
             if args[0] not in _left_out():

@@ -155,20 +155,21 @@ def record(settings: GlobalOptions, params: dict[str, Any]) -> None:
     """Tell the daemon what happened; print what the deliverable is now. Raises RequestFailed when it is refused."""
     with open_session(settings, settings.workspace) as client:
         state = client.request(DELIVERABLE, params)
-        ended = params["action"] in ("complete", "fail")
-        final = client.request(DELIVERABLE, {"action": "export", "change_id": state["change_id"]}) if ended else None
-        shown = client.request(DELIVERABLE, {"action": "criteria", "change_id": state["change_id"]}) if ended else None
-        name = None if settings.json else called(client, state["change_id"])
+        final = shown = None
+        if not settings.json:
+            shown = client.request(DELIVERABLE, {"action": "criteria", "change_id": state["change_id"]})
+            if params["action"] in ("complete", "fail"):
+                final = client.request(DELIVERABLE, {"action": "export", "change_id": state["change_id"]})
     if "change_id" not in params:
         print(f"aurora: {state['change_id']} is meant, the only one that is open", file=sys.stderr)
-    if settings.json:
+    if shown is None:
         print_json(state)
         return
     style = style_of_output(settings)
-    print(state_line(state, style, name))
+    print(state_line(state, style, shown.get("name")))
     if final is not None:
         print("\n".join(ended_lines(final, style)))
-    if shown is not None and shown["gaps"] and params["action"] == "complete":
+    if shown["gaps"] and params["action"] == "complete":
         print("\n".join(gap_lines(shown["gaps"], style)))
 
 

@@ -1,5 +1,6 @@
-"""Manifest check: from what the command line names to checked manifests, one after the other; and mending them on the
-way.
+"""Manifest check: from what the command line names to checked files, one after the other; and mending them on the way.
+
+Files that are AURORA's own (`kinds.py`) are checked as what they are, like in an editor.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from aurora_manifest.findings import Finding, Severity
 from aurora_manifest.fix_all import fix_all, is_fixable
 from aurora_manifest.json.document import JsonDocument
 from aurora_manifest.json.scanner import parse
+from aurora_manifest.kinds import MANIFEST, DocumentKind, kind_of
 from aurora_manifest.model import Manifest
 from aurora_protocol.positions import LineIndex, Range
 
@@ -38,6 +40,7 @@ class Checked(Struct, frozen=True):
     manifest: Manifest
     findings: Sequence[Finding]
     fixed: Sequence[Finding] = ()
+    kind: DocumentKind = MANIFEST
 
     @property
     def valid(self) -> bool:
@@ -80,9 +83,10 @@ class Mended(Struct, frozen=True):
 
 
 class FileReport(Struct, frozen=True):
-    """One file of the report."""
+    """One file of the report. `kind` is what it was checked as; all but manifests declare nothing."""
 
     file: str
+    kind: str
     valid: bool
     diagnostics: list[Diagnostic]
     summary: Summary
@@ -116,6 +120,7 @@ def severities(checked: Iterable[Checked]) -> Counter[str]:
 def _file(checked: Checked) -> FileReport:
     return FileReport(
         file=checked.source.name,
+        kind=checked.kind.name,
         valid=checked.valid,
         diagnostics=[_diagnostic(each, checked.lines) for each in checked.findings],
         summary=summary(checked.manifest),
@@ -131,9 +136,12 @@ def _diagnostic(finding: Finding, lines: LineIndex) -> Diagnostic:
 
 
 def checks(
-    arguments: Sequence[str], here: Path, stdin_name: str, levels: Mapping[str, str], *, fix: bool
+    arguments: Sequence[str], here: Path, stdin_name: str, levels: Mapping[str, str], home: Path, *, fix: bool
 ) -> Iterator[Checked | UnreadableManifest]:
-    """Check what the arguments name, each file once, in their order; what cannot be checked comes as an error."""
+    """Check what the arguments name, each file once, in their order; what cannot be checked comes as an error.
+
+    What is none of the kinds that AURORA knows, below `home` or elsewhere, is checked as a manifest.
+    """
     done: set[str] = set()
     for argument in arguments:
         try:
@@ -146,18 +154,19 @@ def checks(
             if name in done:
                 continue
             done.add(name)
+            kind = kind_of((here / name).as_posix(), home.as_posix()) or MANIFEST
             try:
-                yield _checked(path, name, levels, fix=fix)
+                yield _checked(path, name, kind, levels, fix=fix)
             except UnreadableManifest as error:
                 yield error
 
 
-def _checked(path: Path | None, name: str, levels: Mapping[str, str], *, fix: bool) -> Checked:
+def _checked(path: Path | None, name: str, kind: DocumentKind, levels: Mapping[str, str], *, fix: bool) -> Checked:
     source = read_standard_input(name) if path is None else read(path, name)
     if path is None or not fix:
         document = parse(source.text)
-        return Checked(source, Manifest(document), _findings(document, levels))
-    fixed = fix_all(source.text, lambda text: _findings(parse(text), levels))
+        return Checked(source, Manifest(document), _findings(document, kind, levels), kind=kind)
+    fixed = fix_all(source.text, lambda text: _findings(parse(text), kind, levels))
     if fixed.applied:
         try:
             replace_text(path, source.text, fixed.text)
@@ -166,8 +175,12 @@ def _checked(path: Path | None, name: str, levels: Mapping[str, str], *, fix: bo
         except OSError as error:
             raise UnreadableManifest(f"{name}: cannot be fixed: {error.strerror or error}") from error
     after = msgspec.structs.replace(source, text=fixed.text)
-    return Checked(after, Manifest(parse(fixed.text)), fixed.left, fixed.applied)
+    return Checked(after, Manifest(parse(fixed.text)), fixed.left, fixed.applied, kind)
 
 
-def _findings(document: JsonDocument, levels: Mapping[str, str]) -> list[Finding]:
-    return check_document(document, severities=levels)
+def _findings(document: JsonDocument, kind: DocumentKind, levels: Mapping[str, str]) -> list[Finding]:
+    if kind is MANIFEST:
+        return check_document(document, severities=levels)
+    from aurora_manifest.kind_checks import against_schema
+
+    return against_schema(document, kind)

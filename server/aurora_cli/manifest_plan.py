@@ -146,6 +146,8 @@ class PlanRun:
             head = f"{number}  {self._style.bold(plain(step.capability))}"
             print("\n".join(["", head, *answer_lines(planned, reply, self._style)]), flush=True)
         hint_after(planned, reply)
+        if reply.fine and reply.cut:
+            return NO, "the answer is cut, and nothing further rests on it"
         return (FINE, "") if reply.fine else (NO, f"the site answered {reply.status} {plain(reply.reason)}".strip())
 
     def _call(self, step: CallStep) -> CapabilityCall:

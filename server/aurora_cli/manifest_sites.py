@@ -171,7 +171,9 @@ def call(
     yes: bool,
     site: SiteOptions,
 ) -> int:
-    """Call CAPABILITY of the site at URL. Exits 0 when the site did it, 1 when it refused, 4 when it was not sent.
+    """Call CAPABILITY of the site at URL.
+
+    Exits 0 when the site did it, 1 when it refused or its answer is cut, 4 when it was not sent.
 
     Arguments are checked against the manifest first. Cookies the site sets are kept for the next call. What stands in
     --args can be seen by other users of this machine: give secrets on standard input.
@@ -202,7 +204,7 @@ def call(
     else:
         print("\n".join(answer_lines(planned, reply, style)))
     hint_after(planned, reply)
-    return FINE if reply.fine else NO
+    return FINE if reply.whole else NO
 
 
 async def _manifest_for(url: str, capability: str, site: SiteOptions, settings: GlobalOptions) -> Published:

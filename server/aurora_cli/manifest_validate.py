@@ -22,6 +22,7 @@ from aurora_cli.output import TerminalStyle, print_json, style_of
 from aurora_manifest.check import unknown_rules
 from aurora_manifest.findings import Finding
 from aurora_manifest.fix_all import is_fixable
+from aurora_manifest.kinds import MANIFEST
 from aurora_protocol.human_text import count, plain
 from aurora_server.configuration.settings import Level, load_manifest
 
@@ -76,8 +77,9 @@ def validate(
     """Check manifests: syntax, schema, and what AURA manifests mean.
 
     FILE may be a folder (every aura.json in it), a quoted pattern ('**/aura.json') or - (standard input). Without any,
-    it is .well-known/aura.json of the workspace. Exits 0 when all are valid, 1 when one is not, 2 when one
-    cannot be read.
+    it is .well-known/aura.json of the workspace. AURORA's own files (.aurora/config.json, agents.json, documents of
+    deliverables) are checked as what they are. Exits 0 when all are valid, 1 when one is not, 2 when one cannot be
+    read.
     """
     formats = [name for name, on in (("--json", settings.json), ("--sarif", sarif), ("--concise", concise)) if on]
     if len(formats) > 1:
@@ -90,7 +92,8 @@ def validate(
     levels = {**_configured(settings), **chosen}
     checked: list[Checked] = []
     unreadable: list[str] = []
-    for each in checks(files or [_well_known(settings)], settings.here, stdin_filename, levels, fix=fix):
+    named, home = files or [_well_known(settings)], settings.address.home
+    for each in checks(named, settings.here, stdin_filename, levels, home, fix=fix):
         if isinstance(each, UnreadableManifest):
             unreadable.append(str(each))
             print(f"aurora: {plain(str(each))}", file=sys.stderr)
@@ -178,9 +181,15 @@ def mended_lines(checked: Checked) -> Iterator[str]:
 def summary_line(checked: Sequence[Checked], style: TerminalStyle) -> str:
     """What it comes to, over all files."""
     numbers = severities(checked)
-    sums = [summary(each.manifest) for each in checked]
-    name = plain(checked[0].source.name) if len(checked) == 1 else count(len(checked), "manifest")
+    manifests = [each for each in checked if each.kind is MANIFEST]
+    noun = "manifest" if len(manifests) == len(checked) else "file"
+    name = plain(checked[0].source.name) if len(checked) == 1 else count(len(checked), noun)
+    if not manifests:
+        name += f" ({', '.join(dict.fromkeys(each.kind.noun for each in checked))})"
     if not any(numbers.values()):
+        if not manifests:
+            return f"{style.colored('✓', 'green')} {name}: valid"
+        sums = [summary(each.manifest) for each in manifests]
         declared = f"{count(sum(each.resources for each in sums), 'resource')}, "
         declared += _capabilities(sum(each.capabilities for each in sums))
         return f"{style.colored('✓', 'green')} {name}: valid, {declared}"

@@ -84,7 +84,9 @@ def _over_http(serving: Serving, port: int) -> None:
         token, listening = token_in(path), bind(port)
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
-    with listening, contextlib.suppress(KeyboardInterrupt):
+    with contextlib.ExitStack() as stack, contextlib.suppress(KeyboardInterrupt):
+        for each in listening:
+            stack.enter_context(each)
 
         def started(url: str) -> None:
             click.echo(f"MCP at {url}; clients send Authorization: Bearer with the token in {path}", err=True)

@@ -126,7 +126,9 @@ def answer_about(settings: GlobalOptions, method: str, member: str, place: str) 
 
 def index_once(client: Client, root: Path, settings: GlobalOptions) -> None:
     """Where the workspace has never been indexed, index it, with a progress bar."""
-    _index_if_never(client.request(RECALL, {"query": "a", "limit": 1}, timeout=ANSWER_WITHIN), client, root, settings)
+    # Of no type of chunk: how fresh memory is, and nothing is looked up that an edit could be taken for a use of.
+    reply = client.request(RECALL, {"query": "a", "limit": 1, "types": []}, timeout=ANSWER_WITHIN)
+    _index_if_never(reply, client, root, settings)
 
 
 def _index_if_never(reply: dict[str, Any], client: Client, root: Path, settings: GlobalOptions) -> bool:

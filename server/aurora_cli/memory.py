@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json
 from aurora_cli.session import open_session
 from aurora_protocol.human_text import count, plain
+from aurora_protocol.passing_files import passing_file
 
 EXPORT, IMPORT = "aurora/memory/export", "aurora/memory/import"
 ADOPT, RESTORE = "aurora/memory/adopt", "aurora/memory/restore"
@@ -52,7 +52,7 @@ def export(settings: GlobalOptions, file: str) -> None:
     """Write what was learned here to FILE, or - (standard output), as JSON lines. The index is not part of it."""
     with open_session(settings, settings.workspace) as client:
         if file == "-":
-            with _passing_file(settings) as path:
+            with passing_file(settings.address.home) as path:
                 client.request(EXPORT, {"path": os.fspath(path)})
                 with path.open("rb") as written:
                     shutil.copyfileobj(written, sys.stdout.buffer)
@@ -156,7 +156,7 @@ def _readable(settings: GlobalOptions, file: str) -> Iterator[Path]:
     if file != "-" and (path.is_file() or not path.exists()):
         yield path.absolute()
         return
-    with _passing_file(settings) as copy:
+    with passing_file(settings.address.home) as copy:
         with copy.open("wb") as target:
             if file == "-":
                 _copy(sys.stdin.buffer, target, "standard input")
@@ -179,16 +179,3 @@ def _copy(source: IO[bytes], target: IO[bytes], name: str) -> None:
                 f"{plain(name)} is larger than {MOST_PASSED >> 30} GiB; give the file by its name"
             )
         target.write(block)
-
-
-@contextmanager
-def _passing_file(settings: GlobalOptions) -> Iterator[Path]:
-    """A file in AURORA's own folder that only the user can read, gone when done."""
-    folder = settings.address.home
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix="memory-", suffix=".jsonl", dir=folder)
-    os.close(handle)
-    try:
-        yield Path(name)
-    finally:
-        Path(name).unlink(missing_ok=True)

@@ -23,7 +23,7 @@ _RECENT_DAYS = 30
 """Days after which the age of a change says nothing any more."""
 _ANCHOR = re.compile(r"\s*\{\s*#[^}.]*\}?")
 """An anchor that a heading carries; long headings are cut within it."""
-_TYPED_AFTER = frozenset({"python", "typescript", "tsx", "javascript", "rust", "kotlin", "swift", "scala"})
+TYPED_AFTER = frozenset({"python", "typescript", "tsx", "javascript", "rust", "kotlin", "swift", "scala"})
 """Languages that say a parameter's type after its name and a colon."""
 
 MAX_SIGNALS = 6
@@ -105,10 +105,13 @@ def parameters(item: dict[str, Any]) -> str:
     end = _closing(signature, begin)
     inner = signature[begin:end]
     taken = [_parameter(each, str(item.get("language") or "")) for each in _apart(inner)]
+    if end == len(signature) and signature.endswith("…"):
+        taken[-1] = "…"  # half a name says nothing
     named = ", ".join(each for each in taken if each and each not in ("self", "cls", "&self", "&mut self"))
     sign = r"\s*" if item.get("language") == "go" else r"\s*(?:->|:)\s*"
     given = re.match(rf"{sign}(\S.*?)[\s{{:;=]*(?:=>)?\s*$", signature[end + 1 :])
-    result = f" → {given[1]}" if given and len(given[1]) <= _WIDEST_PARAMETERS else ""
+    is_whole = given is not None and len(given[1]) <= _WIDEST_PARAMETERS and not given[1].endswith("…")
+    result = f" → {given[1]}" if given and is_whole else ""
     if len(named) > _WIDEST_PARAMETERS:
         named = named[: named.rfind(", ", 0, _WIDEST_PARAMETERS) + 2].lstrip(", ") + "…"
     return f"({named}){result}" if named or result else ""
@@ -138,7 +141,7 @@ def _apart(inner: str) -> list[str]:
 def _parameter(text: str, language: str) -> str:
     """A parameter by its name; as it stands where its language says types before names."""
     text = text.partition("=")[0].strip() if "=" in text else text
-    return text.partition(":")[0].strip() if language in _TYPED_AFTER else text
+    return text.partition(":")[0].strip() if language in TYPED_AFTER else text
 
 
 def content_lines(item: dict[str, Any], style: TerminalStyle) -> list[str]:

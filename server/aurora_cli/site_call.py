@@ -186,7 +186,9 @@ def can_ask() -> bool:
 
 
 def hint_after(planned: CapabilityCall, reply: SiteReply) -> None:
-    """Say on standard error what to do when the site wants to know who asks, or asks to wait."""
+    """Say on standard error what of the answer is missing, and what to do where the site refused or asks to wait."""
+    if reply.cut:
+        print(f"aurora: the answer is cut after {len(reply.body):,} bytes: {reply.cut}", file=sys.stderr)
     hint = ""
     if reply.status == 401 and planned.secrets:
         hint = "the site does not accept these credentials: look at them again; nobody is logged in"
@@ -234,7 +236,7 @@ def reply_document(planned: CapabilityCall, reply: SiteReply) -> dict[str, Any]:
         "capability": planned.capability,
         "method": reply.method,
         "url": shown_url(planned, reply.url),
-        "ok": reply.fine,
+        "ok": reply.whole,
         "status": reply.status,
         "headers": {name: value for name, value in reply.headers if name != "set-cookie"},
         "state": dict(state.document) if state else None,

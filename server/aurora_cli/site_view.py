@@ -248,6 +248,4 @@ def reply_lines(reply: SiteReply, style: TerminalStyle) -> list[str]:
         lines += shown[:_SHOWN_LINES]
         if len(shown) > _SHOWN_LINES:
             lines.append(style.dim(f"… and {len(shown) - _SHOWN_LINES:,} more lines; --json shows them"))
-    if reply.cut:
-        lines.append(style.colored(f"the answer is cut: {reply.cut}", "yellow"))
     return lines

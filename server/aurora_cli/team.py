@@ -198,13 +198,15 @@ def forget(settings: GlobalOptions, pattern: str, yes: bool) -> int:
     """Forget all that you learned of this repository until now, here and at every member; or a pattern."""
     import msgspec
 
-    from aurora_memory.record.entry import FORGET, Draft, Forget
+    from aurora_memory.record.entry import FORGET, EntryDraft, Forget
 
     what = f"the pattern {pattern}" if pattern else "all that you learned of this repository"
     if not yes:
         click.confirm(f"Forget {what}, here and at every member?", abort=True)
     with _record(settings) as (record, _):
-        record.append([Draft(FORGET, msgspec.json.encode(Forget(pattern.removeprefix("reas:"))).decode(), time.time())])
+        record.append(
+            [EntryDraft(FORGET, msgspec.json.encode(Forget(pattern.removeprefix("reas:"))).decode(), time.time())]
+        )
     return _sync(settings, again=False)
 
 
@@ -216,7 +218,7 @@ def preview(settings: GlobalOptions) -> None:
 
     from aurora_team import synchronization
     from aurora_team.guise import new_key
-    from aurora_team.membership import Membership, Progress
+    from aurora_team.membership import ExchangeProgress, Membership
 
     sharing = _team(settings)
     kinds, hashed = sharing.share, sharing.names == "hashed"
@@ -229,7 +231,7 @@ def preview(settings: GlobalOptions) -> None:
             if joined and hashed and not each.key:
                 click.echo(plain(f"to {to}: nothing, {UNHASHED}"), err=True)
                 continue
-            progress = each.repositories.get(record.repository, Progress())
+            progress = each.repositories.get(record.repository, ExchangeProgress())
             number = 0
             for entry, reason in synchronization.preview(record, progress, kinds, _guise(each, place)):
                 if reason:
@@ -256,7 +258,7 @@ def _sync(settings: GlobalOptions, *, again: bool) -> int:
     from aurora_memory import StoreError
     from aurora_team import TeamError
     from aurora_team.hub import Hub
-    from aurora_team.membership import Progress
+    from aurora_team.membership import ExchangeProgress
     from aurora_team.synchronization import synchronize
 
     sharing = _team(settings)
@@ -269,7 +271,7 @@ def _sync(settings: GlobalOptions, *, again: bool) -> int:
                 each.problem = UNHASHED
                 told.append({"team": each.team, "problem": each.problem})
                 continue
-            progress = each.repositories.setdefault(record.repository, Progress())
+            progress = each.repositories.setdefault(record.repository, ExchangeProgress())
             try:
                 with Hub.open(each.url) as hub:
                     done = synchronize(

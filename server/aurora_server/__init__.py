@@ -1,1 +1,1 @@
-"""The daemon, its LSP sessions and the command line: where the rooms come together."""
+"""Daemon: its LSP and MCP sessions, and the workspaces they share: where the rooms come together."""

@@ -14,7 +14,7 @@ from tree_sitter_language_pack import get_parser
 from aurora_indexer import languages
 from aurora_indexer.files.scan import Limits, scan
 from aurora_indexer.workers.messages import Parsed, WorkItem
-from aurora_indexer.workers.process_file import answer, parse_source
+from aurora_indexer.workers.process_file import parse_source, process_file
 from tests.benchmarks import measures
 
 _GRAMMARS: dict[str, Any] = {each.name: each.grammar or each.name for each in languages.LANGUAGES}
@@ -27,7 +27,7 @@ def indexed(root: Path) -> list[tuple[Path, Any]]:
     found = []
     limits = Limits()
     for file in scan(root, limits).files:
-        reply = answer(str(root), WorkItem(file.path, file.size, b""), limits.max_file_bytes, parse_source)
+        reply = process_file(str(root), WorkItem(file.path, file.size, b""), limits.max_file_bytes, parse_source)
         if isinstance(reply, Parsed):
             found.append((root / file.path, _GRAMMARS.get(reply.file.language, reply.file.language)))
     return found

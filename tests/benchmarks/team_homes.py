@@ -17,16 +17,15 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 from aurora_indexer.workers.pool import WorkerPool
-from aurora_memory import StoreError
-from aurora_memory.record.record_file import Record
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace.record_place import RecordPlace, open_record, record_place
 from aurora_server.workspace.shared_records import SharedRecords
 from aurora_server.workspace.workspace import Workspace
+from tests.benchmarks.team_writer import FUNCTIONS
 from tests.e2e.repositories import commit, git
 from tests.programs import COMMAND
 from tests.team.postgres import Server, server
@@ -36,14 +35,9 @@ from tests.team.test_daemon_exchange import known, team
 USERS = ("ann", "bob")
 CLIENTS = 25
 """Of each user."""
-AT_ONCE = 100
-FUNCTIONS = 50
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["client"]:
-        write(Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
-        return
     given = [int(each) for each in sys.argv[1:]]
     entries, seconds, before = (*given, *(1_000_000, 180, 0)[len(given) :])
     with server() as running, tempfile.TemporaryDirectory(prefix="aurora-homes-") as name:
@@ -105,28 +99,6 @@ def team_long(folder: Path, who: str) -> str:
     return done.stdout + done.stderr
 
 
-def write(folder: Path, who: str, client: int, quota: int) -> None:
-    """Append entries until killed, or until this client has its quota; what was appended is written down after."""
-    place = asyncio.run(record_place(folder / who, folder / f"home-{who}"))
-    log = folder / f"{who}-{client}.appended"
-    with log.open("ab") as file:
-        while True:
-            done = log.stat().st_size // 33
-            if done >= quota:
-                return
-            with (
-                suppress(StoreError),
-                closing(Record.open(place.path, place.repository, place.author, place.machine)) as record,
-            ):
-                while done < quota:
-                    began = time.time()
-                    drafts = (access(began + n * 1e-5 + client * 1e-6, f"f{n % FUNCTIONS}") for n in range(AT_ONCE))
-                    made = record.append(drafts)
-                    file.write(b"".join(f"{each.id}\n".encode() for each in made))
-                    file.flush()
-                    done += len(made)
-
-
 def live(running: Server, folder: Path, found: dict[str, RecordPlace], entries: int, seconds: float) -> Counter[str]:
     """Fifty clients and two exchanges, and what kills them; how many of each were killed."""
     chance = random.Random(7)
@@ -134,17 +106,9 @@ def live(running: Server, folder: Path, found: dict[str, RecordPlace], entries: 
     quota = -(-entries // (CLIENTS * len(USERS)))
 
     def client(who: str, number: int) -> subprocess.Popen[bytes]:
-        command = [
-            sys.executable,
-            "-m",
-            "tests.benchmarks.team_homes",
-            "client",
-            str(folder),
-            who,
-            str(number),
-            str(quota),
-        ]
-        return subprocess.Popen(command)
+        place = found[who]
+        told = (str(place.path), place.repository, place.author, place.machine, str(number), str(quota))
+        return subprocess.Popen([sys.executable, "-m", "tests.benchmarks.team_writer", *told])
 
     def exchange(who: str) -> subprocess.Popen[bytes]:
         environ = {**os.environ, "AURORA_HOME": str(folder / f"home-{who}")}

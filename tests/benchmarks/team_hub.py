@@ -22,7 +22,7 @@ from pathlib import Path
 from aurora_memory import StoreError
 from aurora_team import TeamError
 from aurora_team.hub import HEADS, IDS_AT, PULL, Hub
-from aurora_team.membership import Progress
+from aurora_team.membership import ExchangeProgress
 from aurora_team.synchronization import synchronize
 from tests.team.postgres import Server, server
 from tests.team.records import KINDS, REPOSITORY, TEAM, access, held, person, record_of
@@ -58,7 +58,7 @@ def work(url: str, folder: Path, members: list[str]) -> None:
     """Write and exchange as these members until killed."""
 
     def live(member: str) -> None:
-        progress = Progress()  # lost when killed: then all is exchanged anew
+        progress = ExchangeProgress()  # lost when killed: then all is exchanged anew
         while True:
             with closing(record_of(folder, member)) as record, suppress(TeamError, StoreError):
                 made = record.append([access(time.time(), f"f{number}") for number in range(AT_ONCE)])
@@ -110,7 +110,7 @@ def clients(running: Server, folder: Path, seconds: float) -> None:
         line for path in folder.glob("*.acknowledged") for line in path.read_text().split("\n") if len(line) == 32
     }
     held_by_one: set[object] | None = None
-    reached = {member: Progress() for member in MEMBERS}
+    reached = {member: ExchangeProgress() for member in MEMBERS}
     for _ in range(2):  # first everyone sends what is left, then everyone fetches it
         for member in MEMBERS:
             with closing(record_of(folder, member)) as record, Hub.open(running.url(member)) as hub:

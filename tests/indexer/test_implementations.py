@@ -9,7 +9,7 @@ from aurora_indexer.workers.process_file import parse_source
 from aurora_memory.recall.question import parse_question
 from aurora_memory.recall.relation_questions import answer
 from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, relation_reader
-from aurora_memory.views import Usage
+from aurora_memory.views import UsageCounts
 
 SHOP = """package shop
 
@@ -103,9 +103,9 @@ async def heirs(store: Store, name: str) -> list[str]:
     return sorted(f"?{hit.chunk.name}" if hit.is_likely else hit.chunk.name for hit in found.hits)
 
 
-async def usage(store: Store, name: str) -> Usage:
+async def usage(store: Store, name: str) -> UsageCounts:
     (found,) = await store.read(chunk_reader.by_name, "shop/shop.go", name)
-    return (await store.read(relation_reader.usages, [found.id])).get(found.id, Usage())
+    return (await store.read(relation_reader.usages, [found.id])).get(found.id, UsageCounts())
 
 
 async def test_who_has_an_interfaces_methods_implements_it(tmp_path: Path) -> None:
@@ -117,9 +117,9 @@ async def test_who_has_an_interfaces_methods_implements_it(tmp_path: Path) -> No
         "elsewhere a name in lower case is another one"
     )
     assert await heirs(store, "empty") == await heirs(store, "number") == []
-    assert await usage(store, "Store") == Usage(subclasses=6)
-    assert await usage(store, "Odd") == Usage(likely_subclasses=4)
-    assert await usage(store, "empty") == Usage()
+    assert await usage(store, "Store") == UsageCounts(subclasses=6)
+    assert await usage(store, "Odd") == UsageCounts(likely_subclasses=4)
+    assert await usage(store, "empty") == UsageCounts()
     await store.close()
 
 

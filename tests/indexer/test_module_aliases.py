@@ -10,12 +10,12 @@ import pytest
 from aurora_indexer.module_aliases import keep_module_aliases, module_aliases
 from aurora_indexer.workers.process_file import parse_source
 from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, relation_reader
-from aurora_memory.views import Usage
+from aurora_memory.views import UsageCounts
 
 
 async def usage(
     root: Path, files: dict[str, str], path: str, name: str, *, twice: bool = False, then: dict[str, str] | None = None
-) -> Usage:
+) -> UsageCounts:
     """How often a definition is used in a workspace of these files.
 
     `twice`: after every file was deleted and written again, one by one; `then` are files as they are written next.
@@ -44,7 +44,7 @@ async def usage(
                 await store.write([IndexedFile(FileStat(3, 3), parsed_again)])
                 await store.resolve()
         (chunk,) = [each for each in await store.read(chunk_reader.by_name, path, name) if each.name == name]
-        return (await store.read(relation_reader.usages, [chunk.id])).get(chunk.id, Usage())
+        return (await store.read(relation_reader.usages, [chunk.id])).get(chunk.id, UsageCounts())
     finally:
         await store.close()
 
@@ -61,7 +61,7 @@ async def test_callers_come_through_a_barrel(tmp_path: Path, twice: bool) -> Non
         "src/lib/index.ts": "export * from './inner';\n",
         **{f"src/use{n}.ts": CALLS.format(module="./lib", n=n) for n in range(5)},
     }
-    assert await usage(tmp_path, files, "src/lib/parse.ts", "parse", twice=twice) == Usage(callers=5)
+    assert await usage(tmp_path, files, "src/lib/parse.ts", "parse", twice=twice) == UsageCounts(callers=5)
     assert (await usage(tmp_path, files, "src/other/parse.ts", "parse", twice=twice)).callers == 0
 
 
@@ -93,7 +93,7 @@ async def test_callers_come_from_other_packages_of_the_workspace(tmp_path: Path)
         "packages/web/c.ts": "import { tools } from '@shop/core';\nexport const c = () => tools.parse('');\n",
         "packages/web/d.ts": "import * as core from '@shop/core';\nexport const d = () => core.tools.parse('');\n",
     }
-    assert await usage(tmp_path, files, "packages/core/src/parse.ts", "parse") == Usage(callers=4)
+    assert await usage(tmp_path, files, "packages/core/src/parse.ts", "parse") == UsageCounts(callers=4)
 
 
 async def test_a_default_export_is_called_by_any_name(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ async def test_what_a_node_module_is_itself_is_called_by_any_name(tmp_path: Path
     }
     then = {path: text.replace("({})", "({ a: 1 })") for path, text in files.items() if edited and "({})" in text}
     assert len(then) == (4 if edited else 0)
-    assert await usage(tmp_path, files, "shop.js", "create", then=then) == Usage(callers=3)
+    assert await usage(tmp_path, files, "shop.js", "create", then=then) == UsageCounts(callers=3)
     assert (await usage(tmp_path, files, "shop.d.ts", "Options", then=then)).subclasses == 1
 
 
@@ -160,7 +160,7 @@ async def test_what_is_assigned_to_a_module_without_a_name_is_the_module(tmp_pat
         "b.js": "const { open } = require('./help/shop')\nfunction b() { return open() }\n",
         "c.js": "const Paid = require('./help/bill')\nfunction c() { return new Paid().total() }\n",
     }
-    assert (await usage(tmp_path, files, "help/shop.js", "exports", twice=twice)) == Usage(callers=1)
+    assert (await usage(tmp_path, files, "help/shop.js", "exports", twice=twice)) == UsageCounts(callers=1)
     assert (await usage(tmp_path, files, "help/shop.js", "open", twice=twice)).callers == 1
     assert (await usage(tmp_path, files, "help/shop.js", "inner", twice=twice)).callers == 0
     assert (await usage(tmp_path, files, "help/bill.js", "exports.total", twice=twice)).callers == 1
@@ -196,8 +196,8 @@ async def test_python_packages_give_away_what_they_import(tmp_path: Path, twice:
         "tests/test_b.py": "from shop import Base\n\nclass B(Base):\n    def go(self):\n        return super().run()\n",
     }
     basis = "src/shop/inner/basis.py"
-    assert await usage(tmp_path, files, basis, "Base", twice=twice) == Usage(subclasses=2)
-    assert await usage(tmp_path, files, basis, "Base.run", twice=twice) == Usage(callers=2)
+    assert await usage(tmp_path, files, basis, "Base", twice=twice) == UsageCounts(subclasses=2)
+    assert await usage(tmp_path, files, basis, "Base.run", twice=twice) == UsageCounts(callers=2)
 
 
 def test_what_is_no_json_or_lies_outside_is_left_out(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aurora_memory.learning import fingerprint, lesson_of
-from aurora_memory.record.entry import Draft
+from aurora_memory.record.entry import EntryDraft
 from aurora_memory.record.line_key import line_of
 from aurora_memory.record.places import in_repository, in_workspace
 from aurora_memory.record.record_file import Record
@@ -158,7 +158,9 @@ def test_any_order_repetition_and_split_makes_the_same_memory(
 async def test_lines_go_through_a_record_into_another_memory_and_wait_for_their_pattern(tmp_path: Path) -> None:
     boost = BoostLine(_REASONING[1], "r1", NOON, 0.5)
     use = AccessLine(_CODE[0], NOON, "success")
-    drafts = [Draft(str(each.__struct_config__.tag), write_line(each).decode().rstrip(), NOON) for each in (boost, use)]
+    drafts = [
+        EntryDraft(str(each.__struct_config__.tag), write_line(each).decode().rstrip(), NOON) for each in (boost, use)
+    ]
     record = await asyncio.to_thread(Record.open, tmp_path / "records" / "r.db", "a" * 32, "ann", "m")
     store = await Store.open(tmp_path / "there.db")
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from aurora_memory.record.entry import Draft
+from aurora_memory.record.entry import EntryDraft
 from aurora_memory.record.people import LONGEST_NAME, PERSON, Person, people, state
 from aurora_memory.record.record_file import Record
 
@@ -26,8 +26,8 @@ def record(tmp_path: Path) -> Iterator[Record]:
         yield record
 
 
-def said(name: str, at: float, *, shares: bool = True) -> Draft:
-    return Draft(PERSON, msgspec.json.encode(Person(name, shares)).decode(), at)
+def said(name: str, at: float, *, shares: bool = True) -> EntryDraft:
+    return EntryDraft(PERSON, msgspec.json.encode(Person(name, shares)).decode(), at)
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ def said(name: str, at: float, *, shares: bool = True) -> Draft:
         pytest.param([said("Ann", 1), said("", 2)], [], {}, id="somebody without a name is not named"),
         pytest.param([said("Ann", 1), said("Ann B.", 2, shares=False)], [], {}, id="who does not share keeps his name"),
         pytest.param(
-            [said("Ann", 1), Draft(PERSON, "{", 2)], [], {"ann": "Ann"}, id="what cannot be read says nothing"
+            [said("Ann", 1), EntryDraft(PERSON, "{", 2)], [], {"ann": "Ann"}, id="what cannot be read says nothing"
         ),
     ],
 )
 def test_who_is_named_to_others(
-    record: Record, tmp_path: Path, desk: Sequence[Draft], laptop: Sequence[Draft], named: dict[str, str]
+    record: Record, tmp_path: Path, desk: Sequence[EntryDraft], laptop: Sequence[EntryDraft], named: dict[str, str]
 ) -> None:
     record.append(desk)
     with closing(opened(tmp_path, "laptop")) as other:

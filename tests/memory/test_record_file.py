@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aurora_memory import StoreCorrupt, StoreError, StoreForeign
-from aurora_memory.record.entry import FORGET, Draft, Entry, InvalidEntry
+from aurora_memory.record import record_file
+from aurora_memory.record.entry import FORGET, Entry, EntryDraft, InvalidEntry
 from aurora_memory.record.record_file import Record
 from aurora_memory.record.renewal import renew
 from aurora_memory.store.export_format import InvalidExport
@@ -29,19 +30,19 @@ def _open(folder: Path, author: str = "ann", machine: str = "m1", name: str = "r
     return Record.open(folder / "records" / f"{name}.db", REPOSITORY, author, machine)
 
 
-def _access(at: float, name: str = "f") -> Draft:
+def _access(at: float, name: str = "f") -> EntryDraft:
     chunk = {"path": "a.py", "name": name, "kind": "function", "shape": "00", "ordinal": 0}
-    return Draft("access", json.dumps({"type": "access", "chunk": chunk, "at": at, "kind": "success"}), at)
+    return EntryDraft("access", json.dumps({"type": "access", "chunk": chunk, "at": at, "kind": "success"}), at)
 
 
-def _boost_of(pattern: str, run: str, at: float) -> Draft:
+def _boost_of(pattern: str, run: str, at: float) -> EntryDraft:
     chunk = {"path": "", "name": pattern, "kind": "reasoning", "shape": "00", "ordinal": 0}
     line = {"type": "boost", "chunk": chunk, "run": run, "at": at, "amount": 0.1}
-    return Draft("boost", json.dumps(line), at)
+    return EntryDraft("boost", json.dumps(line), at)
 
 
-def _forget(at: float, pattern: str = "") -> Draft:
-    return Draft(FORGET, json.dumps({"pattern": pattern} if pattern else {}), at)
+def _forget(at: float, pattern: str = "") -> EntryDraft:
+    return EntryDraft(FORGET, json.dumps({"pattern": pattern} if pattern else {}), at)
 
 
 def _held(record: Record) -> set[Entry]:
@@ -86,7 +87,7 @@ _drafts = st.one_of(
 @given(st.lists(st.tuples(_authors, _drafts), max_size=14), st.randoms(use_true_random=False), st.data())
 def test_union_in_any_order_split_and_repetition_gives_the_same_record(
     tmp_path_factory: pytest.TempPathFactory,
-    said: list[tuple[str, Draft]],
+    said: list[tuple[str, EntryDraft]],
     chance: random.Random,
     data: st.DataObject,
 ) -> None:
@@ -151,9 +152,9 @@ def test_what_is_not_what_it_says_is_refused_whole(tmp_path: Path) -> None:
         with pytest.raises(InvalidEntry, match="repository"):
             record.union([elsewhere])
         with pytest.raises(InvalidExport):
-            record.append([_access(3.0), Draft("access", "{}", 1.0)])
+            record.append([_access(3.0), EntryDraft("access", "{}", 1.0)])
         with pytest.raises(InvalidEntry, match="kind"):
-            record.append([Draft("boost", _access(1.0).body, 1.0)])
+            record.append([EntryDraft("boost", _access(1.0).body, 1.0)])
         assert _held(record) == set()
         assert record.heads() == {}
 
@@ -170,7 +171,7 @@ def test_what_a_repository_had_under_another_id_is_taken_over_once(tmp_path: Pat
 
 def test_a_kind_of_a_newer_version_is_kept_and_handed_on(tmp_path: Path) -> None:
     with closing(_open(tmp_path)) as record:
-        made = record.append([Draft("omen", '{"type":"omen"}', 1.0)])
+        made = record.append([EntryDraft("omen", '{"type":"omen"}', 1.0)])
         assert _held(record) == set(made)
 
 
@@ -222,6 +223,16 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged(tmp_path: Path) -> 
             assert sequences == list(range(1, len(sequences) + 1))
             assert acknowledged <= len(sequences) <= acknowledged + 2
             assert record.heads() == {("ann", "m1"): len(sequences)}
+
+
+def test_who_opens_a_record_waits_for_nobody_who_appends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(_open(tmp_path)) as record:
+        (first,) = record.append([_access(1.0)])
+        monkeypatch.setattr(record_file, "BUSY_SECONDS", 0)
+        with closing(sqlite3.connect(record.path, isolation_level=None)) as writer:
+            writer.execute("BEGIN IMMEDIATE")
+            with closing(_open(tmp_path)) as again:
+                assert [entry for _, entry in again.after(0)] == [first]
 
 
 def test_a_second_connection_of_a_process_costs_the_first_no_lock(tmp_path: Path) -> None:

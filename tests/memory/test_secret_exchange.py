@@ -6,7 +6,7 @@ import json
 from contextlib import closing
 from pathlib import Path
 
-from aurora_memory.record.entry import Draft, Entry
+from aurora_memory.record.entry import Entry, EntryDraft
 from aurora_memory.record.record_file import Record
 from aurora_memory.record.secret_exchange import exchange_secrets
 
@@ -18,9 +18,9 @@ def _opened(folder: Path, author: str) -> Record:
     return Record.open(folder / f"{author}.sqlite", REPOSITORY, author, "m1")
 
 
-def _use(at: float, name: str) -> Draft:
+def _use(at: float, name: str) -> EntryDraft:
     chunk = {"path": "a.py", "name": name, "kind": "function", "shape": "00", "ordinal": 0}
-    return Draft("access", json.dumps({"type": "access", "chunk": chunk, "at": at, "kind": "success"}), at)
+    return EntryDraft("access", json.dumps({"type": "access", "chunk": chunk, "at": at, "kind": "success"}), at)
 
 
 def _held(record: Record) -> set[Entry]:
@@ -50,6 +50,6 @@ def test_secrets_of_later_rules_leave_a_record_once_and_do_not_come_back(tmp_pat
 
 def test_a_record_that_cannot_be_read_as_lines_is_left_as_it_is(tmp_path: Path) -> None:
     with closing(_opened(tmp_path, "ann")) as ann:
-        ann.append([Draft("of a newer AURORA", json.dumps({"x": SECRET}), 1.0)])
+        ann.append([EntryDraft("of a newer AURORA", json.dumps({"x": SECRET}), 1.0)])
         assert exchange_secrets(ann) == 0
         assert len(_held(ann)) == 1

@@ -12,7 +12,7 @@ from aurora_memory.activation import MAX_SPREAD_HOPS as MAX_HOPS
 from aurora_memory.activation import SPREAD_FACTOR as PER_HOP
 from aurora_memory.activation import Weighing
 from aurora_memory.recall.dedupe import TELLING, fold_near_duplicates
-from aurora_memory.recall.similar_commits import prime, telling
+from aurora_memory.recall.similar_commits import prime, similar_enough
 from aurora_memory.recall.spreading_activation import FRONTIER, WEIGHTS, Spread
 from aurora_memory.views import Arc, SimilarCommit
 
@@ -67,7 +67,7 @@ def test_amounts_stay_bounded_and_every_reached_chunk_has_a_way(
 
 def test_episodes_prime_what_similar_commits_changed() -> None:
     alike, vague = SimilarCommit(1, 0.8, "abc", "Expand templates"), SimilarCommit(2, 0.05, "def", "Misc")
-    assert telling([alike, vague]) == [alike]
+    assert similar_enough([alike, vague]) == [alike]
     primed = prime([alike], {1: [10, 11, 12, 13], 2: [14]})
     assert set(primed) == {10, 11, 12, 13}
     assert primed[10].amount == pytest.approx(PER_HOP * 0.64 / 2)

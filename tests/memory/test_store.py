@@ -14,7 +14,7 @@ from aurora_memory import StoreCorrupt, StoreError, StoreTooNew
 from aurora_memory.chunks import Import
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store, chunk_reader, file_reader, relation_reader
-from aurora_memory.views import Usage
+from aurora_memory.views import UsageCounts
 from tests.memory.chunks import chunk, file
 
 
@@ -189,7 +189,7 @@ async def test_relations_follow_the_names(store: Store) -> None:
     await store.resolve()
     assert (await store.counts()).unresolved == 0
     checked, login = await only(store, "auth.py", "check_password"), await only(store, "web.py", "login")
-    assert (await store.read(relation_reader.usages, [checked])) == {checked: Usage(callers=1)}
+    assert (await store.read(relation_reader.usages, [checked])) == {checked: UsageCounts(callers=1)}
     # The callee is renamed and the caller not yet saved: the edge must go, and come back with the name.
     await store.write([file("auth.py", chunk("auth.py", "verify"))])
     await store.resolve()
@@ -342,4 +342,4 @@ async def test_a_count_holds_what_is_sure_apart_from_what_is_likely(store: Store
     )
     await store.resolve()
     base = await only(store, "base.py", "Base")
-    assert await store.read(relation_reader.usages, [base]) == {base: Usage(subclasses=1, likely_subclasses=1)}
+    assert await store.read(relation_reader.usages, [base]) == {base: UsageCounts(subclasses=1, likely_subclasses=1)}

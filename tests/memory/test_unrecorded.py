@@ -18,7 +18,15 @@ from aurora_memory.activation import Weighing, decay_penalty
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.access_history import levels_of, with_others
 from aurora_memory.record.line_key import KINDS
-from aurora_memory.store import Store, chunk_reader, learned_reader, others_rows, record_position, unrecorded
+from aurora_memory.store import (
+    LoggedEvent,
+    Store,
+    chunk_reader,
+    learned_reader,
+    others_rows,
+    record_position,
+    unrecorded,
+)
 from aurora_memory.store.export_format import AccessLine, BoostLine, ChunkKey, ExportLine, write_line
 from aurora_memory.store.index_copy import copy_index
 from aurora_memory.store.record_position import RecordPosition
@@ -240,3 +248,10 @@ async def test_uses_that_were_read_are_read_again_when_more_come_and_when_some_g
         await db.execute("DELETE FROM accesses WHERE at = ?", (NOON,))
     assert await known() == (1, 1)
     await store.close()
+
+
+async def test_an_old_event_that_is_told_now_is_learned_now(store: Store) -> None:
+    """What was forgotten in between is not it: told again afterwards, it stays."""
+    await store.log_deliverable_events([LoggedEvent("e1", "change-1", NOON - 900 * DAY, NOON, "cli", "{}")])
+    rows = await store.read(unrecorded.waiting, 0, 9)
+    assert [each.at for each in unrecorded.lines_of(rows)[0]] == [NOON]

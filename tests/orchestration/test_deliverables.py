@@ -21,8 +21,8 @@ from aurora_deliverables.deliverables import Deliverables
 from aurora_deliverables.event_validation import read as reading
 from aurora_deliverables.event_validation import written
 from aurora_deliverables.events import Ended, Event, EventBody, Started, TasksCounted, TokensUsed, ToolCalled
-from aurora_deliverables.projection import Recorded, Tracking
 from aurora_deliverables.reducer import fold
+from aurora_deliverables.tracking import Recorded, Tracking
 from aurora_memory.store import LoggedEvent, Store, deliverable_log
 from aurora_memory.store.reader import Reader
 from tests.orchestration.logs import NINE, begin, end, log

@@ -104,6 +104,23 @@ def test_the_state_of_what_began_at_one_instant_is_read_as_it_was(told: tuple[An
     assert (after.status, after.current_phase) == (before.status, before.current_phase)
 
 
+def test_a_verify_that_took_no_time_lies_between_two_rounds_of_work() -> None:
+    told = final(
+        {
+            "phase_durations": {"propose": 0, "apply": 8, "verify": 0},
+            "apply_iterations": 2,
+            "recovery_attempts": 1,
+        }
+    )
+    reducer = Reducer()
+    reducer.take(read_document(told))
+    deliverable = reducer.deliverable()
+    assert deliverable is not None and reducer.refused == {}
+    assert [span.phase for span in deliverable.spans] == ["propose", "apply", "verify", "apply", "verify"]
+    assert deliverable.recovery_seconds == pytest.approx(4, abs=1e-3)
+    assert metrics_document(deliverable)["metrics"]["phase_durations"] == {"propose": 0, "apply": 8, "verify": 0}
+
+
 @settings(deadline=None)
 @given(logs())
 def test_published_events_come_back_as_they_were(events: list[Event]) -> None:

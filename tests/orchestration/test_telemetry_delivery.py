@@ -23,7 +23,7 @@ from aurora_deliverables.telemetry.delivery_record import FILE, KEPT, DeliveryRe
 from aurora_deliverables.telemetry.export_settings import Wish, choose
 from aurora_deliverables.telemetry.names import SCHEMA_URL
 from aurora_deliverables.telemetry.repository import Repository, repository_of
-from aurora_deliverables.telemetry.sender import Leaving, Sender, SignalStatus
+from aurora_deliverables.telemetry.sender import Leaving, Sender, SignalStatus, interval_of
 from tests.orchestration.changes import ACCEPTED, EVENTS, FAILED
 from tests.orchestration.collectors import HttpCollector, attributes, closed_endpoint, within
 from tests.patience import HANG
@@ -272,6 +272,15 @@ def test_totals_are_told_again_from_time_to_time(begin: Begin) -> None:
         assert within(HANG, lambda: [each.name for each in collector.received.told].count(COUNT) >= 3)
         assert sent == ["add-dark-mode"]
         assert {count(each)[0] for each in collector.received.told if each.name == COUNT} == {1}
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [("200", 0.2), (" 90000 ", 90.0), ("0", 60.0), ("-5", 60.0), ("1.5", 60.0), ("soon", 60.0), ("9" * 12, 60.0)],
+)
+def test_an_interval_that_is_none_leaves_the_usual_minute(said: str, seconds: float) -> None:
+    assert interval_of({"OTEL_METRIC_EXPORT_INTERVAL": said}) == seconds
+    assert interval_of({}) == 60.0
 
 
 def test_spans_say_their_repository_branch_and_conventions(begin: Begin) -> None:

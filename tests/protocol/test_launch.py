@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -101,6 +102,27 @@ def test_racing_starters_end_with_one_daemon(address: Address, command: Callable
         thread.join()
     assert failures == []
     assert len(started(address)) == 1
+
+
+def test_one_that_was_slower_than_another_starts_no_more(
+    address: Address, command: Callable[[str], tuple[str, ...]], tmp_path: Path
+) -> None:
+    """Otherwise `aurora daemon stop` would be followed by a daemon that nobody asked for."""
+    script = tmp_path / "slow.py"
+    script.write_text("import os, time\nopen('slow', 'w').write(str(os.getpid()))\ntime.sleep(600)\n")
+    slow = threading.Thread(
+        target=lambda: ensure_daemon(address, timeout=HANG, command=(sys.executable, str(script))).close()
+    )
+    slow.start()
+    while not (address.home / "slow").exists() or not (address.home / "slow").read_text():
+        time.sleep(0.005)
+    address.home.joinpath("started").touch()
+    fast = subprocess.Popen(command(address.version), env=daemon_environment(os.environ, address.home))
+    slow.join()
+    assert wait_until_gone(int((address.home / "slow").read_text()), time.monotonic() + HANG)
+    assert started(address) == [fast.pid]
+    fast.terminate()
+    fast.wait()
 
 
 def test_a_daemon_of_another_version_makes_way(address: Address, command: Callable[[str], tuple[str, ...]]) -> None:

@@ -12,8 +12,8 @@ from aurora_manifest.editing.actions import actions
 from aurora_manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity, finding, in_order
 from aurora_manifest.fix_all import apart, edited, is_fixable
 from aurora_manifest.json.scanner import parse
-from aurora_manifest.json.value_text import closest
 from aurora_manifest.misspellings import Guesses
+from aurora_protocol.spelling import closest
 from tests.manifests import manifest
 from tests.protocol.cursors import labels
 from tests.protocol.rule_cases import BASE, patched, spelt, text, update
@@ -293,6 +293,34 @@ def test_a_location_in_another_case_is_just_made_and_one_that_is_guessed_is_offe
         patch = update({"action": {"parameterLocation": {"text": spelt_so}}})
         (wrong,) = told(patch, "parameter-location")
         assert written(patch, "parameter-location") == '"query"' and is_fixable(wrong) is is_made
+
+
+@pytest.mark.parametrize(
+    ("kind", "meant", "is_made"),
+    [
+        pytest.param("String", '"string"', True, id="a type in another case"),
+        pytest.param("int", '"integer"', True, id="a type by the name that languages have for it"),
+        pytest.param("strnig", '"string"', False, id="a type that is guessed is offered"),
+        pytest.param("map", '"object"', False, id="and one that says more than its type"),
+    ],
+)
+def test_which_types_are_just_made(kind: str, meant: str, is_made: bool) -> None:
+    patch = update({"parameters": {"properties": {"text": {"type": kind}}}})
+    (wrong,) = told(patch, "parameters-type")
+    assert written(patch, "parameters-type") == meant and is_fixable(wrong) is is_made
+
+
+@pytest.mark.parametrize(
+    ("choices", "is_made"),
+    [
+        pytest.param([1, 1], True, id="the same twice"),
+        pytest.param([1, 1.0], False, id="equal, but written otherwise"),
+    ],
+)
+def test_which_second_choices_are_just_taken_out(choices: list[Any], is_made: bool) -> None:
+    patch = update({"parameters": {"properties": {"text": {"type": "number", "enum": choices}}}})
+    (twice,) = told(patch, "parameters-enum")
+    assert twice.fix is not None and is_fixable(twice) is is_made
 
 
 def test_of_fixes_that_touch_the_earlier_one_is_made() -> None:

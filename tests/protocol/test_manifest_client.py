@@ -120,6 +120,12 @@ def test_what_a_call_sends(action: dict[str, Any], arguments: dict[str, Any], ur
     assert (None if sent.body is None else json.loads(sent.body)) == expected
 
 
+@pytest.mark.parametrize("encoding", ["form", "JSON", ""])
+def test_an_encoding_that_nobody_here_can_write_is_refused(encoding: str) -> None:
+    with pytest.raises(SiteError, match=r"encoding is .*; a request can be written in json or query only"):
+        request({"a": 1}, method="POST", encoding=encoding)
+
+
 @pytest.mark.parametrize(
     ("template", "mapping", "arguments", "url"),
     [

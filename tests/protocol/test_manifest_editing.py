@@ -144,6 +144,13 @@ def test_nothing_is_told_between_things() -> None:
         ({"enum": ["x", "y"]}, "x"),
         ({"default": 7}, 7),
         ({"examples": [3]}, 3),
+        ({"enum": ["x", "y"], "examples": ["y"], "const": "x", "default": "x"}, "y"),
+        ({"enum": ["x", "y"], "default": "y"}, "x"),
+        ({"const": 1, "default": 2}, 1),
+        ({"const": "", "default": 2}, 2),
+        ({"examples": [], "enum": "x", "default": [], "type": "null"}, None),
+        ({"type": "array", "examples": None}, ["name"]),
+        ({"properties": {"a": {}}}, {"a": "a"}),
         ({"type": "array", "items": {"type": "integer"}}, [1]),
         ({"type": ["object", "null"], "properties": {"a": {"const": "b"}}}, {"a": "b"}),
         (True, "name"),
@@ -189,6 +196,23 @@ def test_the_outline_is_nested_and_in_order() -> None:
         ("action", "action", "PUT /n/{id}"),
     ]
     assert TEXT[change.name_start : change.name_end] == '"change"' and TEXT[change.end - 1] == "}"
+
+
+def test_what_stands_beside_a_name_in_the_outline() -> None:
+    text = (
+        '{"site": {"name": "Notes", "url": "https://x.y"}, "policy": {"authHint": "cookie"}, "x": {"name": "X"},'
+        ' "v": 1, "n": null, "l": [1]}'
+    )
+    entries = outline(Manifest(parse(text)))
+    assert [(each.name, each.kind, each.detail) for each in entries] == [
+        ("site", "site", "Notes"),
+        ("policy", "policy", ""),
+        ("x", "group", "X"),
+        ("v", "member", "1"),
+        ("n", "member", ""),
+        ("l", "member", ""),
+    ]
+    assert [(each.name, each.detail) for each in entries[0].children] == [("name", "Notes"), ("url", "https://x.y")]
 
 
 def test_the_outline_of_half_a_manifest_has_no_empty_name() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+from aurora_manifest.json.scanner import parse
 from aurora_manifest.kind_checks import check_text
 from aurora_manifest.kinds import DELIVERABLE_STATE, METRICS_OUTPUT
+from aurora_manifest.unreadable_times import unreadable_times
 
 
 @pytest.mark.parametrize(
@@ -32,3 +35,24 @@ def test_a_text_that_is_no_time_is_an_error_at_its_place(time: str) -> None:
 def test_every_time_that_the_importer_reads_is_one(time: str) -> None:
     text = json.dumps({"change_id": "x", "status": "executing", "started_at": time})
     assert check_text(text, DELIVERABLE_STATE) == []
+
+
+TIME = {"type": "string", "format": "date-time"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "names"),
+    [
+        pytest.param({"properties": {"a": TIME}}, ["a"], id="a member that is named"),
+        pytest.param({"additionalProperties": TIME}, ["a", "b"], id="any other"),
+        pytest.param({"properties": {"b": {}}, "additionalProperties": TIME}, ["a"], id="but for those"),
+        pytest.param({"properties": {"b": {"items": TIME}}}, ["b"], id="what stands in a list, by the list's name"),
+        pytest.param({"anyOf": [{"properties": {"a": TIME}}, {"properties": {"a": TIME}}]}, ["a"],
+                     id="what two branches ask for is told once"),
+        pytest.param({"properties": {"a": {"$ref": "#/$defs/t"}}, "$defs": {"t": TIME}}, ["a"], id="by a reference"),
+    ],
+)  # fmt: skip
+def test_where_times_are_looked_for(schema: dict[str, Any], names: list[str]) -> None:
+    document = parse('{"a": "soon", "b": ["late"]}' if "b" in names[0] else '{"a": "soon", "b": "late"}')
+    told = [each.message.split(" ")[0].strip('"') for each in unreadable_times(document, schema)]
+    assert told == names

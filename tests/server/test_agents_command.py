@@ -7,8 +7,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+
+from aurora_cli.agents import agent_lines
+from aurora_cli.output import TerminalStyle
 
 
 @pytest.fixture
@@ -58,3 +63,22 @@ def test_refresh_looks_again_and_trust_counts(workspace: Path) -> None:
     document = json.loads(aurora(workspace, "refresh", "--json").stdout)
     assert [agent["type"] for agent in document["agents"]] == ["executable", "builtin"]
     assert document["ignored"] == [] and document["last_discovered_path"] == "./.aurora/agents.json"
+
+
+@pytest.mark.parametrize(
+    ("said", "lines"),
+    [
+        pytest.param({"description": "Tests it"}, ["a cli", "Tests it"], id="what it says of itself before its skills"),
+        pytest.param({}, ["a cli", "test, web"], id="else its skills"),
+        pytest.param({"capabilities": (), "domains": ()}, ["a cli"], id="else nothing, and no empty line"),
+        pytest.param({"success_rate": 0.0}, ["a cli · 0% done well", "test, web"], id="how it did, also where badly"),
+    ],
+)
+def test_an_agent_is_told_by(said: dict[str, Any], lines: list[str]) -> None:
+    agent = SimpleNamespace(
+        **{"id": "a", "type": "cli", "success_rate": None, "capabilities": ("test",), "domains": ("web",),
+           "description": "", "origin": "here", **said}
+    )  # fmt: skip
+    known: Any = SimpleNamespace(agents=[agent], ignored=[], notices=["a notice"])
+    shown = [line.strip() for line in agent_lines(known, TerminalStyle())]
+    assert shown == ["1 agent", *lines, "here", "a notice"]

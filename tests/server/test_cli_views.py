@@ -72,6 +72,8 @@ def test_a_sentence_is_cut_at_the_last_clause_that_fits_and_no_shorter_than_says
     assert whole_clause(f"{clause[1:]}. More follows.", 30) == "", "too short to be worth a line"
     assert whole_clause(f"{clause}, and one; and another, too long", 45) == f"{clause}, and one"
     assert whole_clause(f"{clause} (and more than fits)", 30) == clause
+    assert whole_clause(f"{clause} ``(one, two)`` of these", 31) == "", "no clause ends among arguments"
+    assert whole_clause(f"{clause}: as {{one, two}}, three and four", 44) == f"{clause}: as {{one, two}}"
     assert whole_clause(f"{clause}. Fits.", 32) == f"{clause}. Fits.", "whole where there is room"
 
 
@@ -105,6 +107,8 @@ def test_a_title_is_the_qualified_name(changes: dict[str, Any], shown: str) -> N
         ("java", "get", "public String get(String a, int b)", "(String a, int b)"),
         ("python", "f", f"def f({', '.join(['parameter'] * 9)})", f"({'parameter, ' * 5}…)"),
         ("python", "f", "def f(a, b: Annotated[str, Doc(", "(a, b)"),
+        ("python", "f", "def f(a, b, long_na…", "(a, b, …)"),  # a signature that is kept cut
+        ("python", "f", "def f(a, b) -> No…", "(a, b)"),
         ("python", "nowhere", "x", ""),
     ],
 )  # fmt: skip

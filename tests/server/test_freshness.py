@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from aurora_indexer import batches, indexer
 from aurora_indexer.indexer import Indexer
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_protocol.client import Client
@@ -60,6 +61,20 @@ async def test_an_index_that_is_done_while_memory_is_asked_comes_too_late_for_th
     late = await unindexed.recall(QUESTION)
     assert [each.name for each in late.results] == ["feed"]
     assert late.freshness.indexed_at is not None and late.freshness.state == "ready"
+
+
+async def test_what_a_first_index_has_so_far_is_counted_while_it_goes_on(
+    unindexed: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        (unindexed.root / f"coop{number}.py").write_text(f"def coop{number}():\n    pass\n")
+    monkeypatch.setattr(indexer, "COUNT_EVERY", 0.0)
+    monkeypatch.setattr(batches, "BATCH_CHUNKS", 1)
+    seen: list[tuple[str, int]] = []
+    unindexed._indexer.start()
+    await unindexed.index(None, lambda _: seen.append((unindexed.status().state, unindexed.status().files)))
+    assert any(state == "indexing" and 0 < files < 21 for state, files in seen), seen
+    assert unindexed.status().files == 21
 
 
 def _same_stat(path: Path, content: str) -> None:

@@ -167,6 +167,12 @@ def test_symbols_are_flat_for_clients_that_know_no_trees(daemon: Daemon, shop: P
         ]
 
 
+def test_a_script_without_a_suffix_is_known_by_its_first_line_in_an_editor_too(wire: Wire, shop: Path) -> None:
+    opened(wire, shop / "deploy", "#!/usr/bin/env python3\ndef ship():\n    return 1\n")
+    found = wire.result("textDocument/documentSymbol", {"textDocument": {"uri": (shop / "deploy").as_uri()}})
+    assert [one["name"] for one in found] == ["ship"]
+
+
 def test_huge_buffers_are_kept_but_not_parsed(wire: Wire, shop: Path) -> None:
     opened(wire, shop / "shop.py", SHOP + "#" * (1 << 20))
     uri = {"textDocument": {"uri": (shop / "shop.py").as_uri()}}
@@ -285,18 +291,20 @@ def test_nested_folders_do_not_answer_twice(daemon: Daemon, tmp_path: Path) -> N
         assert {one["workspace"] for one in found} == {str(inner)}
 
 
-def test_of_all_workspaces_symbols_those_that_begin_like_the_query_come_first(daemon: Daemon, tmp_path: Path) -> None:
+def test_symbols_of_several_workspaces_go_by_how_their_name_fits_the_query(daemon: Daemon, tmp_path: Path) -> None:
+    """The name itself, what begins so, what has it within, what is found by other words."""
+    names = ["total", "total_price", "grand_total", "add_up"]
     folders = []
-    for name, code in (("one", "def grand_total():\n    return 1\n"), ("two", "def total_price():\n    return 2\n")):
+    for name in names:
         (tmp_path / name).mkdir()
-        (tmp_path / name / "a.py").write_text(code)
+        (tmp_path / name / "a.py").write_text(f'def {name}():\n    """Total of all."""\n    return 1\n')
         folders.append({"uri": (tmp_path / name).as_uri(), "name": name})
     for order in (folders, folders[::-1]):
         with daemon.wire() as wire:
             wire.initialize(workspaceFolders=order)
             wire.result("aurora/index")
             symbols = wire.result("workspace/symbol", {"query": "total"})
-            assert [each["name"] for each in symbols] == ["total_price", "grand_total"]
+            assert [each["name"] for each in symbols] == names
 
 
 def test_what_is_saved_can_be_recalled_soon(daemon: Daemon, tmp_path: Path) -> None:

@@ -71,6 +71,25 @@ def test_the_users_severities_hold_in_editors(tmp_path: Path) -> None:
         assert diagnosed(daemon, tmp_path / "aura.json", '{"version": "2.0"}') == [("schema-const", 4, '"2.0"')]
 
 
+def test_severities_that_change_hold_for_documents_that_are_open(tmp_path: Path) -> None:
+    with Daemon(tmp_path / "home") as daemon, daemon.wire() as wire:
+        wire.initialize()
+        path = tmp_path / "aura.json"
+        opened(wire, path, "[]")
+
+        def pull(known: str | None = None) -> Any:
+            asked = {"textDocument": {"uri": path.as_uri()}, "previousResultId": known}
+            return wire.result("textDocument/diagnostic", asked)
+
+        before = pull()
+        assert [each["severity"] for each in before["items"]] == [1]
+        assert pull(before["resultId"])["kind"] == "unchanged"
+        severities = {"manifest": {"severities": {"schema-type": "hint"}}}
+        (tmp_path / "home" / "config.json").write_text(json.dumps(severities))
+        after = pull(before["resultId"])
+        assert [each["severity"] for each in after["items"]] == [4]
+
+
 def test_a_registry_of_agents(daemon: Daemon, tmp_path: Path) -> None:
     agents = {"agent_registry": {"agents": [{"id": "remote", "type": "http", "endpoint": None}]}}
     assert diagnosed(daemon, tmp_path / ".aurora" / "agents.json", agents) == [("schema-type", 1, "null")]

@@ -12,7 +12,7 @@ from lsprotocol import types
 
 from aurora_indexer.documents.document_parser import parse_document
 from aurora_indexer.parse.chunk_parser import parse_file
-from aurora_memory.views import Usage
+from aurora_memory.views import UsageCounts
 from aurora_protocol.methods import (
     ActivationTerms,
     ExplainResult,
@@ -189,14 +189,14 @@ def test_markdown_cannot_be_broken_out_of() -> None:
 
 
 def test_a_lens_says_who_calls_and_what_goes_along() -> None:
-    assert summary(Usage(callers=1)) == "1 caller"
-    assert summary(Usage(callers=3, subclasses=2)) == "3 callers · 2 subclasses"
-    assert summary(Usage(subclasses=2), "interface") == "2 implementers"
-    assert summary(Usage(likely_subclasses=1), "trait") == "maybe 1 implementer"
-    assert summary(Usage(callers=3, likely_callers=1, likely_subclasses=1)) == (
+    assert summary(UsageCounts(callers=1)) == "1 caller"
+    assert summary(UsageCounts(callers=3, subclasses=2)) == "3 callers · 2 subclasses"
+    assert summary(UsageCounts(subclasses=2), "interface") == "2 implementers"
+    assert summary(UsageCounts(likely_subclasses=1), "trait") == "maybe 1 implementer"
+    assert summary(UsageCounts(callers=3, likely_callers=1, likely_subclasses=1)) == (
         "3 callers and maybe 1 more · maybe 1 subclass"
     )
-    assert summary(Usage()) == ""
+    assert summary(UsageCounts()) == ""
 
 
 def freshness(at: str | None, state: str = "ready") -> Freshness:

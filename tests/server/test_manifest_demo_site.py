@@ -67,6 +67,26 @@ def test_our_own_client_does_everything_there(url: str, tmp_path: Path) -> None:
     assert manifest_command(home, "call", url, "get_profile").returncode == 1
 
 
+def test_a_crawl_tells_what_one_may_do_before_and_after_logging_in(url: str, tmp_path: Path) -> None:
+    home = tmp_path / "h"
+
+    def crawled() -> dict[str, Any]:
+        [document] = json.loads(manifest_command(home, "crawl", url, "--json").stdout)
+        return dict(document["state"])
+
+    before = crawled()
+    assert (before["isAuthenticated"], "create_post" in before["capabilities"]) == (False, False)
+    manifest_command(home, "call", url, "login", "--args", "-", said=json.dumps(CREDENTIALS))
+    after = crawled()
+    assert (after["isAuthenticated"], "create_post" in after["capabilities"]) == (True, True)
+
+
+def test_what_a_session_may_do_is_kept_by_no_cache(stranger: httpx2.Client, session: httpx2.Client) -> None:
+    place = "/.well-known/aura.json"
+    assert session.get(place).headers["cache-control"] == "private, no-cache"
+    assert stranger.get(place).headers["vary"] == "Cookie"
+
+
 def test_the_manifest_is_valid_and_cacheable(stranger: httpx2.Client, url: str) -> None:
     response = stranger.get("/.well-known/aura.json")
     assert check(response.text) == []

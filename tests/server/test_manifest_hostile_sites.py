@@ -146,14 +146,36 @@ def test_a_call_tells_of_an_answer_even_when_its_body_never_ends(tmp_path: Path)
 
     with running(answer) as site:
         large = manifest_command(tmp_path / "h", "call", site.url, "endless", "--json", "--timeout", "20")
-        assert large.returncode == 0, large.stderr
+        assert large.returncode == 1, large.stderr
         document = json.loads(large.stdout)
-        assert document["status"] == 201
+        assert (document["status"], document["ok"]) == (201, False)
         assert "larger than" in document["cut"]
         assert len(document["body"]) == MAX_BYTES
         slow = manifest_command(tmp_path / "h", "call", site.url, "slow", "--timeout", "6")
-        assert slow.returncode == 0, slow.stderr
-        assert "cut" in slow.stdout
+        assert slow.returncode == 1, slow.stderr
+        assert "201 Created" in slow.stdout
+        [told] = [line for line in slow.stderr.splitlines() if "the answer is cut after" in line]
+        assert "the rest did not come in time; give a longer --timeout" in told
+
+
+def test_a_call_tells_of_an_answer_that_breaks_off(tmp_path: Path) -> None:
+    manifest = simple_manifest(go={"method": "POST", "urlTemplate": "/go"})
+
+    def answer(site: Site, handler: Any, body: bytes) -> None:
+        if handler.path.endswith("aura.json"):
+            reply(handler, 200, manifest)
+            return
+        handler.send_response(201)
+        handler.send_header("Content-Length", "100")
+        handler.end_headers()
+        handler.wfile.write(b"half")
+        handler.close_connection = True
+
+    with running(answer) as site:
+        done = manifest_command(tmp_path / "h", "call", site.url, "go")
+    assert done.returncode == 1
+    assert "201 Created" in done.stdout and "half" in done.stdout, "the site did it: that has to be seen"
+    assert "the answer is cut after 4 bytes: the site broke off" in done.stderr
 
 
 @pytest.mark.parametrize("body", [b"0" * 1_000_000, b"[" + b"-0" * 500_000, b"'" * 1_000_000])

@@ -494,6 +494,14 @@ def test_a_page_at_the_well_known_place_is_named_as_one(home: Path, status: int)
         done = manifest_command(home, "fetch", site.url)
     assert done.returncode == 2
     assert "application answers there" in done.stderr
+    assert ("publishes no manifest there; if it should" in done.stderr) is (status == 404)
+
+
+def test_a_manifest_that_is_sent_as_a_page_is_named_as_one(home: Path) -> None:
+    with running(lambda site, handler, body: reply(handler, 200, simple_manifest(), kind="text/html")) as site:
+        done = manifest_command(home, "fetch", site.url)
+    assert done.returncode == 2
+    assert "is text/html, not application/json; serve the manifest as application/json" in done.stderr
 
 
 def test_a_capability_that_only_a_session_sees_can_be_called(home: Path, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ def test_a_good_manifest_at_the_usual_place(site: Path) -> None:
         "files": [
             {
                 "file": ".well-known/aura.json",
+                "kind": "manifest",
                 "valid": True,
                 "diagnostics": [],
                 "summary": {"resources": 3, "capabilities": 3},
@@ -37,6 +38,33 @@ def test_a_good_manifest_at_the_usual_place(site: Path) -> None:
         ],
         "errors": [],
     }
+
+
+def test_files_of_aurora_are_checked_as_what_they_are(site: Path) -> None:
+    own = site / ".aurora"
+    (own / "deliverables").mkdir(parents=True)
+    (own / "config.json").write_text('{"daemon": {"idle_minutes": "5"}}')
+    (own / "agents.json").write_text('{"agents": []}')
+    (own / "deliverables" / "x.json").write_text('{"change_id": "x", "status": "planning", "started_at": "yesterday"}')
+    files = [".aurora/config.json", ".aurora/agents.json", ".aurora/deliverables/x.json"]
+    report = reported(site, *files, ".well-known/aura.json", code=1)
+    assert [each["kind"] for each in report["files"]] == ["configuration", "agents", "deliverable", "manifest"]
+    found = [[each["path"] for each in file["diagnostics"]] for file in report["files"]]
+    assert found[0] == ["/daemon/idle_minutes"] and found[2] == ["/started_at"] and not found[3]
+    (own / "config.json").write_text("{}")
+    done = validate(site, files[0])
+    assert (done.returncode, done.stdout) == (0, "✓ .aurora/config.json (the configuration): valid\n")
+    piped = validate(site, "-", "--stdin-filename", files[0], given="{}")
+    assert (piped.returncode, piped.stdout) == (done.returncode, done.stdout)
+    assert "2 files: valid" in validate(site, files[0], ".well-known/aura.json").stdout
+
+
+def test_a_configuration_is_mended_as_one(site: Path) -> None:
+    (site / ".aurora").mkdir()
+    path = site / ".aurora" / "config.json"
+    path.write_text('{"daemon": {"idle_minutes": 5,},}')
+    assert validate(site, "--fix", str(path)).returncode == 0
+    assert json.loads(path.read_text()) == {"daemon": {"idle_minutes": 5}}
 
 
 def test_the_workspace_is_found_from_below_and_can_be_named(site: Path, tmp_path: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import re
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.error import HTTPError
@@ -18,6 +21,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
+from aurora_server.mcp.http_server import MAX_STRANGERS, Strangers
 from tests.orchestration.soar.minds import Mind
 from tests.patience import HANG
 from tests.programs import run, start
@@ -115,6 +119,51 @@ def test_pages_of_other_origins_and_names_are_refused(served: Served) -> None:
         assert served.post(hello, Host=host)[0] == 421, host
     status, told = served.post(hello, Origin=served.url.removesuffix("/mcp"))
     assert status == 200 and told["mcp-session-id"]
+
+
+def test_nobody_else_can_have_the_other_name_of_this_machine(served: Served) -> None:
+    port = int(served.url.split(":")[2].partition("/")[0])
+    hello = json.dumps(HELLO).encode()
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET6) as other:
+        other.bind(("::1", 0))  # else this machine has no IPv6, and `localhost` is one address
+        with pytest.raises(OSError, match="in use"), socket.socket(socket.AF_INET6) as theirs:
+            theirs.bind(("::1", port))
+        head = f"POST /mcp HTTP/1.1\r\nHost: localhost:{port}\r\nAuthorization: Bearer {served.token}\r\n"
+        head += "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+        with socket.create_connection(("::1", port), timeout=HANG) as connection:
+            connection.sendall(f"{head}Content-Length: {len(hello)}\r\n\r\n".encode() + hello)
+            assert connection.recv(15) == b"HTTP/1.1 200 OK"
+
+
+def test_many_who_never_show_the_token_do_not_keep_its_user_out(served: Served) -> None:
+    port = int(served.url.split(":")[2].partition("/")[0])
+    with ExitStack() as stack:
+        held = [stack.enter_context(socket.create_connection(("127.0.0.1", port), HANG)) for _ in range(300)]
+        for each in held:
+            with contextlib.suppress(OSError):  # it was turned away already
+                each.sendall(b"POST /mcp HTTP/1.1\r\nX: ")
+        assert served.post(json.dumps(HELLO).encode())[0] == 200
+        turned_away = 0
+        for each in held[: 300 - MAX_STRANGERS]:
+            with contextlib.suppress(ConnectionResetError):
+                assert each.recv(1) == b""
+            turned_away += 1
+        assert turned_away == 300 - MAX_STRANGERS
+
+
+async def test_who_does_not_show_the_token_in_time_is_turned_away() -> None:
+    strangers, aborted = Strangers(within=0.01), asyncio.Event()
+
+    class Connection(asyncio.Transport):
+        def abort(self) -> None:
+            aborted.set()
+
+    strangers.come(("::1", 1), Connection())
+    strangers.know(("::1", 1))
+    await asyncio.sleep(0.05)
+    assert not aborted.is_set(), "it has shown it"
+    strangers.come(("::1", 1), Connection())
+    await asyncio.wait_for(aborted.wait(), HANG)
 
 
 def test_sessions_have_ids_and_bodies_a_bound(served: Served) -> None:

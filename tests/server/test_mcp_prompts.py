@@ -21,6 +21,8 @@ Place = tuple[Path, Path, dict[str, str]]
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """A daemon's home, an indexed workspace, the variables for the provider."""
     folder = tmp_path_factory.mktemp("prompts")
+    (folder / "ws").mkdir()
+    (folder / "ws" / "session.py").write_text("def log():\n    return 1\n\n\ndef logout():\n    return 2\n")
     with asked(folder, Mind(TWO)) as (_, provider, root):
         yield folder / "home", root, provider.environ
 
@@ -80,6 +82,8 @@ async def test_names_paths_and_change_ids_are_completed(place: Place, mode: str)
         assert (await values(explain, "target", "exp"))[0] == "expand"
         assert "src/template.py" in await values(explain, "target", "src/temp")
         assert await values(explain, "target", "") == []
+        told = await values(explain, "target", "log")
+        assert {"log", "logout"} <= set(told), "a word may be the beginning of another"
         chunk = types.ResourceTemplateReference(uri="aurora://chunk/{id}")
         assert any("src/template.py:expand" in each for each in await values(chunk, "id", "expand"))
         tool = types.ResourceTemplateReference(uri="aurora://tool/{name}")

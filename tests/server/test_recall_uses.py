@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.mem import index_once
 from aurora_memory.views import ChunkView
 from aurora_server.workspace.recall_uses import LATELY, ShownChunks
 from tests.server.daemons import Daemon, Wire
@@ -103,6 +105,20 @@ def test_what_is_merely_shown_has_no_access(wire: Wire) -> None:
     for _ in range(3):
         recalled(wire, "add up the rows", include_content=True)
     assert accesses(wire, "sum_ledger") == 0
+
+
+def test_a_command_that_only_makes_sure_of_an_index_recalls_nothing(daemon: Daemon, root: Path, wire: Wire) -> None:
+    one_letter = "\n\ndef a():\n    return 1\n"
+    (root / "ledger.py").write_text(CODE + one_letter, encoding="utf-8")
+    with daemon.client(root) as client:
+        client.request("aurora/index")
+        index_once(client, root, GlobalOptions())
+        recalled(wire, "add up the ledger's rows", limit=1)
+        edited = CODE.replace("sum(rows)", "sum(rows) + 1") + one_letter.replace("1", "2")
+        (root / "ledger.py").write_text(edited, encoding="utf-8")
+        client.request("aurora/index")
+    assert becomes(wire, "sum_ledger", 1)
+    assert accesses(wire, "a") == 0
 
 
 def test_what_is_opened_unasked_has_no_access(wire: Wire, root: Path) -> None:

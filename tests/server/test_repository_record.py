@@ -15,7 +15,7 @@ import pytest
 from aurora_deliverables.events import Event, PhaseStarted
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_memory import StoreError
-from aurora_memory.record.entry import FORGET, Draft
+from aurora_memory.record.entry import FORGET, EntryDraft
 from aurora_memory.record.record_file import Record
 from aurora_memory.store import Store, chunk_reader, unrecorded
 from aurora_memory.store.export_format import AccessLine, ChunkKey, RunLine, write_line
@@ -180,7 +180,7 @@ async def test_a_change_of_another_work_tree_is_not_missed_here(shop: Path, open
     assert there.detecting.open_ids == ["add-search"]
 
 
-def said(records: SharedRecords, author: str, *drafts: Draft) -> None:
+def said(records: SharedRecords, author: str, *drafts: EntryDraft) -> None:
     """What another program appends to the record."""
     (path,) = [each for each in (records.home / "records").glob("*.sqlite") if each.name != "repositories.sqlite"]
     record = Record.open(path, path.stem, author, "elsewhere")
@@ -202,13 +202,13 @@ async def test_what_is_forgotten_goes_from_every_memory_wherever_its_code_is_by_
     await here.deliverables.record([Event("e1", "add-search", NOON, PhaseStarted("apply"))])
     await here._store.index_log("2025/12/run.md", "# Execution\n\nToken validation was implemented for OAuth2.\n")
     theirs = AccessLine(ChunkKey("cart.py", "total", "function", ""), NOON + 77, "success")
-    said(records, "bob", Draft("access", write_line(theirs).decode().rstrip(), NOON + 77))
+    said(records, "bob", EntryDraft("access", write_line(theirs).decode().rstrip(), NOON + 77))
     await until(lambda: len(known(there)["accesses"]) == len(known(here)["accesses"]) == 3)
     (tree / "cart.py").rename(tree / "basket.py")
     await there.index(None)
     assert {row[0] for row in known(there)["accesses"]} == {"basket.py", ""}
     me = here.record.place.author if here.record is not None and here.record.place is not None else ""
-    said(records, me, Draft(FORGET, "{}", time.time()))
+    said(records, me, EntryDraft(FORGET, "{}", time.time()))
     await until(lambda: not known(there)["documents"] and not known(here)["documents"])
     for each in (here, there):
         assert each.record is not None
@@ -234,7 +234,7 @@ async def test_a_pattern_is_forgotten_of_everyone_and_the_code_it_used_is_not(
     assert lesson.reasoning_id is not None and here.record is not None
     await here.record.settled()
     pattern = lesson.reasoning_id.removeprefix("reas:")
-    said(records, "bob", Draft(FORGET, f'{{"pattern":"{pattern}"}}', time.time()))
+    said(records, "bob", EntryDraft(FORGET, f'{{"pattern":"{pattern}"}}', time.time()))
     await until(lambda: not known(here)["documents"])
     assert [row[0] for row in known(here)["accesses"]] == ["cart.py"]
     assert known(here)["used"] == [] and known(here)["boosts"] != []
@@ -246,7 +246,7 @@ async def test_a_secret_that_a_colleagues_entry_holds_is_kept_in_no_memory(
     here = await opened(shop)
     secret = "ghp_" + "a1B2" * 9
     told = RunLine("r1", NOON, "failure", 0.1, f"Why does {secret} fail?")
-    said(records, "bob", Draft("run", write_line(told).decode().rstrip(), NOON))
+    said(records, "bob", EntryDraft("run", write_line(told).decode().rstrip(), NOON))
     await until(lambda: bool(known(here)["runs"]))
     assert secret not in str(known(here))
 

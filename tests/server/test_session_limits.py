@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from aurora_protocol.frames import encode
-from aurora_server.daemon.connection import DROP_FROM, MAX_UNSENT, Session
+from aurora_server.daemon.connection import DROP_FROM, MAX_UNSENT, ClientConnection
 from aurora_server.daemon.listener import MAX_SESSIONS
 from aurora_server.session.dispatch import MAX_IN_FLIGHT
 from tests.server.daemons import Daemon, Wire, until
@@ -71,7 +71,7 @@ class Outlet:
         self.aborted = True
 
 
-class Speaking(Session):
+class Speaking(ClientConnection):
     """A session of which only the way out is there."""
 
     def __init__(self, outlet: Outlet) -> None:

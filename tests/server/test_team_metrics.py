@@ -16,7 +16,7 @@ import pytest
 
 from aurora_deliverables.event_lines import events_of
 from aurora_deliverables.event_validation import written
-from aurora_memory.record.entry import Draft
+from aurora_memory.record.entry import EntryDraft
 from aurora_memory.record.people import state
 from aurora_memory.record.person import person_id
 from aurora_memory.record.record_file import Record
@@ -55,12 +55,12 @@ def day(ago: int) -> str:
     return f"{TODAY - timedelta(days=ago):%Y-%m-%d}"
 
 
-def drafts(lines: str) -> list[Draft]:
+def drafts(lines: str) -> list[EntryDraft]:
     """Entries of events, as the daemon of whoever told them appends them."""
     found, bad = events_of(lines.splitlines())
     assert not bad
     return [
-        Draft(
+        EntryDraft(
             "deliverable",
             msgspec.json.encode(
                 DeliverableLine(
@@ -78,7 +78,7 @@ def drafts(lines: str) -> list[Draft]:
     ]
 
 
-def tell(place: RecordPlace, who: str, entries: Sequence[Draft], *, name: str = "") -> None:
+def tell(place: RecordPlace, who: str, entries: Sequence[EntryDraft], *, name: str = "") -> None:
     """Let somebody's entries be in a record, as after a synchronization."""
     author = person_id(f"{who}@example.org", "", "")
     with closing(Record.open(place.path, place.repository, author, f"machine of {who}")) as record:

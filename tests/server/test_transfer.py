@@ -15,7 +15,7 @@ import pytest
 from aurora_memory.documents import PatternSubgoal
 from aurora_memory.learning import fingerprint, lesson_of
 from aurora_memory.lifespans.policies import BUILT_IN
-from aurora_memory.record.entry import Draft
+from aurora_memory.record.entry import EntryDraft
 from aurora_memory.record.people import state
 from aurora_memory.record.person import person_id
 from aurora_memory.record.record_file import Record
@@ -32,7 +32,9 @@ from tests.server.test_team_metrics import clone, drafts, place_of
 ASKED = "Implement OAuth2 token validation for the API"
 
 
-def solved(query: str, *, at: float = NOON, score: float = 0.95, file: str = "", step: str = "Check") -> list[Draft]:
+def solved(
+    query: str, *, at: float = NOON, score: float = 0.95, file: str = "", step: str = "Check"
+) -> list[EntryDraft]:
     """Entries of a question that went well, as the daemon appends them."""
     steps = (PatternSubgoal(id="SG1", description=f"{step} the signature of the token", agent="coder"),)
     document = lesson_of(run(1, score, at=at, query=query, subgoals=steps)).document
@@ -41,10 +43,10 @@ def solved(query: str, *, at: float = NOON, score: float = 0.95, file: str = "",
     if file:
         own = ChunkKey("", document.id.removeprefix("reas:"), "reasoning", fingerprint(steps).hex())
         lines.append(UseLine(own, ChunkKey(file, "f", "function", "00" * 8), 1.0))
-    return [Draft(str(line.__struct_config__.tag), msgspec.json.encode(line).decode(), at) for line in lines]
+    return [EntryDraft(str(line.__struct_config__.tag), msgspec.json.encode(line).decode(), at) for line in lines]
 
 
-def tell(place: RecordPlace, who: str, entries: Sequence[Draft], *, name: str = "") -> None:
+def tell(place: RecordPlace, who: str, entries: Sequence[EntryDraft], *, name: str = "") -> None:
     author = place.author if who == "me" else person_id(f"{who}@example.org", "", "")
     with closing(Record.open(place.path, place.repository, author, f"machine of {who}")) as record:
         record.append(entries)
@@ -103,7 +105,7 @@ def test_what_is_recorded_later_is_told_and_what_is_forgotten_is_not(home: Path,
         assert len(ask(daemon, shop, "parse the header of a PDF", types=["reas"])) == 0
         tell(at_bank, "me", solved("Parse the header of a PDF file"))
         assert len(ask(daemon, shop, "parse the header of a PDF", types=["reas"])) == 1
-        tell(at_bank, "me", [Draft("forget", "{}", time.time())])
+        tell(at_bank, "me", [EntryDraft("forget", "{}", time.time())])
         assert ask(daemon, shop, "parse the header of a PDF", types=["reas"]) == []
 
 
@@ -152,7 +154,7 @@ def test_a_pattern_whose_lines_have_changed_where_it_was_learned_is_told_as_drif
     assert document is not None
     content = msgspec.structs.replace(document.content, cites=(span,))
     line = ReasoningLine(NOON, msgspec.structs.replace(document, content=content))
-    tell(place, "me", [Draft("reasoning", msgspec.json.encode(line).decode(), NOON)])
+    tell(place, "me", [EntryDraft("reasoning", msgspec.json.encode(line).decode(), NOON)])
     environ = {**os.environ, "AURORA_HOME": str(home)}
     command = [*COMMAND, "mem", asked, "--type", "reas"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from aurora_memory.record.entry import Draft
+from aurora_memory.record.entry import EntryDraft
 from aurora_memory.record.people import people, state
 from aurora_memory.record.person import person_id
 from aurora_memory.record.record_file import Record
@@ -90,9 +90,9 @@ def run(home: Path, folder: Path, *arguments: str) -> subprocess.CompletedProces
     return programs.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False)
 
 
-def use(name: str, at: float, path: str = "src/auth.py") -> Draft:
+def use(name: str, at: float, path: str = "src/auth.py") -> EntryDraft:
     chunk = {"path": path, "name": name, "kind": "function", "shape": "00", "ordinal": 0}
-    return Draft("access", json.dumps({"type": "access", "chunk": chunk, "at": at, "kind": "success"}), at)
+    return EntryDraft("access", json.dumps({"type": "access", "chunk": chunk, "at": at, "kind": "success"}), at)
 
 
 def record_of(place: RecordPlace, email: str) -> Record:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from aurora_memory.record.entry import Draft, Entry
+from aurora_memory.record.entry import Entry, EntryDraft
 from aurora_memory.record.record_file import Record
 
 REPOSITORY = "a" * 32
@@ -24,16 +24,16 @@ def record_of(folder: Path, name: str, machine: str = "m1", repository: str = RE
     return Record.open(folder / f"{name}-{machine}" / f"{repository}.sqlite", repository, person(name), machine)
 
 
-def access(at: float, name: str = "f") -> Draft:
+def access(at: float, name: str = "f") -> EntryDraft:
     """Use of a function."""
     chunk = {"path": "a.py", "name": name, "kind": "function", "shape": "00", "ordinal": 0}
-    return Draft("access", json.dumps({"type": "access", "chunk": chunk, "at": at, "kind": "success"}), at)
+    return EntryDraft("access", json.dumps({"type": "access", "chunk": chunk, "at": at, "kind": "success"}), at)
 
 
-def boost(pattern: str, run: str, at: float) -> Draft:
+def boost(pattern: str, run: str, at: float) -> EntryDraft:
     """Boost of a pattern."""
     chunk = {"path": "", "name": pattern, "kind": "reasoning", "shape": "00", "ordinal": 0}
-    return Draft("boost", json.dumps({"type": "boost", "chunk": chunk, "run": run, "at": at, "amount": 0.1}), at)
+    return EntryDraft("boost", json.dumps({"type": "boost", "chunk": chunk, "run": run, "at": at, "amount": 0.1}), at)
 
 
 def held(record: Record) -> set[Entry]:

@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
 
 from aurora_deliverables.events import Event, Started
-from aurora_memory.record.entry import Draft, Entry, entry_id
+from aurora_memory.record.entry import Entry, EntryDraft, entry_id
 from aurora_memory.record.people import people
 from aurora_memory.record.person import person_id
 from aurora_server.workspace.record_place import open_record, record_place
@@ -58,7 +58,7 @@ def run(tmp_path: Path) -> Run:
     return call
 
 
-def learn(folder: Path, who: str, *drafts: Draft) -> None:
+def learn(folder: Path, who: str, *drafts: EntryDraft) -> None:
     place = asyncio.run(record_place(folder / who, folder / f"home-{who}"))
     with closing(open_record(place)) as record:
         record.append(drafts)
@@ -71,12 +71,12 @@ def entries(folder: Path, who: str) -> tuple[set[Entry], dict[str, str], str]:
         return held(record), people(record), record.author
 
 
-def proposed(author: str, at: float) -> Draft:
+def proposed(author: str, at: float) -> EntryDraft:
     """Event of a deliverable that somebody proposed."""
     event = Event(f"e{at}", "add-cart", at, Started(author=author))
     line = {"id": event.id, "change_id": event.change_id, "at": at, "received_at": at, "source": "cli"}
     body = {"type": "deliverable", **line, "body": msgspec.Raw(msgspec.json.encode(event))}
-    return Draft("deliverable", msgspec.json.encode(body).decode(), at)
+    return EntryDraft("deliverable", msgspec.json.encode(body).decode(), at)
 
 
 def everything(server: Server) -> str:

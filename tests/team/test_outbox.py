@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from aurora_memory.record.entry import FORGET, Draft, Entry
+from aurora_memory.record.entry import FORGET, Entry, EntryDraft
 from aurora_memory.record.people import PERSON
 from aurora_memory.record.record_file import Record
-from aurora_team.membership import Progress
+from aurora_team.membership import ExchangeProgress
 from aurora_team.outbox import PEOPLE, SHARED_KINDS, judge, texts_of
 from aurora_team.synchronization import preview
 
@@ -84,7 +84,7 @@ def test_a_preview_shows_all_again_where_other_kinds_are_shared_now(tmp_path: Pa
     chunk = {"path": "a.py", "name": "f", "kind": "function", "shape": "00", "ordinal": 0}
     used = json.dumps({"type": "access", "chunk": chunk, "at": 1.0, "kind": "success"})
     with closing(Record.open(tmp_path / "records" / "r.sqlite", "r", "ann", "m")) as record:
-        record.append([Draft("access", used, 1.0)])
-        sent = Progress(sent=record.last_number(), kinds=("access",))
+        record.append([EntryDraft("access", used, 1.0)])
+        sent = ExchangeProgress(sent=record.last_number(), kinds=("access",))
         assert list(preview(record, sent, ["access"])) == []
         assert [reason for _, reason in preview(record, sent, ["access", "run"])] == [""]

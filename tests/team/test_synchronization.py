@@ -16,13 +16,13 @@ import pytest
 
 pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
 
-from aurora_memory.record.entry import FORGET, Draft
+from aurora_memory.record.entry import FORGET, EntryDraft
 from aurora_memory.record.record_file import Record
 from aurora_memory.record.secret_exchange import exchange_secrets
 from aurora_team import HubAway, synchronization
 from aurora_team.hub import Hub
-from aurora_team.membership import Progress
-from aurora_team.outbox import Verdict
+from aurora_team.membership import ExchangeProgress
+from aurora_team.outbox import SendVerdict
 from aurora_team.synchronization import Outcome, preview, synchronize
 from tests.team.postgres import PROGRAMS, Server
 from tests.team.records import KINDS, TEAM, access, boost, held, person, record_of
@@ -49,7 +49,7 @@ def repository(request: pytest.FixtureRequest) -> str:
     return f"{abs(hash(request.node.name)):032x}"[-32:]
 
 
-def _sync(hub: Server, role: str, record: Record, progress: Progress, *, again: bool = False) -> Outcome:
+def _sync(hub: Server, role: str, record: Record, progress: ExchangeProgress, *, again: bool = False) -> Outcome:
     with Hub.open(hub.url(role)) as member:
         return synchronize(member, TEAM, record, progress, KINDS, again=again)
 
@@ -59,7 +59,7 @@ def test_both_end_with_the_same_and_nothing_goes_twice(hub: Server, tmp_path: Pa
         closing(record_of(tmp_path, "ann", repository=repository)) as ann,
         closing(record_of(tmp_path, "bob", repository=repository)) as bob,
     ):
-        of_ann, of_bob = Progress(), Progress()
+        of_ann, of_bob = ExchangeProgress(), ExchangeProgress()
         ann.append([access(float(at)) for at in range(1, 2500)])
         bob.append([access(1.5), access(2.5)])
         assert _sync(hub, "ann", ann, of_ann).sent == 2499
@@ -71,7 +71,9 @@ def test_both_end_with_the_same_and_nothing_goes_twice(hub: Server, tmp_path: Pa
             assert _sync(hub, role, record, progress) == Outcome()
             assert _sync(hub, role, record, progress, again=True) == Outcome()
         with closing(record_of(tmp_path / "new", "ann", repository=repository)) as lost:
-            assert _sync(hub, "ann", lost, Progress()).fetched == 2501  # one's own, too, where the record is gone
+            assert (
+                _sync(hub, "ann", lost, ExchangeProgress()).fetched == 2501
+            )  # one's own, too, where the record is gone
             assert held(lost) == held(ann)
 
 
@@ -80,13 +82,13 @@ def test_what_is_forgotten_is_erased_at_the_hub_and_everywhere(hub: Server, tmp_
         closing(record_of(tmp_path, "ann", repository=repository)) as ann,
         closing(record_of(tmp_path, "bob", repository=repository)) as bob,
     ):
-        of_ann, of_bob = Progress(), Progress()
+        of_ann, of_bob = ExchangeProgress(), ExchangeProgress()
         ann.append([access(1.0, "telling"), boost("p", "r", 1.0)])
         bob.append([boost("p", "s", 1.0), access(1.0, "his")])
         for _ in range(2):
             _sync(hub, "ann", ann, of_ann)
             _sync(hub, "bob", bob, of_bob)
-        ann.append([Draft(FORGET, "{}", 2.0), Draft(FORGET, '{"pattern":"p"}', 2.0)])
+        ann.append([EntryDraft(FORGET, "{}", 2.0), EntryDraft(FORGET, '{"pattern":"p"}', 2.0)])
         assert _sync(hub, "ann", ann, of_ann).erased == 2
         assert _sync(hub, "bob", bob, of_bob).erased == 1  # his boost of the pattern
         with hub.connect() as db:
@@ -95,7 +97,7 @@ def test_what_is_forgotten_is_erased_at_the_hub_and_everywhere(hub: Server, tmp_
         assert held(ann) == held(bob)
         assert {entry.kind for entry in held(bob)} == {"access", FORGET}
         with closing(record_of(tmp_path / "new", "bob", "m2", repository)) as third:
-            _sync(hub, "bob", third, Progress())
+            _sync(hub, "bob", third, ExchangeProgress())
             assert held(third) == held(bob)
 
 
@@ -104,7 +106,7 @@ def test_a_hub_restored_from_a_backup_gets_what_it_lacks(hub: Server, tmp_path: 
         closing(record_of(tmp_path, "ann", repository=repository)) as ann,
         closing(record_of(tmp_path, "bob", repository=repository)) as bob,
     ):
-        of_ann, of_bob = Progress(), Progress()
+        of_ann, of_bob = ExchangeProgress(), ExchangeProgress()
         ann.append([access(1.0), access(2.0)])
         _sync(hub, "ann", ann, of_ann)
         with hub.connect() as db:
@@ -122,8 +124,8 @@ def test_who_had_read_more_than_a_restored_hub_has_reads_it_from_the_beginning(
         closing(record_of(tmp_path, "bob", repository=repository)) as bob,
     ):
         ann.append([access(1.0), access(2.0)])
-        _sync(hub, "ann", ann, Progress())
-        before_the_restore = Progress(pulled=[(ann.author, ann.machine, 10**9)])
+        _sync(hub, "ann", ann, ExchangeProgress())
+        before_the_restore = ExchangeProgress(pulled=[(ann.author, ann.machine, 10**9)])
         assert _sync(hub, "bob", bob, before_the_restore).fetched == 2
         assert held(bob) == held(ann)
 
@@ -135,7 +137,7 @@ def test_a_restored_hub_that_has_gone_on_since_is_read_again(hub: Server, tmp_pa
         closing(record_of(tmp_path, "ann", repository=repository)) as ann,
         closing(record_of(tmp_path, "bob", repository=repository)) as bob,
     ):
-        of_ann, of_bob = Progress(), Progress()
+        of_ann, of_bob = ExchangeProgress(), ExchangeProgress()
         ann.append([access(1.0), access(2.0)])
         _sync(hub, "ann", ann, of_ann)
         _sync(hub, "bob", bob, of_bob)
@@ -156,7 +158,7 @@ def test_a_restored_hub_that_has_gone_on_since_is_read_again(hub: Server, tmp_pa
         assert _sync(hub, "bob", bob, of_bob).fetched == 10
         assert held(bob) == held(ann)
         assert _sync(hub, "bob", bob, of_bob) == Outcome(), "once is enough"
-        unmarked = Progress(pulled=list(of_bob.pulled))  # as an older AURORA left it
+        unmarked = ExchangeProgress(pulled=list(of_bob.pulled))  # as an older AURORA left it
         assert _sync(hub, "bob", bob, unmarked) == Outcome()
 
 
@@ -179,9 +181,9 @@ def test_secrets_difficulties_and_questions_that_were_not_kept_stay(
     }
     run = {"type": "run", "id": "r", "at": 1.0, "outcome": "failure", "score": 0.1, "query": "how"}
     with closing(record_of(tmp_path, "ann", repository=repository)) as ann:
-        ann.append([access(1.0), access(2.0, f"f_{secret}"), Draft("difficult", json.dumps(difficult), 1.0)])
-        ann.append([Draft("run", json.dumps(run), 1.0), boost("p", "r", 3.0)])
-        progress = Progress()
+        ann.append([access(1.0), access(2.0, f"f_{secret}"), EntryDraft("difficult", json.dumps(difficult), 1.0)])
+        ann.append([EntryDraft("run", json.dumps(run), 1.0), boost("p", "r", 3.0)])
+        progress = ExchangeProgress()
         told = [reason for _, reason in preview(ann, progress, ("access", "run"))]
         with Hub.open(hub.url("ann")) as member:
             done = synchronize(member, TEAM, ann, progress, ("access", "run"))
@@ -210,8 +212,8 @@ def test_entries_that_are_not_what_they_say_do_not_keep_others_out(
                        VALUES (%s, %s, %s, 'm1', %s, 7, 'NaN', 'access', %s)""",
                     (TEAM, repository, person("ann"), identity, body),
                 )
-        _sync(hub, "ann", ann, Progress())
-        done = _sync(hub, "bob", bob, Progress())
+        _sync(hub, "ann", ann, ExchangeProgress())
+        done = _sync(hub, "bob", bob, ExchangeProgress())
         assert (done.fetched, done.refused) == (1, 2)
         assert held(bob) == {good}
 
@@ -219,7 +221,7 @@ def test_entries_that_are_not_what_they_say_do_not_keep_others_out(
 def test_a_hub_that_hangs_costs_its_deadline_and_then_all_goes_on(hub: Server, tmp_path: Path, repository: str) -> None:
     with closing(record_of(tmp_path, "ann", repository=repository)) as ann:
         ann.append([access(1.0)])
-        progress = Progress()
+        progress = ExchangeProgress()
         with Hub.open(hub.url("ann"), deadline=0.5) as member:
             hub.signal(signal.SIGSTOP)
             try:
@@ -227,7 +229,7 @@ def test_a_hub_that_hangs_costs_its_deadline_and_then_all_goes_on(hub: Server, t
                     synchronize(member, TEAM, ann, progress, KINDS)
             finally:
                 hub.signal(signal.SIGCONT)
-        assert progress == Progress()
+        assert progress == ExchangeProgress()
         assert _sync(hub, "ann", ann, progress).sent == 1
 
 
@@ -236,7 +238,7 @@ def test_a_killed_server_comes_back_with_all_that_it_acknowledged(hub: Server, t
         closing(record_of(tmp_path, "ann", repository=repository)) as ann,
         closing(record_of(tmp_path, "bob", repository=repository)) as bob,
     ):
-        progress = Progress()
+        progress = ExchangeProgress()
         ann.append([access(float(at)) for at in range(1, 1500)])
         _sync(hub, "ann", ann, progress)
         acknowledged = progress.sent
@@ -247,7 +249,7 @@ def test_a_killed_server_comes_back_with_all_that_it_acknowledged(hub: Server, t
         assert progress.sent == acknowledged
         hub.revive()
         assert _sync(hub, "ann", ann, progress).sent == 100
-        _sync(hub, "bob", bob, Progress())
+        _sync(hub, "bob", bob, ExchangeProgress())
         assert held(bob) == held(ann)
 
 
@@ -301,10 +303,10 @@ def test_secrets_that_were_sent_before_they_were_known_are_erased_at_the_hub(
         closing(record_of(tmp_path, "ann", repository=repository)) as ann,
         closing(record_of(tmp_path, "bob", repository=repository)) as bob,
     ):
-        of_ann, of_bob = Progress(), Progress()
+        of_ann, of_bob = ExchangeProgress(), ExchangeProgress()
         ann.append([access(1.0, secret), access(2.0)])
         with monkeypatch.context() as before:
-            before.setattr(synchronization, "_judge", lambda *_: Verdict())  # rules that did not know it
+            before.setattr(synchronization, "_judge", lambda *_: SendVerdict())  # rules that did not know it
             assert _sync(hub, "ann", ann, of_ann).sent == 2
         assert _sync(hub, "bob", bob, of_bob).fetched == 2
         assert exchange_secrets(ann) == exchange_secrets(bob) == 1
@@ -324,9 +326,9 @@ def test_a_lost_record_that_is_cut_off_gets_the_rest_of_it_too(
     monkeypatch.setattr(synchronization, "PAGE", 50)
     with closing(record_of(tmp_path, "ann", repository=repository)) as ann:
         ann.append([access(float(at)) for at in range(1, 300)])
-        _sync(hub, "ann", ann, Progress())
+        _sync(hub, "ann", ann, ExchangeProgress())
         with closing(record_of(tmp_path / "new", "ann", repository=repository)) as lost:
-            progress = Progress()
+            progress = ExchangeProgress()
             pages = 0
 
             def cut() -> None:

@@ -18,7 +18,7 @@ import pytest
 
 pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
 
-from aurora_memory.record.entry import Draft, Entry
+from aurora_memory.record.entry import Entry, EntryDraft
 from aurora_server.workspace.record_place import open_record, record_place
 from aurora_team.membership import Memberships
 from tests import programs
@@ -131,9 +131,9 @@ def test_preview_prints_what_the_server_is_given_byte_for_byte(server: Server, t
         [
             access(1.25, "plain"),
             access(1 / 3, "größe\u202e\x9b31m"),
-            Draft("note", "{}", 3.0),
+            EntryDraft("note", "{}", 3.0),
             access(4.0, secret),
-            Draft("forget", '{"pattern":"none-such"}', 5.0),
+            EntryDraft("forget", '{"pattern":"none-such"}', 5.0),
         ],
     )
     shares = {"AURORA_TEAM_SHARE": "access,people"}
@@ -166,7 +166,7 @@ def test_nothing_goes_over_the_line_but_what_preview_prints_and_what_says_whose_
     _team(server, run, "sniffed", "ida")
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     run_of = {"type": "run", "id": "r", "at": 1.0, "outcome": "failure", "score": 0.1, "query": "why does it cost so"}
-    question = Draft("run", json.dumps(run_of), 1.0)
+    question = EntryDraft("run", json.dumps(run_of), 1.0)
     _learn(tmp_path, "ida", [access(1.5, "plain"), access(2.5, "größe"), access(4.0, secret), question])
     (tmp_path / "ida" / "cart.py").write_text("def quokka_total():\n    return 'wombat'\n")
     previewed = [json.loads(line) for line in run("ida", "team", "preview").stdout.splitlines()]
@@ -303,7 +303,7 @@ def test_without_the_extra_it_says_in_one_line_how_to_install_it(tmp_path: Path)
     assert done.stderr == "aurora: aurora team needs psycopg: pip install 'aurora-context[team]'\n"
 
 
-def _learn(tmp_path: Path, who: str, drafts: Sequence[Draft] = (access(1.0), access(2.0))) -> None:
+def _learn(tmp_path: Path, who: str, drafts: Sequence[EntryDraft] = (access(1.0), access(2.0))) -> None:
     """Append to a person's record, as a daemon would."""
     place = asyncio.run(record_place(tmp_path / who, tmp_path / f"home-{who}"))
     with closing(open_record(place)) as record:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -26,7 +25,7 @@ from aurora_protocol.launch import ensure_daemon
 from tests.e2e.product import COMMAND, Product, product_in
 from tests.torture.faults import DAMAGES, FAULTS, NotHere
 from tests.torture.targets import COMMANDS, LOSE, METHODS, SERVE, TARGETS
-from tests.torture.workspace import SECONDS, answers, ended, events, tell, workspace
+from tests.torture.workspace import SECONDS, answers, ended, events, kept, tell, workspace
 
 CELLS: tuple[tuple[str, str], ...] = tuple((fault, target) for fault in FAULTS for target in TARGETS)
 LONGEST = 40.0
@@ -152,11 +151,9 @@ def _check(product: Product, root: Path, fault: str, target: str, told: list[str
     files = {path.name: path.stat().st_size for path in (product.home / "memory").iterdir()}
     if lost:
         later = set(told) - events(product)  # whether they were only not there yet
-        kept = Path(tempfile.mkdtemp(prefix="torture-kept-")) / "home"
-        shutil.copytree(product.home, kept, ignore=lambda _, names: [name for name in names if name.endswith(".sock")])
         raise AssertionError(
             f"{len(lost)} of {len(told)} acknowledged events are lost: {sorted(lost)[:9]}, a moment later "
-            f"{sorted(later)[:9]}; {files}; the home is kept as {kept}"
+            f"{sorted(later)[:9]}; {files}; the home is kept as {kept(product)}"
         )
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -76,6 +78,13 @@ def ended(product: Product) -> None:
     while product.processes() and time.monotonic() < until:
         time.sleep(0.1)
     assert not product.processes(), f"left behind: {product.processes()}"
+
+
+def kept(product: Product) -> Path:
+    """A copy of a product's home that stays when the trial is over, to be looked into."""
+    copy = Path(tempfile.mkdtemp(prefix="torture-kept-")) / "home"
+    shutil.copytree(product.home, copy, ignore=lambda _, names: [name for name in names if name.endswith(".sock")])
+    return copy
 
 
 def one_line(done: subprocess.CompletedProcess[str]) -> str:

@@ -27,7 +27,7 @@ TAG_CONFIDENCE = {"convention": 0.9, "decision": 0.85, "changelog": 0.6}
 _BULLET = re.compile(r"[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9`\"'(])")
 _FENCE = re.compile(r"[ \t>]{0,12}(?:`{3,}|~{3,})")
-_NO_SENTENCE = re.compile(r"[ \t]{0,3}(?:#{1,6}[ \t]|[|=~+-]{2,}|\.\.[ \t]|:\w+:|<!--|---)")
+_NO_SENTENCE = re.compile(r"[ \t]{0,3}(?:#{1,6}[ \t]|\||[=~+-]{2,}|\.\.[ \t]|:\w+:|<!--|---)")
 
 
 def knowledge_content(

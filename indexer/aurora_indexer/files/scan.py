@@ -18,7 +18,6 @@ from aurora_indexer.files.ignore import MARKERS, Folder, IgnoreRules
 from aurora_indexer.files.safe_read import NotARegularFile, file_mark, read_prefix
 from aurora_indexer.files.skips import Skip
 
-SHEBANG_BYTES = 128
 NAMED_IGNORED = 300
 """Ignored entries that are kept by name, to be shown to who asks; all are counted."""
 
@@ -261,7 +260,7 @@ def _is_script(absolute: str, name: str) -> bool:
         status = os.lstat(absolute)
         if not stat.S_ISREG(status.st_mode) or not status.st_mode & 0o111:
             return False
-        first_line = read_prefix(absolute, SHEBANG_BYTES).split(b"\n", 1)[0]
+        first_line = languages.first_line(read_prefix(absolute, languages.FIRST_LINE_BYTES))
     except (OSError, NotARegularFile):
         return False
     return first_line.startswith(b"#!") and languages.for_path(name, first_line) is not None

@@ -3,7 +3,7 @@ at once.
 
 What `git log -L` does for one function, in one pass: newest commit first, every chunk's lines are carried through each
 commit's hunks into the coordinates before it. A chunk whose lines a commit touched was changed by it; one of which
-nothing is left was brought in by it and leaves the walk. Pure; `functionlog` reads the log.
+nothing is left was brought in by it and leaves the walk. Pure; `log_parser` reads the log.
 """
 
 from __future__ import annotations

@@ -106,6 +106,15 @@ def all_languages() -> tuple[Language, ...]:
     return (*_built_in.rows, *_plugged().rows)
 
 
+FIRST_LINE_BYTES = 256
+"""Bytes of a file in which its `#!` line is looked for."""
+
+
+def first_line(source: bytes) -> bytes:
+    """The first line of a source, as far as a `#!` line is read."""
+    return source[:FIRST_LINE_BYTES].partition(b"\n")[0]
+
+
 def for_path(path: str, first_line: bytes = b"") -> Language | None:
     """Tell the language of a file from its name, or from a `#!` line where the name has no suffix."""
     name = path[path.rfind("/") + 1 :]

@@ -21,7 +21,7 @@ _NEW = rb"\s{0,20}(?:await\s{1,20})?new\s{1,20}"
 _CONSTANTS = frozenset({b"None", b"null", b"nil", b"True", b"False", b"true", b"false", b"undefined"})
 
 
-class Assignment(NamedTuple):
+class VariableAssignment(NamedTuple):
     """Assignment of `value` to the name that begins at `start`. `told`: a type says it; `same`: it is another name."""
 
     name: bytes
@@ -93,7 +93,7 @@ LANGUAGES = frozenset(_SYNTAXES)
 """Languages whose assignments are read."""
 
 
-def assignments(language: str, bare: bytes) -> Iterator[Assignment]:
+def assignments(language: str, bare: bytes) -> Iterator[VariableAssignment]:
     """The assignments of a text whose comments are blanked, in its order, none within what another one has read."""
     syntax = _SYNTAXES.get(language)
     if syntax is None:
@@ -111,7 +111,7 @@ def assignments(language: str, bare: bytes) -> Iterator[Assignment]:
         start = size - before.end()
         while whole is not None and whole.start() <= start:
             if whole.start() >= done:
-                yield Assignment(whole["name"], whole.start("name"), whole["value"] + b"()", syntax.tells_types)
+                yield VariableAssignment(whole["name"], whole.start("name"), whole["value"] + b"()", syntax.tells_types)
                 done = whole.end()
             whole = look_for(bare, done)
         if start < done:
@@ -121,11 +121,11 @@ def assignments(language: str, bare: bytes) -> Iterator[Assignment]:
         done = match.end(f"{label}_end")
         name = bare[start : size - before.start("name")]
         if label != "same":
-            yield Assignment(name, start, value + b"()", told=label == "type")
+            yield VariableAssignment(name, start, value + b"()", told=label == "type")
         elif value != name and value not in _CONSTANTS:
-            yield Assignment(name, start, value, same=True)
+            yield VariableAssignment(name, start, value, same=True)
     while whole is not None:
         if whole.start() >= done:
-            yield Assignment(whole["name"], whole.start("name"), whole["value"] + b"()", syntax.tells_types)
+            yield VariableAssignment(whole["name"], whole.start("name"), whole["value"] + b"()", syntax.tells_types)
             done = whole.end()
         whole = look_for(bare, done)

@@ -31,7 +31,6 @@ _SLOWEST = 60_000
 """Seconds for any source, and bytes a second beyond them, that a watched grammar has: it does twenty times as many."""
 
 _BOM = b"\xef\xbb\xbf"
-_FIRST_LINE = 256
 
 _MAX_MATCHES = 1024
 """Patterns half matched at a time. Code that people write stays far below; each one costs at every node."""
@@ -50,7 +49,7 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
     at. Syntax errors lose nothing but what they are in. Raises `UnsupportedLanguage` where the name, or the `#!` line
     of a file without suffix, tells no language we know; `TooSlow` where the grammar takes longer than `seconds`.
     """
-    language = languages.for_path(path, source[:_FIRST_LINE].partition(b"\n")[0])
+    language = languages.for_path(path, languages.first_line(source))
     if language is None:
         raise UnsupportedLanguage(f"{path}: no language is known for this name; index one of {_known_suffixes()}")
     content_hash = blake2b(source, digest_size=16).digest()

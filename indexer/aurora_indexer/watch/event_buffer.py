@@ -23,7 +23,7 @@ class FileEvents(Struct, frozen=True):
     git: bool
 
 
-class Notes:
+class EventBuffer:
     """Filled by any thread, emptied by the event loop, which `wake` is called on once per batch."""
 
     def __init__(self, loop: AbstractEventLoop, wake: Callable[[], None]) -> None:

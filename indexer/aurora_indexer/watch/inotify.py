@@ -26,7 +26,7 @@ from aurora_indexer.files.gitdir import GitDirectory
 from aurora_indexer.files.ignore import MARKERS, IgnoreRules
 from aurora_indexer.files.scan import may_be_source, walk
 from aurora_indexer.watch.cookie import Cookies
-from aurora_indexer.watch.event_buffer import Notes
+from aurora_indexer.watch.event_buffer import EventBuffer
 
 _CONTENT = (
     InotifyConstants.IN_CREATE
@@ -48,13 +48,13 @@ _GIT_NAMES = frozenset({b"HEAD", b"index", b"index.lock"})
 
 
 class InotifyTree:
-    """Watches `rules.root` and puts what happens into `notes`. Raises OSError from `start` at the system's limits."""
+    """Watches `rules.root` and puts what happens into `events`. Raises OSError from `start` at the system's limits."""
 
     def __init__(
-        self, rules: IgnoreRules, notes: Notes, repository: GitDirectory | None, cookies: Cookies | None = None
+        self, rules: IgnoreRules, events: EventBuffer, repository: GitDirectory | None, cookies: Cookies | None = None
     ) -> None:
         self._rules = rules
-        self._notes = notes
+        self._events = events
         self._repository = repository
         self._lock = threading.RLock()
         self._id = CallbackId(id(self))
@@ -98,7 +98,7 @@ class InotifyTree:
             try:
                 self._handle(event)
             except OSError as error:
-                self._notes.failed(error)
+                self._events.failed(error)
 
     def on_watch_deleted(self, wd: WatchDescriptor) -> None:
         """Called by the reading thread when a watched folder is gone."""
@@ -125,7 +125,7 @@ class InotifyTree:
             return
         if event.wd in self._git:
             if event.name in _GIT_NAMES:
-                self._notes.git_moved()
+                self._events.git_moved()
             return
         above = self._paths.get(event.wd)
         if above is None:
@@ -134,7 +134,7 @@ class InotifyTree:
             if not above and event.is_attrib:
                 self._renew()  # the root can be read, or not any more
             if not above and (event.is_delete_self or event.is_move_self):
-                self._notes.failed(FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._rules.root)))
+                self._events.failed(FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._rules.root)))
             return
         name = os.fsdecode(event.name)
         path = f"{above}/{name}" if above else name
@@ -149,23 +149,23 @@ class InotifyTree:
         if is_folder:
             if gone:
                 self._forget(path)
-                self._notes.removed(path, is_folder=True)
+                self._events.removed(path, is_folder=True)
             elif event.is_create or event.is_moved_to or event.is_attrib:
                 self._adopt(path)
         elif may_be_source(name):
             if gone:
-                self._notes.removed(path)
+                self._events.removed(path)
             else:
-                self._notes.changed(path, fresh=event.is_create)
+                self._events.changed(path, fresh=event.is_create)
 
     def _renew(self) -> None:
         """The rules changed, or events were lost."""
         self._rules.refresh()
-        self._notes.overflowed()
+        self._events.overflowed()
         try:
             self._place_watches()
         except OSError as error:
-            self._notes.failed(error)
+            self._events.failed(error)
 
     def _place_watches(self) -> None:
         """Watch every folder that counts, and no other."""
@@ -183,11 +183,11 @@ class InotifyTree:
             if folder.closed:
                 self._unwatch([folder.path])
                 if folder.closed.reason == "nested-repository":
-                    self._notes.overflowed()
+                    self._events.overflowed()
                 continue
             for entry in walked.files:
                 if may_be_source(entry.name) and not folder.ignores(entry.name, is_folder=False):
-                    self._notes.changed(folder.prefix + entry.name)
+                    self._events.changed(folder.prefix + entry.name)
 
     def _forget(self, path: str) -> None:
         below = f"{path}/"

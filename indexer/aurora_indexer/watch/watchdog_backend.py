@@ -20,19 +20,19 @@ from watchdog.observers.polling import PollingObserverVFS
 
 from aurora_indexer.files.ignore import MARKERS, IgnoreRules
 from aurora_indexer.files.scan import may_be_source, walk
-from aurora_indexer.watch.event_buffer import Notes
+from aurora_indexer.watch.event_buffer import EventBuffer
 
 _GIT_NAMES = frozenset({"HEAD", "index", "index.lock", "logs"})
 _GIT_PATHS = frozenset({".git/HEAD", ".git/index", ".git/index.lock", ".git/logs/HEAD"})
 
 
 class ObservedTree:
-    """Runs a watchdog observer over `rules.root` and puts what happens into `notes`."""
+    """Runs a watchdog observer over `rules.root` and puts what happens into `events`."""
 
-    def __init__(self, rules: IgnoreRules, notes: Notes, make: Callable[[], BaseObserver]) -> None:
+    def __init__(self, rules: IgnoreRules, events: EventBuffer, make: Callable[[], BaseObserver]) -> None:
         self._rules = rules
         self._make = make
-        self._handler = _Handler(rules, notes)
+        self._handler = _Handler(rules, events)
         self._observer: BaseObserver | None = None
 
     @property
@@ -82,9 +82,9 @@ def _counts(ignores: Callable[[str, bool], bool], entry: os.DirEntry[str]) -> bo
 
 
 class _Handler(FileSystemEventHandler):
-    def __init__(self, rules: IgnoreRules, notes: Notes) -> None:
+    def __init__(self, rules: IgnoreRules, events: EventBuffer) -> None:
         self._rules = rules
-        self._notes = notes
+        self._events = events
         # A system that resolves links reports paths below the resolved root.
         self._roots = tuple(f"{root}{os.sep}" for root in {str(rules.root), os.path.realpath(rules.root)})
 
@@ -95,7 +95,7 @@ class _Handler(FileSystemEventHandler):
             return
         source = os.fsdecode(event.src_path)
         if kind == EVENT_TYPE_DELETED and source == str(self._rules.root):
-            self._notes.failed(FileNotFoundError(2, os.strerror(2), source))
+            self._events.failed(FileNotFoundError(2, os.strerror(2), source))
             return
         if kind in (EVENT_TYPE_DELETED, EVENT_TYPE_MOVED):
             self._note(source, event.is_directory, gone=True)
@@ -112,23 +112,23 @@ class _Handler(FileSystemEventHandler):
         name = path.rpartition("/")[2]
         if path.startswith(".git/"):
             if path in _GIT_PATHS:
-                self._notes.git_moved()
+                self._events.git_moved()
         elif name in MARKERS:
             if not self._rules.folder(path.rpartition("/")[0]).closed:
                 self._rules.refresh()
-                self._notes.overflowed()
+                self._events.overflowed()
         elif self._rules.is_ignored(path, is_folder):
             return
         elif gone:
             if is_folder or may_be_source(name):
-                self._notes.removed(path, is_folder=is_folder)
+                self._events.removed(path, is_folder=is_folder)
         elif is_folder:
             self._note_content(path)
         elif may_be_source(name):
-            self._notes.changed(path)
+            self._events.changed(path)
 
     def _note_content(self, path: str) -> None:
         for walked in walk(self._rules, path):
             for entry in walked.files:
                 if may_be_source(entry.name) and not walked.folder.ignores(entry.name, is_folder=False):
-                    self._notes.changed(walked.folder.prefix + entry.name)
+                    self._events.changed(walked.folder.prefix + entry.name)

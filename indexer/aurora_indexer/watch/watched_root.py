@@ -11,7 +11,7 @@ from aurora_indexer.files.ignore import IgnoreRules
 from aurora_indexer.git import commands
 from aurora_indexer.watch.cookie import Cookies
 from aurora_indexer.watch.mounts import mounts_below
-from aurora_indexer.watch.watcher import Changes, Watcher
+from aurora_indexer.watch.watcher import FileChanges, Watcher
 
 logger = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ class WatchedRoot:
     """Watches one root and tells of changes in it. `start` it, `stop` it; both can be called again."""
 
     def __init__(
-        self, root: Path, debounce: float, on_changes: Callable[[Changes], None], cookies: Path | None = None
+        self, root: Path, debounce: float, on_changes: Callable[[FileChanges], None], cookies: Path | None = None
     ) -> None:
         self.rules = IgnoreRules(root)
         self._root = root
@@ -70,9 +70,9 @@ class WatchedRoot:
         if watcher is not None:
             await asyncio.to_thread(watcher.stop)
 
-    async def heard(self, seconds: float) -> int | None:
+    async def changes_pending(self, seconds: float) -> int | None:
         """How many changes made before this call are not handed over yet; None where that is not known."""
-        return await self._watcher.heard(seconds) if self._watcher is not None else None
+        return await self._watcher.changes_pending(seconds) if self._watcher is not None else None
 
     async def was_replaced(self) -> bool:
         """Whether the root, or a folder in it, is not the one any more that is watched: of a folder that was made

@@ -20,7 +20,7 @@ from msgspec import Struct
 from aurora_indexer.files.gitdir import GitDirectory, Head, find_git_directory, is_locked, read_head
 from aurora_indexer.files.ignore import IgnoreRules
 from aurora_indexer.watch.cookie import Cookies
-from aurora_indexer.watch.event_buffer import FileEvents, Notes
+from aurora_indexer.watch.event_buffer import EventBuffer, FileEvents
 
 if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver
@@ -39,7 +39,7 @@ GIT_QUIET = 0.25
 """Seconds without news that end git's work: where the machine is busy, what a checkout wrote is told in spurts."""
 
 
-class Changes(Struct, frozen=True):
+class FileChanges(Struct, frozen=True):
     """One batch. Paths are relative to the root, with `/`; a removed path may be a folder, with all that was below it.
 
     What is removed went before what is changed came: a folder may be in one set and its new files in the other.
@@ -72,7 +72,7 @@ class Watcher:
     def __init__(
         self,
         root: Path,
-        on_changes: Callable[[Changes], None],
+        on_changes: Callable[[FileChanges], None],
         loop: AbstractEventLoop,
         debounce: float = 0.05,
         rules: IgnoreRules | None = None,
@@ -95,7 +95,7 @@ class Watcher:
         self._repository: GitDirectory | None = None
         self._head: Head | None = None
         self._news = asyncio.Event()
-        self._notes = Notes(loop, self._news.set)
+        self._events = EventBuffer(loop, self._news.set)
         self._tree: _WatchBackend | None = None
         self._task: asyncio.Task[None] | None = None
         self._stopped = False
@@ -122,14 +122,14 @@ class Watcher:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._end_delivery)
 
-    async def heard(self, seconds: float) -> int | None:
+    async def changes_pending(self, seconds: float) -> int | None:
         """How many changes that were made before this call are not handed over yet; None where that is not known.
 
         It is known where the system tells of changes in their order (inotify), and did within `seconds`.
         """
         if self.mode != "inotify" or self._cookies is None or not await self._cookies.returned(seconds):
             return None
-        return self._notes.count() + self._handing
+        return self._events.count() + self._handing
 
     def _begin(self) -> None:
         if not self._polling:
@@ -147,7 +147,7 @@ class Watcher:
     def _begin_polling(self) -> None:
         from aurora_indexer.watch.watchdog_backend import ObservedTree, polling
 
-        tree = ObservedTree(self._rules, self._notes, polling(self._rules, self._poll_seconds))
+        tree = ObservedTree(self._rules, self._events, polling(self._rules, self._poll_seconds))
         try:
             tree.start()
         except OSError as error:
@@ -164,11 +164,11 @@ class Watcher:
 
             if self._cookies is not None:
                 self._cookies.prepare()
-            return InotifyTree(self._rules, self._notes, self._repository, self._cookies), "inotify"
+            return InotifyTree(self._rules, self._events, self._repository, self._cookies), "inotify"
         make, mode = _system_observer()
         from aurora_indexer.watch.watchdog_backend import ObservedTree
 
-        return ObservedTree(self._rules, self._notes, make), mode
+        return ObservedTree(self._rules, self._events, make), mode
 
     def _explain(self, error: Exception) -> str:
         polled = f"{self._root} is polled every {self._poll_seconds:g} s instead."
@@ -191,8 +191,8 @@ class Watcher:
             await self._news.wait()
             self._news.clear()
             await self._settle()
-            if self._notes.trouble is not None:
-                await asyncio.to_thread(self._fall_back, self._notes.trouble)
+            if self._events.trouble is not None:
+                await asyncio.to_thread(self._fall_back, self._events.trouble)
             await self._hand_over()
 
     async def _settle(self) -> None:
@@ -201,8 +201,8 @@ class Watcher:
         while True:
             await asyncio.sleep(self._debounce)
             now = self._loop.time()
-            quiet = now - self._notes.last_at
-            if self._notes.git:
+            quiet = now - self._events.last_at
+            if self._events.git:
                 busy = await asyncio.to_thread(self._git_is_busy)
                 if (quiet >= max(GIT_QUIET, self._debounce) and not busy) or now - first >= LONGEST_GIT_HOLD:
                     return
@@ -210,7 +210,7 @@ class Watcher:
                 return
 
     async def _hand_over(self) -> None:
-        noted = self._notes.take()
+        noted = self._events.take()
         self._handing = len(noted.changed) + len(noted.removed) + noted.overflow
         try:
             await self._hand(noted)
@@ -225,7 +225,7 @@ class Watcher:
         if self._stopped or not (noted.changed or noted.removed or noted.overflow or moved):
             return
         try:
-            self._on_changes(Changes(noted.changed, noted.removed, noted.overflow, moved))
+            self._on_changes(FileChanges(noted.changed, noted.removed, noted.overflow, moved))
         except Exception:
             logger.exception("a batch of changes was not taken", extra={"root": str(self._root)})
 
@@ -234,7 +234,7 @@ class Watcher:
 
     def _fall_back(self, error: OSError) -> None:
         """Watching broke while it ran: poll, or, without a root, stop."""
-        self._notes.trouble = None
+        self._events.trouble = None
         tree, self._tree = self._tree, None
         if tree is not None:
             tree.stop()

@@ -33,7 +33,7 @@ PARSE_SECONDS = 20.0
 
 def parse_source(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> ParsedFile | None:
     """Parse one file as source in the language its name or first line tells, or as a document. Raises IndexerError."""
-    if languages.for_path(path, source.split(b"\n", 1)[0]) is None:
+    if languages.for_path(path, languages.first_line(source)) is None:
         if documents.for_path(path) is None:
             return None
         from aurora_indexer.documents.document_parser import parse_document
@@ -53,7 +53,7 @@ def get_ready(used: Mapping[str, int]) -> None:
         languages.compiled(max(names, key=lambda name: used[name]))
 
 
-def answer(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> Reply:
+def process_file(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> Reply:
     """Read one file, decide whether it is to be parsed, and parse it without its secrets: none gets into memory."""
     path = item.path
     began = time.time_ns()

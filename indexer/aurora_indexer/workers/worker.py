@@ -17,7 +17,7 @@ from typing import BinaryIO
 from aurora_indexer.parse import chunk_parser  # noqa: F401 - loaded before the worker says it is ready
 from aurora_indexer.workers.child_process import claim_pipes, detach
 from aurora_indexer.workers.messages import LENGTH_BYTES, MAX_FRAME, ParseRequest, Ready, Reply, decode_request, frame
-from aurora_indexer.workers.process_file import Parse, answer, parse_source
+from aurora_indexer.workers.process_file import Parse, parse_source, process_file
 
 
 def serve(parse_one: Parse, arguments: list[str]) -> None:
@@ -39,7 +39,7 @@ def serve(parse_one: Parse, arguments: list[str]) -> None:
         request = pending.get()
         for item in request.items:
             _alarm(file_seconds)
-            reply = answer(request.root, item, request.max_file_bytes, parse_one)
+            reply = process_file(request.root, item, request.max_file_bytes, parse_one)
             _alarm(0)
             _send(replies, reply)
 

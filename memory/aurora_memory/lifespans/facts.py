@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Literal
 
 from msgspec import Struct
 
 from aurora_memory.lifespans.lifespan import LifespanRule
+from aurora_protocol.spelling import OF_FEW, closest
 
 ChunkType = Literal["code", "reasoning", "knowledge"]
 
@@ -93,5 +93,5 @@ ALIASES = {"score": "success_score"}
 
 def did_you_mean(name: str, known: list[str]) -> str:
     """`; did you mean 'x'?` where one of `known` is spelt much like `name`, else nothing."""
-    near = get_close_matches(name[:64], known, n=1, cutoff=0.6)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    near = closest(name, known, OF_FEW)
+    return f"; did you mean '{near}'?" if near else ""

@@ -43,7 +43,7 @@ _NO_TYPE = (
 )
 
 
-def declaring(
+def remainder_declarations(
     reader: Reader,
     question: Question,
     called: Sequence[ChunkView],

@@ -6,7 +6,6 @@ answer is what is related and nothing else, surest first; where there is nothing
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 from typing import Literal
@@ -20,6 +19,7 @@ from aurora_memory.recall.recall import weigh
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ReferenceTarget
+from aurora_protocol.spelling import closest
 
 Asked = Literal["callers", "callees", "heirs", "together"]
 
@@ -158,8 +158,8 @@ def near_name(reader: Reader, leaf: str) -> str | None:
         return None
     names = {*chunk_reader.names_from(reader, leaf[0]), *chunk_reader.names_with(reader, leaf[-3:])}
     known = {name.lower(): name for name in sorted(names) if abs(len(name) - len(leaf)) <= _SPELLED}
-    near = difflib.get_close_matches(leaf.lower(), known, n=1, cutoff=0.75)
-    return known[near[0]] if near else None
+    near = closest(leaf.lower(), known)
+    return known[near] if near else None
 
 
 def _meant(reader: Reader, question: RelationQuestion) -> list[int]:

@@ -9,13 +9,13 @@ from msgspec import Struct, field
 
 from aurora_memory.bm25 import Matches, match, rarity
 from aurora_memory.chunks import CHUNK_TYPES
-from aurora_memory.recall.declarations import declaring
+from aurora_memory.recall.declarations import remainder_declarations
 from aurora_memory.recall.kinship import kinship, nearest
 from aurora_memory.recall.places import meant
 from aurora_memory.recall.prefix import entries_of, spelled_out
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.question_kind import QuestionKind
-from aurora_memory.recall.similar_commits import COMMITS, Primed, prime, telling
+from aurora_memory.recall.similar_commits import COMMITS, Primed, prime, similar_enough
 from aurora_memory.recall.spreading_activation import HUB, Spread
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
@@ -125,7 +125,7 @@ def search(
     alone = bool(placed) and question.is_id
     declared: dict[int, tuple[ChunkView, int]] = {}
     if read is not None and question.by_name and not question.is_id:
-        declared = declaring(reader, question, exact, parts, entries, read)
+        declared = remainder_declarations(reader, question, exact, parts, entries, read)
     if alone:
         matches, exact, near = {}, [], ()
     exact = [*placed, *exact, *(chunk for chunk, _ in declared.values())]
@@ -204,7 +204,7 @@ def _sources(
 def _episodes(reader: Reader, question: Question) -> dict[int, Primed]:
     if question.by_name:
         return {}
-    similar = telling(commit_reader.similar_commits(reader, spelled_out(question), COMMITS))
+    similar = similar_enough(commit_reader.similar_commits(reader, spelled_out(question), COMMITS))
     if not similar:
         return {}
     changed = commit_reader.changed_by(reader, [commit.id for commit in similar])

@@ -42,7 +42,7 @@ class Primed(Struct, frozen=True):
         return tuple(Episode(commit.hash, commit.subject, amount) for amount, commit in most)
 
 
-def telling(similar: Sequence[SimilarCommit]) -> list[SimilarCommit]:
+def similar_enough(similar: Sequence[SimilarCommit]) -> list[SimilarCommit]:
     """The commits that share more than a word with the question."""
     return [commit for commit in similar if commit.likeness >= LEAST]
 

@@ -26,7 +26,7 @@ class InvalidEntry(StoreError):
     """Error of an entry that is not what it says it is, or that belongs to another repository's record."""
 
 
-class Draft(Struct, frozen=True):
+class EntryDraft(Struct, frozen=True):
     """Entry before it is appended: `kind` and `body` as in `Entry`, `at` in Unix seconds."""
 
     kind: str

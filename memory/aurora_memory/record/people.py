@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from aurora_memory.record.entry import Draft
+from aurora_memory.record.entry import EntryDraft
 from aurora_memory.record.record_file import Record
 from aurora_protocol import typed
 
@@ -55,5 +55,5 @@ def state(record: Record, name: str, now: float, *, shares: bool) -> bool:
     said = Person(name[:LONGEST_NAME] if shares else "", shares=bool(shares and name))
     if people(record).get(record.author) == (said.name or None):
         return False
-    record.append([Draft(PERSON, msgspec.json.encode(said).decode(), now)])
+    record.append([EntryDraft(PERSON, msgspec.json.encode(said).decode(), now)])
     return True

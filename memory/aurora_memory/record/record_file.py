@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from aurora_memory import StoreCorrupt, StoreError, StoreForeign, StoreTooNew
 from aurora_memory.record import record_check
-from aurora_memory.record.entry import FORGET, Draft, Entry, checked, entry_id, forget_of, moment_sum
+from aurora_memory.record.entry import FORGET, Entry, EntryDraft, checked, entry_id, forget_of, moment_sum
 from aurora_memory.record.entry_keys import entry_keys
 from aurora_memory.store.connection import BUSY_SECONDS, explained
 from aurora_memory.store.log_bits import refuse_changed_log
@@ -120,7 +120,7 @@ class Record:
         with self._turn:
             self._db.close()
 
-    def append(self, drafts: Iterable[Draft], *, only_new: bool = False) -> list[Entry]:
+    def append(self, drafts: Iterable[EntryDraft], *, only_new: bool = False) -> list[Entry]:
         """Append what arose here, in this order; the entries, which are on the disk.
 
         `only_new` leaves out what an entry says word for word already: done again, it changes nothing.
@@ -358,8 +358,8 @@ def _add(db: sqlite3.Connection, entries: Sequence[Entry]) -> int:
     return new
 
 
-def _unknown(db: sqlite3.Connection, drafts: Iterable[Draft]) -> list[Draft]:
-    new: dict[tuple[str, str], Draft] = {}
+def _unknown(db: sqlite3.Connection, drafts: Iterable[EntryDraft]) -> list[EntryDraft]:
+    new: dict[tuple[str, str], EntryDraft] = {}
     said = "SELECT 1 FROM keys JOIN entries USING (number) WHERE keys.key = ? AND kind = ? AND body = ?"
     for each in drafts:
         key = _key(str(len(new)), each.kind, each.body)
@@ -454,6 +454,21 @@ def _settle(db: sqlite3.Connection, path: Path, repository: str) -> None:
     db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, too
     db.create_function("aurora_key", 3, _key, deterministic=True)
     db.create_function("aurora_moment", 2, _moment, deterministic=True)
+    if not _is_of_shape(db):
+        _bring_to_shape(db, path, repository)
+    owner = db.execute("SELECT value FROM facts WHERE key = 'repository'").fetchone()[0]
+    if owner != repository:
+        raise StoreCorrupt(f"{path} is the record of the repository {owner}, not of {repository}; move it away")
+
+
+def _is_of_shape(db: sqlite3.Connection) -> bool:
+    if int(db.execute("PRAGMA user_version").fetchone()[0]) != len(MIGRATIONS):
+        return False
+    return len(db.execute("SELECT 1 FROM facts WHERE key IN ('repository', 'mark')").fetchall()) == 2
+
+
+def _bring_to_shape(db: sqlite3.Connection, path: Path, repository: str) -> None:
+    """Do what is missing. Only then is the file written to: who opens it would wait for everybody who appends."""
     with _transaction(db):
         shape = int(db.execute("PRAGMA user_version").fetchone()[0])
         if shape > len(MIGRATIONS):
@@ -464,9 +479,6 @@ def _settle(db: sqlite3.Connection, path: Path, repository: str) -> None:
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("INSERT OR IGNORE INTO facts VALUES ('repository', ?)", (repository,))
         db.execute("INSERT OR IGNORE INTO facts VALUES ('mark', lower(hex(randomblob(16))))")
-        owner = db.execute("SELECT value FROM facts WHERE key = 'repository'").fetchone()[0]
-    if owner != repository:
-        raise StoreCorrupt(f"{path} is the record of the repository {owner}, not of {repository}; move it away")
 
 
 def _use_write_ahead_log(db: sqlite3.Connection) -> None:

@@ -18,7 +18,7 @@ from aurora_memory import StoreError
 from aurora_memory.record.entry import Entry, InvalidEntry, entry_id, mended_moment
 from aurora_memory.record.record_file import Forgotten, Record
 from aurora_memory.store.export_format import InvalidExport
-from aurora_memory.store.page_reader import INDEX_INTERIOR, INDEX_LEAF, TABLE_LEAF, Pages, Text, record
+from aurora_memory.store.page_reader import INDEX_INTERIOR, INDEX_LEAF, TABLE_LEAF, Pages, RawText, record
 from aurora_memory.store.salvage import exchange
 
 _AT_ONCE = 500
@@ -98,8 +98,8 @@ def _entries(pages: Pages, repository: str) -> Iterator[Entry]:
     for _, number in sorted(leaves):
         for cell in pages.cells(number):
             match record(cell.payload):
-                case [None, Text() as id_, Text() as who, Text() as machine, int() as sequence, at, Text() as kind,
-                      Text() as body, *sums] if isinstance(at, (int, float)):  # fmt: skip
+                case [None, RawText() as id_, RawText() as who, RawText() as machine, int() as sequence, at,
+                      RawText() as kind, RawText() as body, *sums] if isinstance(at, (int, float)):  # fmt: skip
                     told = [each.decode("utf-8", "replace") for each in (id_, who, machine, kind, body)]
                     if told[0] == entry_id(told[1], told[2], sequence, told[3], told[4]):
                         moment = _moment(told[0], float(at), sums)
@@ -121,7 +121,7 @@ def _forgotten(pages: Pages) -> Iterator[Forgotten]:
     """Ids of what was forgotten, with the keys of the rows that it spoke of: it must not come back."""
     for row in _index_rows(pages):
         match row:
-            case [Text() as id_, Text() as key, int(), Text() as loose]:
+            case [RawText() as id_, RawText() as key, int(), RawText() as loose]:
                 if all(_HASH.fullmatch(each) for each in (id_, key, loose or key)):
                     yield Forgotten(id_.decode(), key.decode(), loose.decode())
 

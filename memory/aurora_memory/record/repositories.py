@@ -28,7 +28,7 @@ APPLICATION_ID = 0x41555250
 NAME = "repositories.sqlite"
 
 
-class Seen(Struct, frozen=True):
+class RepositoryFacts(Struct, frozen=True):
     """What git says of a repository now.
 
     `common`: its common git directory. `first_commit` is "" where unknown, `remote` "" without one; `remotes` are all
@@ -72,7 +72,7 @@ class Repositories:
             found = db.execute("SELECT first_commit FROM places WHERE common = ?", (common,)).fetchone()
         return str(found[0]) if found else ""
 
-    def belonging(self, seen: Seen) -> Belonging:
+    def belonging(self, seen: RepositoryFacts) -> Belonging:
         """Record of a repository, which is kept in mind. Raises a StoreError."""
         try:
             with closing(self._open()) as db:
@@ -158,7 +158,7 @@ class Repositories:
         return db
 
 
-def _belonging(db: sqlite3.Connection, seen: Seen) -> Belonging:
+def _belonging(db: sqlite3.Connection, seen: RepositoryFacts) -> Belonging:
     row = db.execute("SELECT first_commit, remote, id, former FROM places WHERE common = ?", (seen.common,)).fetchone()
     first, remote, found, former = row or ("", "", "", "[]")
     if first and not seen.has_known:  # the git directory was made anew: another repository
@@ -187,7 +187,7 @@ def _belonging(db: sqlite3.Connection, seen: Seen) -> Belonging:
     return Belonging(belongs, tuple(before))
 
 
-def _of(db: sqlite3.Connection, commit: str, seen: Seen) -> str:
+def _of(db: sqlite3.Connection, commit: str, seen: RepositoryFacts) -> str:
     """The record of a repository that was not met in this place: known by name, or new."""
     if not seen.remote:
         for (found,) in db.execute("SELECT id FROM names WHERE remote = ?", (f"file:{_folder(seen.common)}",)):

@@ -39,7 +39,7 @@ class TransferablePattern(Struct, frozen=True):
     files: frozenset[str]
 
 
-class Match(Struct, frozen=True):
+class PatternMatch(Struct, frozen=True):
     """Pattern that fits a question; `score` in [0, 1]; `terms` are the question's that it has. `drifted` are places
     there that do not say any more what the pattern rests on, as far as that was looked at.
     """
@@ -88,7 +88,7 @@ def patterns_of(record: Record, repository: str) -> list[TransferablePattern]:
 
 def matching(
     patterns: Iterable[TransferablePattern], query: str, suffixes: frozenset[str], others_weight: float, limit: int
-) -> list[Match]:
+) -> list[PatternMatch]:
     """The patterns that fit a question best. `suffixes` are the endings (`.py`) of the files that are here.
 
     `others_weight` is what somebody else's counts beside one's own.
@@ -104,7 +104,7 @@ def matching(
 
 def _match(
     each: TransferablePattern, asked: set[str], domain: str, suffixes: frozenset[str], others_weight: float
-) -> Match | None:
+) -> PatternMatch | None:
     shared = asked & each.terms
     cover = len(shared) / len(asked)
     if cover < LEAST:
@@ -115,7 +115,7 @@ def _match(
     if suffixes & {suffix_of(file) for file in each.files}:
         worth += _SAME_LANGUAGE
     worth *= each.document.content.success_score * (1.0 if each.learned_by == "" else others_weight)
-    return Match(each, round(cover * worth, 6), tuple(sorted(shared)))
+    return PatternMatch(each, round(cover * worth, 6), tuple(sorted(shared)))
 
 
 def suffix_of(path: str) -> str:
@@ -125,10 +125,10 @@ def suffix_of(path: str) -> str:
     return f".{ending.lower()}" if dot and stem else ""
 
 
-def _each_once(matches: Sequence[Match]) -> list[Match]:
+def _each_once(matches: Sequence[PatternMatch]) -> list[PatternMatch]:
     """Of patterns that two repositories have in common, the first."""
     seen: set[tuple[str, str]] = set()
-    kept: list[Match] = []
+    kept: list[PatternMatch] = []
     for match in matches:
         document = match.pattern.document
         key = (document.id, document.content.original_query)

@@ -1,4 +1,4 @@
-"""The store: one SQLite file per workspace, behind one class. All SQL of the product lives in this package."""
+"""The store: one SQLite file per workspace, behind one class. SQL of memory files lives in this package."""
 
 from aurora_memory.store.chunk_writer import Written
 from aurora_memory.store.deliverable_log import FoldedDeliverable, LoggedEvent

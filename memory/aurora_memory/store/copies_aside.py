@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from aurora_memory.store.page_reader import Pages, Place
+from aurora_memory.store.page_reader import ByteRange, Pages
 from aurora_protocol import typed
 from aurora_protocol.secret_mask import RULES, blanked
 from aurora_protocol.strict_modes import open_own, read_own
@@ -111,7 +111,7 @@ def _blank_spilled(path: Path) -> bool:
     return changed
 
 
-def _blank_together(files: list[BinaryIO], places: list[Place]) -> bool:
+def _blank_together(files: list[BinaryIO], places: list[ByteRange]) -> bool:
     parts = []
     for place in places:
         files[place.in_log].seek(place.at)

@@ -12,6 +12,7 @@ import itertools
 import os
 import shutil
 import sqlite3
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -294,7 +295,7 @@ async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
             f"{path} must be copied before it is upgraded, which takes {size >> 20} MiB and only {free >> 20} MiB are "
             "free; free some disk space"
         )
-    await asyncio.to_thread(_forget_unfinished, target)
+    await asyncio.to_thread(_forget_unfinished, path)
     try:
         unfinished.touch(mode=0o600)
         async with aiosqlite.connect(unfinished) as copy:
@@ -310,12 +311,28 @@ async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
     return target
 
 
-def _forget_unfinished(target: Path) -> None:
-    """Remove what copies left that were killed an hour ago or more, with SQLite's journals; a young one may go on."""
-    for part in target.parent.glob(f"{glob.escape(target.name)}.*-*"):
+def _forget_unfinished(path: Path) -> None:
+    """Remove what copies left that were killed, of whichever version, with SQLite's journals; one of a process that
+    lives may go on, for an hour.
+    """
+    for part in path.parent.glob(f"{glob.escape(path.name)}.v*.bak.*-*"):
         with suppress(OSError):
-            if time.time() - part.stat().st_mtime > _ABANDONED:
+            number = part.name.rpartition(".bak.")[2].partition("-")[0]
+            if not _lives(number) or time.time() - part.stat().st_mtime > _ABANDONED:
                 part.unlink()
+
+
+def _lives(process: str) -> bool:
+    """Whether a process of that number may be there. On Windows, where asking would end it, all may."""
+    if sys.platform == "win32" or not process.isdigit():
+        return True
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def _version_of_backup(path: Path) -> int:

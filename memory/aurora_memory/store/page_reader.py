@@ -27,12 +27,12 @@ _MOST_PAYLOAD = 256 << 20
 _INTS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 
 
-class Text(bytes):
+class RawText(bytes):
     """Bytes of a text column; they may be no UTF-8."""
 
 
 Raw = int | float | bytes | None
-"""Value as the file has it: texts are `Text`, blobs other bytes."""
+"""Value as the file has it: texts are `RawText`, blobs other bytes."""
 
 
 class Cell(Struct, frozen=True):
@@ -46,7 +46,7 @@ class Cell(Struct, frozen=True):
     head: bytes = b""
 
 
-class Place(Struct, frozen=True):
+class ByteRange(Struct, frozen=True):
     """Bytes of a file, or of its write-ahead log: where they begin, and how many."""
 
     in_log: bool
@@ -172,7 +172,7 @@ class Pages:
             if payload is not None:
                 yield Cell(rowid, payload, page[first : first + 24])
 
-    def spilled(self) -> Iterator[list[Place]]:
+    def spilled(self) -> Iterator[list[ByteRange]]:
         """What lies on more than one page, each as its places in order: payloads, and pages that nobody leads to."""
         seen: set[int] = set()
         others = []
@@ -195,7 +195,7 @@ class Pages:
             if number not in seen:
                 yield self._chain(number, seen)
 
-    def _chain(self, number: int, seen: set[int]) -> list[Place]:
+    def _chain(self, number: int, seen: set[int]) -> list[ByteRange]:
         """Pages of which each names the next, up to one that was `seen` before: it ends the chain."""
         found = []
         known = False
@@ -207,10 +207,10 @@ class Pages:
             number = int.from_bytes(page[:4], "big")
         return found
 
-    def _place(self, number: int, at: int, length: int) -> Place:
+    def _place(self, number: int, at: int, length: int) -> ByteRange:
         frame = self._frames.get(number)
         start = (number - 1) * self.size if frame is None else frame
-        return Place(frame is not None, start + at, max(length, 0))
+        return ByteRange(frame is not None, start + at, max(length, 0))
 
     def _local(self, length: int, table: bool) -> int:
         """How many bytes of a payload its own page has."""
@@ -356,7 +356,7 @@ def record(payload: bytes) -> list[Raw] | None:
         if serial >= 12:
             width = (serial - 12) // 2
             piece = payload[body : body + width]
-            values.append(Text(piece) if serial & 1 else piece)
+            values.append(RawText(piece) if serial & 1 else piece)
         elif serial in _INTS:
             width = _INTS[serial]
             piece = payload[body : body + width]

@@ -13,7 +13,7 @@ from aurora_memory.store.implementation_reader import implementers
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.rows import decode_imports
 from aurora_memory.store.statements import as_list
-from aurora_memory.views import Arc, ChunkView, Edge, ReferenceTarget, Usage
+from aurora_memory.views import Arc, ChunkView, Edge, ReferenceTarget, UsageCounts
 
 _COUNTED = 100_000
 
@@ -58,7 +58,7 @@ def edges(reader: Reader, chunk_id: int, limit: int = 50) -> list[Edge]:
     return found + [Edge("inherits", False, 1.0 if more[each.id].is_sure else LIKELY, each) for each in views]
 
 
-def usages(reader: Reader, ids: Sequence[int]) -> dict[int, Usage]:
+def usages(reader: Reader, ids: Sequence[int]) -> dict[int, UsageCounts]:
     """How often each of those chunks is called and inherited from, or implemented: the one count that every client
     tells.
     """
@@ -72,11 +72,11 @@ def usages(reader: Reader, ids: Sequence[int]) -> dict[int, Usage]:
            GROUP BY to_id""",
         (as_list(ids), SURE),
     )
-    found = {to_id: Usage(*counts) for to_id, *counts in rows}
+    found = {to_id: UsageCounts(*counts) for to_id, *counts in rows}
     for each in implementers(reader, ids):
         heirs = [is_sure for _, is_sure in related(reader, [each], "inherits", _COUNTED)]
         sure = sum(heirs)
-        found[each] = replace(found.get(each, Usage()), subclasses=sure, likely_subclasses=len(heirs) - sure)
+        found[each] = replace(found.get(each, UsageCounts()), subclasses=sure, likely_subclasses=len(heirs) - sure)
     return found
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from aurora_memory import StoreError
-from aurora_memory.store.page_reader import TABLE_LEAF, Cell, Pages, Raw, Text, record, varint
+from aurora_memory.store.page_reader import TABLE_LEAF, Cell, Pages, Raw, RawText, record, varint
 from aurora_memory.store.row_sums import SCHEME, row_sum
 from aurora_memory.store.tables import CHUNKS, TABLES, Table, spoken_of
 
@@ -38,7 +38,7 @@ _OF_NOTHING = (
     "DELETE FROM others_patterns WHERE chunk_id NOT IN (SELECT chunk_id FROM documents)",
 )
 """Statements for rows so short that rows of an index look the same: without what they speak of they are none."""
-_TYPES: dict[str, type] = {"INTEGER": int, "REAL": float, "TEXT": Text, "BLOB": bytes}
+_TYPES: dict[str, type] = {"INTEGER": int, "REAL": float, "TEXT": RawText, "BLOB": bytes}
 
 
 class Salvaged(Struct, frozen=True):
@@ -174,7 +174,7 @@ class _Shape:
                 values[at] = value = float(value)
             if not self._required[at] and value is None:
                 continue
-            if not isinstance(value, _TYPES[kind]) or (kind == "BLOB" and isinstance(value, Text)):
+            if not isinstance(value, _TYPES[kind]) or (kind == "BLOB" and isinstance(value, RawText)):
                 return None
         return values
 
@@ -187,7 +187,7 @@ class _Shape:
         marks = ", ".join("?" * len(self.names))
         statement = f"INSERT OR IGNORE INTO {self.table.name} ({', '.join(self.names)}) VALUES ({marks})"
         for row in rows:
-            told = [value.decode("utf-8", "replace") if isinstance(value, Text) else value for value in row]
+            told = [value.decode("utf-8", "replace") if isinstance(value, RawText) else value for value in row]
             if self.table.intact is None or self.table.intact(dict(zip(self.names, told, strict=True))):
                 new.execute(statement, told)
 
@@ -235,7 +235,7 @@ class _Reading:
         for cell in self.pages.tree(root, set()).cells:
             values = record(cell.payload) or []
             match values:
-                case [Text() as path, Text() as name, int() as ordinal, int() as number]:
+                case [RawText() as path, RawText() as name, int() as ordinal, int() as number]:
                     yield path, name, ordinal, number
 
     def _read_sums(self) -> bool:

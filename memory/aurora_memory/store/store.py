@@ -238,7 +238,10 @@ class Store(Maintained):
             await _remember(db, key, value)
 
     async def record_accesses(self, chunk_ids: Iterable[int], kind: str, at: float) -> None:
-        """Append to the access history. Recall never calls this: only a finished SOAR run learns (AURORA §9.9)."""
+        """Append uses of what was recalled (opened, read, edited) to the access history.
+
+        Recall itself writes none (ruling 18).
+        """
         async with self._transaction(durable=True) as db:
             await db.executemany(
                 "INSERT INTO accesses (chunk_id, at, kind) VALUES (?, ?, ?)",

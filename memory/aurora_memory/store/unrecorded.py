@@ -94,9 +94,16 @@ def lines_of(rows: Sequence[tuple[int, str, float, str]]) -> tuple[list[Unrecord
         except (KeyError, ValueError, TypeError, RecursionError) as error:
             problems.append(f"{type_[:40]}: {error}")
             continue
-        learned = getattr(line, "at", None) or getattr(line, "last_at", None) or at
-        lines.append(UnrecordedLine(number, min(learned, at), line))
+        lines.append(UnrecordedLine(number, min(_learned(line) or at, at), line))
     return lines, problems
+
+
+def _learned(line: ExportLine) -> float | None:
+    """When a line was learned. An event is learned when it is told, however long ago it was: what was forgotten in
+    between is not it.
+    """
+    names = ("received_at", "at", "last_at")
+    return next((at for name in names if (at := getattr(line, name, None))), None)
 
 
 async def forget(db: aiosqlite.Connection, numbers: Sequence[int]) -> None:

@@ -16,7 +16,7 @@ from aurora_deliverables.choices import PHASES, Phase
 from aurora_deliverables.detection import openspec
 from aurora_deliverables.detection.change_title import type_of_name
 from aurora_deliverables.detection.observation import TICK
-from aurora_deliverables.detection.recorded_state import RecordedState, heard
+from aurora_deliverables.detection.recorded_state import RecordedState, state_after
 from aurora_deliverables.events import (
     Ended,
     Event,
@@ -321,7 +321,7 @@ def events_of(
     again = str(known.times_reopened or "")
     if told.ended and told.ended_at is not None and reopened is not None and told.ended_at < reopened.at:
         events.append(_event(change_id, reopened, Revived(), "taken back out of the archive", again))
-        told = heard(told, events[-1])
+        told = state_after(told, events[-1])
     if told.archived and told.ended_at is not None and end is not None and begun.at <= end.at < told.ended_at:
         events.append(_event(change_id, end, PhaseStarted("archive"), "archived"))
         events.append(_event(change_id, end, Ended("completed", reason="archived"), "archived before that", again))

@@ -44,7 +44,7 @@ def change_of(path: str) -> str:
     return folder.replace("/", "-") if stem.lower() in ("spec", "specification") and folder else stem
 
 
-def sighting(file: SeenFile) -> Observation | None:
+def observation(file: SeenFile) -> Observation | None:
     """What a document shows; None where it has no checklist."""
     read = outline(file.text)
     boxes = read.boxes

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aurora_deliverables.choices import PHASES, FailureType, Phase
-from aurora_deliverables.detection.recorded_state import PLANNING, RecordedState, heard, kind_of
+from aurora_deliverables.detection.recorded_state import PLANNING, RecordedState, kind_of, state_after
 from aurora_deliverables.detection.spec_criteria import SpecCriteria
 from aurora_deliverables.events import (
     Conformed,
@@ -102,11 +102,11 @@ def news(seen: Observation, told: RecordedState, now: float) -> list[Event]:
         now = max(now, told.told_at + TICK)  # what goes on goes on after its end
         back = now if seen.returned_at is None else max(min(seen.returned_at, now), told.told_at + TICK)
         events.append(_event(seen, told, back, Revived(), f"{seen.spec_evidence or seen.change_id} is there again"))
-        told = heard(told, events[0])
+        told = state_after(told, events[0])
     for at, what, evidence in _differences(seen, told, now):
         event = _event(seen, told, at, what, evidence)
         events.append(event)
-        told = heard(told, event)
+        told = state_after(told, event)
     return events
 
 

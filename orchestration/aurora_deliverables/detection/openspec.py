@@ -85,7 +85,7 @@ def see(root: Path, change_id: str) -> SeenChange | None:
     return _read(root, change_id, folder, files.changed_at(root, folder) or 0.0)
 
 
-def sighting(change: SeenChange) -> Observation | None:
+def observation(change: SeenChange) -> Observation | None:
     """What a change's files show; None for a folder without any of them."""
     artefacts: list[Artefact] = []
     phases: tuple[tuple[Phase, SeenFile | None], ...] = (

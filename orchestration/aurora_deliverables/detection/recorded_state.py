@@ -89,15 +89,15 @@ class RecordedState(Struct, frozen=True):
         return self.times.get(kind, 0)
 
 
-def told(change_id: str, events: Iterable[Event]) -> RecordedState:
+def state_of(change_id: str, events: Iterable[Event]) -> RecordedState:
     """What all these events told, in their order."""
     state = RecordedState(change_id)
     for event in events:
-        state = heard(state, event)
+        state = state_after(state, event)
     return state
 
 
-def heard(before: RecordedState, event: Event) -> RecordedState:
+def state_after(before: RecordedState, event: Event) -> RecordedState:
     """What is told once this event is."""
     what = event.what
     if isinstance(what, _ASIDE) and before.started_at is not None and before.started_at <= event.at:

@@ -72,7 +72,7 @@ def see(root: Path, feature_id: str) -> SeenFeature | None:
     return SeenFeature(feature_id, folder, {name: file for name, file in seen.items() if file is not None})
 
 
-def sighting(feature: SeenFeature) -> Observation:
+def observation(feature: SeenFeature) -> Observation:
     """What a feature's files show. Its requirements are the distinct `FR-001` … of `spec.md`."""
     spec = feature.files["spec.md"]
     read = outline(spec.text)

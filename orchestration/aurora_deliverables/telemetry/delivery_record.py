@@ -28,7 +28,7 @@ MAX_SERIES = 2000
 """Series that are counted; what has further labels is counted without any."""
 
 
-class Series(Struct):
+class InstrumentSeries(Struct):
     """What one instrument has counted under some labels. `buckets` are a histogram's, else empty."""
 
     labels: dict[str, str]
@@ -43,7 +43,7 @@ class Totals(Struct):
     """What instruments have counted since a moment (Unix seconds), by their names."""
 
     since: float
-    series: dict[str, list[Series]] = field(default_factory=dict)
+    series: dict[str, list[InstrumentSeries]] = field(default_factory=dict)
 
     def add(self, measured: Iterable[Measurement]) -> None:
         """Count some measurements."""
@@ -56,7 +56,7 @@ class Totals(Struct):
                 labels = {}
                 found = next((one for one in known if not one.labels), None)
             if found is None:
-                found = Series(labels, least=each.value, most=each.value)
+                found = InstrumentSeries(labels, least=each.value, most=each.value)
                 known.append(found)
             found.value += each.value
             found.count += 1

@@ -35,7 +35,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExport
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from aurora_deliverables.telemetry.answers import Answers
-from aurora_deliverables.telemetry.delivery_record import DeliveryRecord, Series, Totals
+from aurora_deliverables.telemetry.delivery_record import DeliveryRecord, InstrumentSeries, Totals
 from aurora_deliverables.telemetry.export_settings import Choice, Exporter
 from aurora_deliverables.telemetry.instruments import INSTRUMENTS, Instrument, Measurement
 from aurora_deliverables.telemetry.names import SCHEMA_URL, SCOPE
@@ -93,7 +93,7 @@ class MetricOut:
         self.stream = f"{number} {exporter.name} {'delta' if exporter.delta else 'cumulative'}"
 
 
-class Attempt:
+class ExportAttempt:
     """How it went to send something: `why` it failed, None where it did not, and what a collector rejected of it."""
 
     def __init__(self, why: str | None = None, rejected: int = 0, not_before: float = 0.0) -> None:
@@ -157,7 +157,7 @@ class Providers:
                 self.outs.append(MetricOut(exporter, len(self.outs)))
         return fetched
 
-    def send_tree(self, key: str, tree: Callable[[], Span], workspace: str, change_id: str) -> Attempt:
+    def send_tree(self, key: str, tree: Callable[[], Span], workspace: str, change_id: str) -> ExportAttempt:
         """Send a deliverable's tree; of one that was tried before only what was not delivered. Blocks."""
         left = self._left.pop(key, None)
         for watched in self._watched:
@@ -187,7 +187,7 @@ class Providers:
             elif instrument is not None:
                 instrument.record(each.value, each.labels)
 
-    def send_totals(self, record: DeliveryRecord, *, again: bool = False) -> Attempt:
+    def send_totals(self, record: DeliveryRecord, *, again: bool = False) -> ExportAttempt:
         """Send what every way out is to be told now; `again` leaves out those told only what is new. Blocks."""
         failed: list[Answers] = []
         rejected = 0
@@ -243,16 +243,20 @@ class Providers:
         return PrometheusMetricReader(registry=registry)
 
 
-def _attempt(failed: Sequence[Answers], is_failure: bool, partly: Sequence[WatchedSpans]) -> Attempt:
+def _attempt(failed: Sequence[Answers], is_failure: bool, partly: Sequence[WatchedSpans]) -> ExportAttempt:
     rejected = sum(each.rejected for each in partly)
     if not is_failure:
-        return Attempt(rejected=rejected)
+        return ExportAttempt(rejected=rejected)
     why = next((each.why for each in failed if each.why is not None), _UNKNOWN)
-    return Attempt(why, rejected, max((each.not_before for each in failed), default=0.0))
+    return ExportAttempt(why, rejected, max((each.not_before for each in failed), default=0.0))
 
 
 def _metric(
-    instrument: Instrument, series: Sequence[Series], start: int, end: int, temporality: AggregationTemporality
+    instrument: Instrument,
+    series: Sequence[InstrumentSeries],
+    start: int,
+    end: int,
+    temporality: AggregationTemporality,
 ) -> Metric:
     if instrument.kind == "counter":
         # Counts are whole: as such they are read without rounding.

@@ -24,7 +24,7 @@ from aurora_deliverables.telemetry.repository import Repository
 from aurora_deliverables.telemetry.span_tree import tree_of
 
 if TYPE_CHECKING:
-    from aurora_deliverables.telemetry.providers import Attempt, Providers
+    from aurora_deliverables.telemetry.providers import ExportAttempt, Providers
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class Sender:
         self._now = now
         self._record = DeliveryRecord(record, now())
         self._wanted = _wanted(choice.exporters)
-        self._interval = _interval(environ)
+        self._interval = interval_of(environ)
         self._told_at = time.monotonic()
         self._waiting: queue.SimpleQueue[Leaving | Sequence[Measurement] | None] = queue.SimpleQueue()
         self._failed: list[Leaving] = []
@@ -271,7 +271,7 @@ class Sender:
         if attempt.why is None:
             self._record.mark(leaving.keys, signal)
 
-    def _took_note(self, signal: Signal, attempt: Attempt) -> None:
+    def _took_note(self, signal: Signal, attempt: ExportAttempt) -> None:
         self._not_before.pop(signal, None)
         if attempt.not_before:
             self._not_before[signal] = attempt.not_before
@@ -287,7 +287,8 @@ def _wanted(exporters: Sequence[Exporter]) -> tuple[Signal, ...]:
     return tuple(each for each in signals if each in sent)
 
 
-def _interval(environ: Mapping[str, str]) -> float:
+def interval_of(environ: Mapping[str, str]) -> float:
+    """Seconds from one telling of the totals to the next; what is no time above 0 says nothing."""
     said = environ.get(INTERVAL, "").strip()
     milliseconds = int(said) if said.isdecimal() and len(said) < 12 and int(said) > 0 else INTERVAL_MS
     return milliseconds / 1000

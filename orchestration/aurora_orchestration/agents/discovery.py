@@ -17,7 +17,7 @@ from msgspec import Struct
 from aurora_orchestration.agents.formats.markdown import read_agent, read_folder
 from aurora_orchestration.agents.formats.mcp_servers import read_servers
 from aurora_orchestration.agents.formats.registry_file import read_registry
-from aurora_orchestration.agents.sources import MAX_AGENTS, MAX_NOTICES, AgentSource, FoundAgents, Seen, look
+from aurora_orchestration.agents.sources import MAX_AGENTS, MAX_NOTICES, AgentSource, FoundAgents, PathState, look
 from aurora_orchestration.settings import AgentSettings
 from aurora_orchestration.types import Agent
 
@@ -38,7 +38,7 @@ class Discovered(Struct, frozen=True):
     agents: tuple[Agent, ...] = ()
     ignored: tuple[Agent, ...] = ()
     notices: tuple[str, ...] = ()
-    seen: tuple[Seen, ...] = ()
+    seen: tuple[PathState, ...] = ()
     first: str | None = None
 
 
@@ -50,7 +50,7 @@ def discover(places: Places, settings: AgentSettings, *, trusted: bool, more: It
     agents: dict[str, Agent] = {}
     ignored: dict[str, Agent] = {}
     notices: list[str] = []
-    seen: list[Seen] = []
+    seen: list[PathState] = []
     first: str | None = None
     for source, found in _everywhere(places, settings, trusted, more):
         seen += found.seen

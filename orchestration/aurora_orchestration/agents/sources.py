@@ -33,7 +33,7 @@ class AgentSource(Struct, frozen=True):
     trusted: bool
 
 
-class Seen(Struct, frozen=True):
+class PathState(Struct, frozen=True):
     """How a path looked when agents were looked for: nanoseconds and bytes; both 0 where there was nothing."""
 
     path: str
@@ -46,16 +46,16 @@ class FoundAgents(Struct, frozen=True):
 
     agents: tuple[Agent, ...] = ()
     notices: tuple[str, ...] = ()
-    seen: tuple[Seen, ...] = ()
+    seen: tuple[PathState, ...] = ()
 
 
-def look(path: Path) -> Seen:
+def look(path: Path) -> PathState:
     """How `path` looks now."""
     try:
         status = path.stat()
     except (OSError, ValueError):
-        return Seen(os.fspath(path))
-    return Seen(os.fspath(path), status.st_mtime_ns, status.st_size)
+        return PathState(os.fspath(path))
+    return PathState(os.fspath(path), status.st_mtime_ns, status.st_size)
 
 
 def read_text(source: AgentSource, limit: int = MAX_FILE_BYTES) -> tuple[str, str]:

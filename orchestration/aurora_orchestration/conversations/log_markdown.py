@@ -1,6 +1,6 @@
 """A run as Markdown, piece by piece, in the form AURORA §9.7 gives: header, phases with JSON blocks, execution summary.
 
-Pure. `HEAD`, `SUMMARY` and the lines of both are what `reading` looks for.
+Pure. `HEAD`, `SUMMARY` and the lines of both are what `log_reader` looks for.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ def included(phase: str, settings: ConversationSettings) -> bool:
 
 
 def fenced(document: Any, settings: ConversationSettings) -> str:
-    """A JSON block. No line of it can begin with a backtick: strings hold no line breaks (`cleaning`)."""
+    """A JSON block. No line of it can begin with a backtick: strings hold no line breaks (`log_sanitizer`)."""
     return f"```json\n{json_text(document, interactions=settings.include_user_interactions)}\n```\n"
 
 

@@ -52,7 +52,7 @@ class JournalEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Journal:
-    """The journal of one run, held by one process at a time. Writing is done in threads: see `metering`."""
+    """The journal of one run, held by one process at a time. Writing is done in threads: see `metered_model`."""
 
     def __init__(self, folder: Path, run: str, about: Mapping[str, Any] | None = None) -> None:
         """Begin a run's journal, or go on with it. Raises `LlmError` when another process holds it or it can't be."""

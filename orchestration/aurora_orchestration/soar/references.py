@@ -15,7 +15,15 @@ from msgspec import Struct
 
 from aurora_indexer.files.scan import known_by_name
 from aurora_orchestration.soar.said_names import Name, found_names, lost_part, stands, telling_parts
-from aurora_orchestration.soar.said_places import MAX_MEANT, Place, bare_files, body_at, found_places, lines_of, shown
+from aurora_orchestration.soar.said_places import (
+    MAX_MEANT,
+    SaidPlace,
+    bare_files,
+    body_at,
+    found_places,
+    lines_of,
+    shown,
+)
 from aurora_orchestration.soar.sentences import bounded, sentences
 from aurora_orchestration.soar.workspace_text import WorkspaceText
 
@@ -81,7 +89,7 @@ _HOLDS = re.compile(
 )
 
 
-class Fault(Struct, frozen=True):
+class ReferenceFault(Struct, frozen=True):
     """A reference that is not so: of which kind, what it says, and what is wrong with it, in words."""
 
     kind: Kind
@@ -93,14 +101,14 @@ class LookedUp(Struct, frozen=True):
     """References of a text: how many were looked up, and those that are not so."""
 
     count: int
-    faults: tuple[Fault, ...]
+    faults: tuple[ReferenceFault, ...]
 
 
 class _Bound(Struct, frozen=True):
     """What a sentence is about: a name, its place, and the lines of the files that place can mean."""
 
     name: Name
-    place: Place
+    place: SaidPlace
     meant: list[list[str]]
 
 
@@ -112,11 +120,11 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
     """
     text = _FENCE.sub(" ", bounded(text))
     count = 0
-    faults: dict[tuple[str, str], Fault] = {}
+    faults: dict[tuple[str, str], ReferenceFault] = {}
     last: _Bound | None = None
 
     def told(kind: Kind, what: str, issue: str) -> None:
-        faults.setdefault((kind, what), Fault(kind, what, issue))
+        faults.setdefault((kind, what), ReferenceFault(kind, what, issue))
 
     said = [(sentence, list(islice(found_places(sentence), MAX_IN_ONE))) for sentence in sentences(text)]
     named = (name for sentence, places in said for name in islice(found_names(sentence, places), MAX_IN_ONE))
@@ -126,7 +134,7 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
     known = "\n".join((known, *wanted[MAX_NAMES:]))  # not looked at, and so not held against anybody
     for sentence, places in said:
         names = list(islice(found_names(sentence, places), MAX_IN_ONE))
-        good: list[tuple[Place, list[tuple[str, list[str]]]]] = []
+        good: list[tuple[SaidPlace, list[tuple[str, list[str]]]]] = []
         for place in places:
             if place.file in outside or (not known_by_name(place.file) and not workspace.files_named(place.file)):
                 continue
@@ -179,7 +187,7 @@ def _in_one(name: Name, files: Sequence[str], workspace: WorkspaceText) -> bool:
 
 
 def _misplaced(
-    sentence: str, names: Sequence[Name], places: Sequence[tuple[Place, list[tuple[str, list[str]]]]]
+    sentence: str, names: Sequence[Name], places: Sequence[tuple[SaidPlace, list[tuple[str, list[str]]]]]
 ) -> Iterator[tuple[Kind, str, str]]:
     """Names that do not stand at the place beside them, and names that the code there does not have."""
     for place, files in places:
@@ -200,7 +208,7 @@ def _misplaced(
 
 
 def _bound(
-    sentence: str, names: Sequence[Name], places: Sequence[tuple[Place, list[tuple[str, list[str]]]]]
+    sentence: str, names: Sequence[Name], places: Sequence[tuple[SaidPlace, list[tuple[str, list[str]]]]]
 ) -> _Bound | None:
     """What a sentence with one place is about, where its name does stand there."""
     if len(places) != 1:
@@ -238,7 +246,7 @@ def _inside(sentence: str, names: Sequence[Name]) -> Iterator[Name]:
             yield name
 
 
-def _beside(sentence: str, place: Place, names: Sequence[Name], places: Sequence[Place]) -> Name | None:
+def _beside(sentence: str, place: SaidPlace, names: Sequence[Name], places: Sequence[SaidPlace]) -> Name | None:
     """The name that a place is told for: right before it, or right after it where it says what stands there."""
     before = [name for name in names if name.end <= place.begin]
     if before:
@@ -263,7 +271,7 @@ def _beside(sentence: str, place: Place, names: Sequence[Name], places: Sequence
     return None
 
 
-def _other_between(places: Sequence[Place], begin: int, end: int) -> bool:
+def _other_between(places: Sequence[SaidPlace], begin: int, end: int) -> bool:
     return any(begin <= place.begin < end for place in places if place.end != begin and place.begin != end)
 
 

@@ -47,7 +47,7 @@ from aurora_deliverables.events import (
     ToolCalled,
 )
 from aurora_deliverables.evidence import event_id, shown
-from aurora_deliverables.projection import Tracking
+from aurora_deliverables.tracking import Tracking
 from aurora_memory import StoreError
 from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.claims import usable
@@ -87,7 +87,7 @@ class RunDeliverable:
     """The deliverable of one run, called `change`. `resumed` says how often the run was gone on with.
 
     Events are written by a task of its own, what happens within `GATHER_SECONDS` in one go; `close` waits for the last.
-    What a kill takes of them was paid for all the same: `interrupted` tells of it again, by the run's journal.
+    What a kill takes of them was paid for all the same: `interrupted_runs` tells of it again, by the run's journal.
     """
 
     def __init__(self, tracking: Tracking, run: str, session: str, *, change: str, resumed: int = 0) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from aurora_indexer.files.scan import known_by_name
-from aurora_orchestration.soar.said_places import Place
+from aurora_orchestration.soar.said_places import SaidPlace
 from aurora_orchestration.soar.workspace_text import WorkspaceText
 
 _QUOTED = re.compile(r"`([^`\n]{1,200})`")
@@ -62,7 +62,7 @@ class Name(Struct, frozen=True):
     parts: tuple[str, ...]
 
 
-def found_names(sentence: str, places: Sequence[Place]) -> Iterator[Name]:
+def found_names(sentence: str, places: Sequence[SaidPlace]) -> Iterator[Name]:
     """Names that are written as code."""
     taken = [(place.begin, place.end) for place in places]
     for match in _QUOTED.finditer(sentence):

@@ -36,7 +36,7 @@ _AHEAD = ("@", "#", "[", "template", "//", "/*", "*", "--")
 """How lines begin that stand before what they are about."""
 
 
-class Place(Struct, frozen=True):
+class SaidPlace(Struct, frozen=True):
     file: str
     first: int
     last: int
@@ -51,27 +51,27 @@ def places_of(text: str) -> Iterator[tuple[str, int, int, int, int]]:
         yield place.file, place.first, place.last, place.begin, place.end
 
 
-def found_places(text: str) -> Iterator[Place]:
+def found_places(text: str) -> Iterator[SaidPlace]:
     for match in _PLACE.finditer(text):
         for mark in ("", "2", "3"):
             file = match[f"file{mark}"]
             if file is not None and ("." in file or known_by_name(file.rpartition("/")[2])):
                 first = int(match[f"first{mark}"])
                 last = int(match[f"last{mark}"] or first)
-                yield Place(file.removeprefix("./"), first, last, match.start(), match.end())
+                yield SaidPlace(file.removeprefix("./"), first, last, match.start(), match.end())
 
 
-def bare_files(sentence: str, places: Sequence[Place]) -> Iterator[Place]:
+def bare_files(sentence: str, places: Sequence[SaidPlace]) -> Iterator[SaidPlace]:
     """Paths without lines that can only be files, as places of no line."""
     for match in _BARE_PATH.finditer(sentence):
         file = match["file"]
         if any(place.begin <= match.start() < place.end for place in places):
             continue
         if "://" not in sentence[max(0, match.start() - 8) : match.start()] and known_by_name(file.rpartition("/")[2]):
-            yield Place(file.removeprefix("./"), 0, 0, match.start(), match.end())
+            yield SaidPlace(file.removeprefix("./"), 0, 0, match.start(), match.end())
 
 
-def lines_of(place: Place, workspace: WorkspaceText) -> tuple[list[tuple[str, list[str]]], str]:
+def lines_of(place: SaidPlace, workspace: WorkspaceText) -> tuple[list[tuple[str, list[str]]], str]:
     """The files that a place can mean, with their lines, or what is wrong with it."""
     files = workspace.files_named(place.file)
     if not files:
@@ -86,17 +86,17 @@ def lines_of(place: Place, workspace: WorkspaceText) -> tuple[list[tuple[str, li
     return fitting, "" if fitting else f"there is no line {shown(place)} in {place.file}, which has {most}"
 
 
-def shown(place: Place) -> str:
+def shown(place: SaidPlace) -> str:
     return f"{place.first}" if place.first == place.last else f"{place.first}-{place.last}"
 
 
-def body_at(place: Place, lines: Sequence[str]) -> str:
+def body_at(place: SaidPlace, lines: Sequence[str]) -> str:
     """The lines of a place and those near it, and of a single line the block that it begins."""
     block = block_of(lines, place.first - 1) if place.first == place.last else ()
     return "\n".join((_window(place, lines), *block))
 
 
-def _window(place: Place, lines: Sequence[str]) -> str:
+def _window(place: SaidPlace, lines: Sequence[str]) -> str:
     """The lines of a place and those near it; of a single line that begins a block also its first ones."""
     return "\n".join(lines[max(0, place.first - 1 - NEAR) : place.last + NEAR])
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from aurora_deliverables.projection import Tracking
+from aurora_deliverables.tracking import Tracking
 from aurora_memory.documents import CitedSpan
 from aurora_memory.learning import Feedback, FinishedRun, Learned
 from aurora_orchestration.agents.registry import Registry

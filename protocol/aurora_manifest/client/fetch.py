@@ -25,6 +25,7 @@ Source = Literal["site", "revalidated", "cache"]
 
 _JSON = "application/json"
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
+_BEFORE_JSON = b"\xef\xbb\xbf \t\r\n"
 
 
 class Published:
@@ -119,7 +120,7 @@ def _require_manifest(reply: SiteReply) -> None:
     kind = reply.media_type
     if kind != _JSON and not kind.endswith("+json"):
         told = f"is {kind}" if kind else "names no content type"
-        if kind in _PAGES:
+        if kind in _PAGES and not reply.body.lstrip(_BEFORE_JSON).startswith(b"{"):
             raise SiteError(f"{reply.url}: is {kind}: a page, and no manifest{_by_a_router(reply)}")
         raise SiteError(f"{reply.url}: {told}, not {_JSON}; serve the manifest as {_JSON}")
 
@@ -140,9 +141,15 @@ def _advice(reply: SiteReply) -> str:
 
 
 def _by_a_router(reply: SiteReply) -> str:
-    """What to add where a page answers at the well-known place: mostly an application's router, for every path."""
-    well_known = reply.media_type in _PAGES and "/.well-known/" in reply.url
-    return "; the site's application answers there: let its server serve /.well-known/ as files" if well_known else ""
+    """What to add where a page answers at the well-known place: mostly an application's router, for every path.
+
+    Of a page that says *not found* it could be the server's own as well.
+    """
+    if reply.media_type not in _PAGES or "/.well-known/" not in reply.url:
+        return ""
+    if reply.status == 200:
+        return "; the site's application answers there: let its server serve /.well-known/ as files"
+    return "; if it should, the site's application answers there first: let its server serve /.well-known/ as files"
 
 
 def _published(url: str, body: bytes, headers: dict[str, str], source: Source) -> Published:

@@ -21,12 +21,14 @@ from aurora_manifest.json.pointers import from_pointer, to_pointer
 from aurora_manifest.model import Capability, Manifest
 from aurora_manifest.templates import Expression, Template
 from aurora_protocol import CallBlocked, SiteError
+from aurora_protocol.spelling import OF_FEW, closest
 
 if TYPE_CHECKING:
     from httpx2 import URL
 
 METHODS = ("GET", "POST", "PUT", "DELETE")
 LOCATIONS = ("path", "query", "body", "header")
+_ENCODINGS = ("json", "query")
 
 _NOT_BY_ARGUMENT = re.compile(
     r"host|cookie|content-(?:length|type)|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|via"
@@ -65,11 +67,9 @@ def find_capability(manifest: Manifest, name: str) -> Capability:
     capability = manifest.capabilities.get(name)
     if capability is not None:
         return capability
-    from difflib import get_close_matches
-
     names = list(manifest.capabilities)
-    near = get_close_matches(name, names, 1) or names[:10]
-    told = f"it has {', '.join(near)}" if near else "it has none"
+    near = closest(name, names, OF_FEW)
+    told = f"it has {near or ', '.join(names[:10])}" if names else "it has none"
     raise SiteError(f'the manifest has no capability "{name}": {told}')
 
 
@@ -182,8 +182,14 @@ def _require_json(name: str, arguments: dict[str, Any]) -> None:
 
 
 def _encoding(capability: Capability, method: str) -> str:
-    stated = str(capability.encoding.value) if capability.encoding else ""
-    return stated if stated in ("json", "query") else "query" if method in ("GET", "DELETE") else "json"
+    """The stated encoding, else the method's usual one. Raises SiteError for one that nobody here can write."""
+    if capability.encoding is None:
+        return "query" if method in ("GET", "DELETE") else "json"
+    stated = str(capability.encoding.value)
+    if stated not in _ENCODINGS:
+        told = f'its action\'s encoding is "{stated[:40]}"'
+        raise SiteError(f"{capability.name}: {told}; a request can be written in {' or '.join(_ENCODINGS)} only")
+    return stated
 
 
 def _places(capability: Capability, template: Template, values: dict[str, Any], method: str) -> dict[str, str]:

@@ -26,6 +26,8 @@ MAX_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEEP_METHOD = frozenset({307, 308})
 _MAX_DIGITS, _MAX_DATE = 10, 40
+_OF_TIMEOUT = 0.9
+"""Share of the timeout after which what has come of a body counts as all of it."""
 
 
 class RequestPolicy(Struct, frozen=True):
@@ -74,6 +76,11 @@ class SiteReply(Struct, frozen=True):
     def fine(self) -> bool:
         """Whether the site says that it did as asked."""
         return 200 <= self.status < 300
+
+    @property
+    def whole(self) -> bool:
+        """Whether the site did as asked, and all that it answered has come."""
+        return self.fine and not self.cut
 
     @property
     def reason(self) -> str:
@@ -163,7 +170,7 @@ async def _follow(
             _require_known_encoding(content, response)
             target = _target(response)
             if target is None:
-                body, cut = await _body(response, policy)
+                body, cut = await _body(response, policy, started)
                 spent = 1000 * (time.monotonic() - started)
                 return SiteReply(
                     request.url,
@@ -218,12 +225,18 @@ def _target(response: Response) -> URL | None:
         raise SiteError(f"{response.url}: redirects to what is no URL ({place[:100]!r})") from error
 
 
-async def _body(response: Response, policy: RequestPolicy) -> tuple[bytes, str]:
-    """The decoded body, and why it is not whole. httpx2 inflates in pieces of at most 1 MiB, so that a bomb is seen."""
+async def _body(response: Response, policy: RequestPolicy, started: float) -> tuple[bytes, str]:
+    """The decoded body, and why it is not whole. httpx2 inflates in pieces of at most 1 MiB, so that a bomb is seen.
+
+    What may be cut is cut a little before all time is over: what came by then is still to be told.
+    """
+    import httpx2
+
     parts: list[bytes] = []
     size = 0
+    left = max(0.0, _OF_TIMEOUT * policy.timeout - (time.monotonic() - started))
     try:
-        async with asyncio.timeout(None if policy.whole else policy.timeout / 2):
+        async with asyncio.timeout(None if policy.whole else left):
             async for part in response.aiter_bytes():
                 size += len(part)
                 if size > policy.max_bytes:
@@ -235,7 +248,11 @@ async def _body(response: Response, policy: RequestPolicy) -> tuple[bytes, str]:
     except TimeoutError:
         if policy.whole:
             raise
-        return b"".join(parts), "the rest did not come in time"
+        return b"".join(parts), "the rest did not come in time; give a longer --timeout"
+    except (httpx2.ReadError, httpx2.RemoteProtocolError) as error:
+        if policy.whole:
+            raise
+        return b"".join(parts), f"the site broke off ({_said(error)})"
     return b"".join(parts), ""
 
 

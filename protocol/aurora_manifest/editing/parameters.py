@@ -14,7 +14,7 @@ from msgspec import Struct
 from aurora_manifest.json.document import Array, Member, Node, Object, Scalar
 from aurora_manifest.json.pointers import PointerError, from_pointer
 from aurora_manifest.model import Capability, Manifest, Resource, members, obj, value
-from aurora_manifest.templates import Template, Variable, parse_template
+from aurora_manifest.templates import Template, parse_template
 
 ITEMS = "*"
 """The step of an argument's path that stands for any item of an array."""
@@ -133,11 +133,6 @@ def resource_around(manifest: Manifest, offset: int) -> Resource | None:
     """The resource whose member holds `offset`."""
     member = _around(members(manifest.resources_node), offset)
     return next((each for each in manifest.resources if each.member is member), None) if member else None
-
-
-def variable_at(template: Template, offset: int) -> Variable | None:
-    """The variable at an offset within a template; its end counts."""
-    return next((each for each in template.variables if each.start <= offset <= each.end), None)
 
 
 def _around(candidates: Sequence[Member], offset: int) -> Member | None:

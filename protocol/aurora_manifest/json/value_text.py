@@ -1,17 +1,14 @@
-"""Value text: how findings speak of values: short, printable, and with a guess at what was meant."""
+"""Value text: how findings speak of values: short and printable."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
 from typing import Any
 
 _SHOWN = 40
-_GUESSABLE = 64
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
 _HALF = re.compile("[\ud800-\udfff]")
-_NOT_WORD = re.compile(r"[\W_]+")
 
 _TYPES = {"object": "an object", "array": "an array", "string": "a string", "number": "a number"}
 _TYPES |= {"integer": "a whole number", "boolean": "true or false", "null": "null"}
@@ -65,16 +62,3 @@ def alternatives(choices: Sequence[str]) -> str:
 def with_article(noun: str) -> str:
     """`a method`, `an encoding`."""
     return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
-
-
-def closest(name: str, known: Iterable[str], at_least: float = 0.75) -> str | None:
-    """The known name that `name` seems to stand for: the same but for case and punctuation, or spelt much alike."""
-    if not name or len(name) > _GUESSABLE:
-        return None
-    candidates = [each for each in known if len(each) <= _GUESSABLE]
-    bare = _NOT_WORD.sub("", name).lower()
-    for candidate in candidates:
-        if bare and bare == _NOT_WORD.sub("", candidate).lower():
-            return candidate
-    matches = get_close_matches(name, candidates, n=1, cutoff=at_least)
-    return matches[0] if matches else None

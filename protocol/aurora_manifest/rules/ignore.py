@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from aurora_manifest.edits import writing
 from aurora_manifest.findings import Finding
 from aurora_manifest.json.document import Array, JsonDocument, Node, Object
-from aurora_manifest.json.value_text import closest, described, quoted
+from aurora_manifest.json.value_text import described, quoted
 from aurora_manifest.rules.places import IGNORE
 from aurora_manifest.rules.registry import RULES, Path, RuleMatch, at, manifest_rule
 from aurora_manifest.rules.subject import Subject
+from aurora_protocol.spelling import closest
 
 _MEMBER = re.compile(rf'"{IGNORE}"')
 _MOST = 1_000

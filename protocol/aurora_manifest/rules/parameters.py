@@ -8,7 +8,7 @@ from typing import Any
 from aurora_manifest.edits import removing_item, writing
 from aurora_manifest.json.document import Array, JsonDocument, Node, Object, Scalar
 from aurora_manifest.json.literals import number_text
-from aurora_manifest.json.value_text import alternatives, closest, described, excerpt, quoted, type_in_words
+from aurora_manifest.json.value_text import alternatives, described, excerpt, quoted, type_in_words
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, string, value, within
 from aurora_manifest.rules.keywords import FOR_TYPES, KEYWORDS, NEWEST, TYPES, dialect_of, fits_dialect, has_keyword
@@ -16,6 +16,7 @@ from aurora_manifest.rules.patterns import bad_pattern
 from aurora_manifest.rules.places import GUESSES, IGNORE
 from aurora_manifest.rules.registry import RuleMatch, at, at_name, capability_rule
 from aurora_manifest.subschemas import NAMED
+from aurora_protocol.spelling import closest
 
 _OTHER_WORDS = {"int": "integer", "long": "integer", "float": "number", "double": "number", "decimal": "number"}
 _OTHER_WORDS |= {"str": "string", "text": "string", "date": "string", "datetime": "string", "uuid": "string"}

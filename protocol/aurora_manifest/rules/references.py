@@ -9,12 +9,13 @@ from functools import lru_cache
 from aurora_manifest.edits import renaming, writing
 from aurora_manifest.findings import Fix
 from aurora_manifest.json.document import JsonDocument, Object
-from aurora_manifest.json.value_text import alternatives, closest, quoted
+from aurora_manifest.json.value_text import alternatives, quoted
 from aurora_manifest.model import Capability, Operation, Resource
 from aurora_manifest.rules.registry import RuleMatch, at, at_name, manifest_rule, resource_rule
 from aurora_manifest.rules.subject import Subject
 from aurora_manifest.rules.templates import COLON_STEP
 from aurora_manifest.templates import Template, parse_template
+from aurora_protocol.spelling import closest
 
 METHODS = ("GET", "POST", "PUT", "DELETE")
 

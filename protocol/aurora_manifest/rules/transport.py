@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from aurora_manifest.edits import adding_member, renaming, writing
 from aurora_manifest.json.document import JsonDocument, Scalar
-from aurora_manifest.json.value_text import alternatives, closest, described, quoted
+from aurora_manifest.json.value_text import alternatives, described, quoted
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, members
 from aurora_manifest.rules.places import GUESSES, IGNORE, mistaken
 from aurora_manifest.rules.registry import RuleMatch, at, at_name, capability_rule
 from aurora_manifest.rules.templates import COLON_STEP
 from aurora_manifest.templates import placed
+from aurora_protocol.spelling import OF_FEW, closest
 
 LOCATIONS = ("path", "query", "header", "body")
 BODILESS = ("GET", "DELETE")
@@ -80,7 +81,7 @@ def location_unknown(capability: Capability, document: JsonDocument) -> Iterator
         if node.value in LOCATIONS or member.name == IGNORE or node.start == node.end:
             continue
         text = node.value if isinstance(node.value, str) else ""
-        meant = _OTHER_WORDS.get(text.lower()) or closest(text, LOCATIONS, 0.6)
+        meant = _OTHER_WORDS.get(text.lower()) or closest(text, LOCATIONS, OF_FEW)
         shown = quoted(text) if isinstance(node.value, str) else described(node.value)
         message = f"{shown} is not a location: use {alternatives(LOCATIONS)}"
         path = (*capability.path, "action", "parameterLocation", member.name)

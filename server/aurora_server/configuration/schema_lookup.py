@@ -5,18 +5,17 @@ Asked only when something is wrong or somebody wants to know: reading configurat
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
 
 import aurora_schemas
+from aurora_protocol import spelling
 from aurora_schemas.retired_settings import RETIRED
 
 NAME = "configuration"
 MAX_UNKNOWN = 50
-_CLOSE = 0.6
 
 
 class Unknown(Struct, frozen=True):
@@ -132,7 +131,7 @@ def _free(place: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _closest(name: str, place: dict[str, Any], path: str) -> str | None:
-    (found,) = difflib.get_close_matches(name, place.get("properties", {}), 1, _CLOSE) or [None]
+    found = spelling.closest(name, place.get("properties", {}), spelling.OF_FEW)
     return _joined(path, found) if found else None
 
 

@@ -44,7 +44,7 @@ def given_in(document: ConfigFile, name: str) -> dict[str, Any]:
 
 
 def laid_over(name: str, lower: dict[str, Any], upper: dict[str, Any]) -> dict[str, Any]:
-    """One section over another: member by member, models as `choosing` says."""
+    """One section over another: member by member, models as `model_selection` says."""
     return models_laid_over(lower, upper) if name == "llm" else merged(lower, upper)
 
 

@@ -1,5 +1,6 @@
-"""One connection, one session: bytes in, frames, messages, replies out; and the end of it, however it comes.
+"""Connection of one client: bytes in, frames, messages, replies out; backpressure; and its end, however it comes.
 
+No more is read of a client that does not take what was sent to it (`HIGH_WATER`); one that never does is disconnected.
 Whatever a client does — garbage, half a frame, `exit`, never reading — ends its own session at most.
 """
 
@@ -119,7 +120,7 @@ class ByteSource(Protocol):
         """At most `n` bytes, at least one; none at the end."""
 
 
-class Session:
+class ClientConnection:
     """Serves one connection until it ends. `number` tells sessions apart in the log."""
 
     def __init__(self, source: ByteSource, writer: asyncio.StreamWriter, core: Core, number: int) -> None:

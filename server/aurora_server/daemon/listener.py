@@ -21,7 +21,7 @@ from aurora_server.session.core import Core
 from aurora_server.session.refusals import NO_THREAD
 
 if TYPE_CHECKING:
-    from aurora_server.daemon.connection import Session
+    from aurora_server.daemon.connection import ClientConnection
 
 logger = logging.getLogger(__name__)
 
@@ -44,9 +44,9 @@ class Listener:
         self._endpoint = endpoint
         self._core = core
         self._numbers = itertools.count(1)
-        self._sessions: dict[asyncio.Task[None], Session] = {}
+        self._connections: dict[asyncio.Task[None], ClientConnection] = {}
         self._server: asyncio.Server | None = None
-        self._session_class: asyncio.Task[type[Session]] | None = None
+        self._connection_class: asyncio.Task[type[ClientConnection]] | None = None
         self._ranking: asyncio.Task[None] | None = None
         self._last_left = time.monotonic()
 
@@ -65,7 +65,7 @@ class Listener:
         else:
             self._server = await asyncio.start_unix_server(self._connected, sock=listener, backlog=1)
         listener.listen(BACKLOG)
-        self._session_class = asyncio.create_task(_sessions_loaded(), name="load sessions")
+        self._connection_class = asyncio.create_task(_sessions_loaded(), name="load sessions")
         self._ranking = asyncio.create_task(self._load_ranking(), name="load ranking")
 
     async def _load_ranking(self) -> None:
@@ -73,8 +73,8 @@ class Listener:
 
         Of a library whose import broke off a half stays, and no second try gets the rest: only a new process does.
         """
-        if self._session_class is not None:
-            await asyncio.wait({self._session_class})
+        if self._connection_class is not None:
+            await asyncio.wait({self._connection_class})
         try:
             await asyncio.to_thread(importlib.import_module, "numpy")
         except ModuleNotFoundError:
@@ -89,9 +89,9 @@ class Listener:
         """Accept nobody any more, and end the sessions; those that take longer than `within` seconds are cut off."""
         if self._server is not None:
             self._server.close()
-        for session in self._sessions.values():
-            session.end(reason)
-        tasks = list(self._sessions)
+        for connection in self._connections.values():
+            connection.end(reason)
+        tasks = list(self._connections)
         if tasks:
             _, stuck = await asyncio.wait(tasks, timeout=within)
             for task in stuck:
@@ -104,16 +104,16 @@ class Listener:
             if not await self._welcome(reader, writer, number):
                 writer.close()
                 return
-            assert self._session_class is not None, "start() loads it before the first connection"
-            session_class = await asyncio.shield(self._session_class)
-            session = session_class(reader, writer, self._core, number)
+            assert self._connection_class is not None, "start() loads it before the first connection"
+            connection_class = await asyncio.shield(self._connection_class)
+            connection = connection_class(reader, writer, self._core, number)
             task = asyncio.current_task()
             assert task is not None, "asyncio runs connection handlers as tasks"
-            self._sessions[task] = session
+            self._connections[task] = connection
             try:
-                await session.run()
+                await connection.run()
             finally:
-                del self._sessions[task]
+                del self._connections[task]
         except Exception:
             logger.warning("a session ended with an error", extra={"session": number}, exc_info=True)
             writer.close()  # or who asks would wait for an answer
@@ -161,7 +161,7 @@ async def _knows_token(reader: asyncio.StreamReader, token: str) -> bool:
     return hmac.compare_digest(line.strip(), token.encode("ascii"))
 
 
-async def _sessions_loaded() -> type[Session]:
+async def _sessions_loaded() -> type[ClientConnection]:
     """What sessions are; imported here, with everybody waiting, where no thread is to be had for it."""
     try:
         return await asyncio.to_thread(_load_sessions)
@@ -169,14 +169,14 @@ async def _sessions_loaded() -> type[Session]:
         return _load_sessions()
 
 
-def _load_sessions() -> type[Session]:
+def _load_sessions() -> type[ClientConnection]:
     """Import what sessions need. Runs in a thread."""
     gc.disable()  # imports make next to nothing that is to be collected
     try:
         from aurora_server.session import lean_lsprotocol
 
         lean_lsprotocol.load()
-        from aurora_server.daemon.connection import Session
+        from aurora_server.daemon.connection import ClientConnection
         from aurora_server.session import converter
 
         converter.warm_up()
@@ -186,4 +186,4 @@ def _load_sessions() -> type[Session]:
         gc.enable()
     gc.set_threshold(20_000, 20, 20)  # bulk indexing makes much that lives for a moment and refers to nothing
     sys.setswitchinterval(0.001)  # the loop gets its turn soon while a thread checks a large manifest
-    return Session
+    return ClientConnection

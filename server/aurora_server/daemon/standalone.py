@@ -50,7 +50,7 @@ async def _serve(configured: SettingsSource, address: Address, environ: Mapping[
     from aurora_server.session import lean_lsprotocol  # half a second of imports; --help does without
 
     lean_lsprotocol.load()
-    from aurora_server.daemon.connection import ByteSource, Session
+    from aurora_server.daemon.connection import ByteSource, ClientConnection
 
     loop = asyncio.get_running_loop()
     source: ByteSource
@@ -63,19 +63,19 @@ async def _serve(configured: SettingsSource, address: Address, environ: Mapping[
         lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), replies
     )
     writer = asyncio.StreamWriter(transport, protocol, None, loop)
-    stopped: list[Session] = []
+    stopped: list[ClientConnection] = []
 
     def stop(reason: str) -> None:
-        for session in stopped:
-            session.end(reason)
+        for connection in stopped:
+            connection.end(reason)
 
     core = core_of(configured, WorkspaceOpener(configured, environ), "stdio", address.log, stop)
-    session = Session(source, writer, core, 1)
-    stopped.append(session)
+    connection = ClientConnection(source, writer, core, 1)
+    stopped.append(connection)
     core.connections = 1
     stop_on_signals(stop)
     try:
-        await session.run()
+        await connection.run()
     finally:
         end_for_certain(lambda: None)
         await close_core(core)

@@ -75,6 +75,24 @@ class Door:
         )
         return response
 
+    def manifest(self, request: Request) -> Response:
+        """The manifest, for everybody; with it, to whom may do what now. What a session may is kept by nobody."""
+        token = request.cookies.get(COOKIE)
+        client = request.client.host if request.client else "?"
+        visit = Visit(client, self._site.people.of(token, time.monotonic()), token)
+        headers = {
+            "ETag": self._contract.etag,
+            "Cache-Control": "public, max-age=300" if visit.person is None else "private, no-cache",
+            "Vary": "Cookie",
+            "AURA-State": self._state(request, visit),
+            "Access-Control-Allow-Origin": "*",
+            "Access-Control-Expose-Headers": "AURA-State",
+            "X-Content-Type-Options": "nosniff",
+        }
+        if self._contract.matches(request.headers.get("if-none-match")):
+            return Response(status_code=304, headers=headers)
+        return Response(self._contract.body, headers=headers, media_type="application/json")
+
     async def _call(self, request: Request, capability: Capability | None, visit: Visit) -> Response:
         self._admit(request, visit)
         if capability is None:
@@ -129,15 +147,7 @@ def make_site(origin: str, per_minute: int) -> Starlette:
     door = Door(contract, origin, per_minute)
 
     async def manifest(request: Request) -> Response:
-        headers = {
-            "ETag": contract.etag,
-            "Cache-Control": "public, max-age=300",
-            "Access-Control-Allow-Origin": "*",
-            "X-Content-Type-Options": "nosniff",
-        }
-        if contract.matches(request.headers.get("if-none-match")):
-            return Response(status_code=304, headers=headers)
-        return Response(contract.body, headers=headers, media_type="application/json")
+        return door.manifest(request)
 
     async def front(request: Request) -> Response:
         return PlainTextResponse(f"The AURORA demo site. Its manifest: {origin}/.well-known/aura.json\n")

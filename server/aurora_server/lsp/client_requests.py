@@ -27,7 +27,7 @@ MAX_ANSWER = 20_000
 
 
 class SessionUser:
-    """The user at the other end of a session (`soar.asking_users.AskUser`)."""
+    """The user at the other end of a session (`aurora_orchestration.types.AskUser`)."""
 
     def __init__(self, ls: AuroraServer, token: int | str | None = None) -> None:
         self._ls = ls

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk
-from aurora_memory.views import Usage
+from aurora_memory.views import UsageCounts
 from aurora_protocol.human_text import heir, used
 from aurora_server.lsp import deliverable_lens
 from aurora_server.lsp.location import place_of
@@ -52,7 +52,7 @@ def resolve(ls: AuroraServer, lens: types.CodeLens) -> types.CodeLens:
     return lens
 
 
-def summary(usage: Usage, kind: str = "class") -> str:
+def summary(usage: UsageCounts, kind: str = "class") -> str:
     """`3 callers and maybe 1 more · 2 subclasses`, of a kind of chunk; empty when there is nothing to say."""
     said = (
         used(usage.callers, usage.likely_callers, "caller"),
@@ -61,7 +61,7 @@ def summary(usage: Usage, kind: str = "class") -> str:
     return " · ".join(filter(None, said))
 
 
-def _lens(chunk: CodeChunk, usage: Usage) -> types.CodeLens:
+def _lens(chunk: CodeChunk, usage: UsageCounts) -> types.CodeLens:
     line = chunk.line_start - 1
     start = types.Position(line, 0)
     return types.CodeLens(types.Range(start, start), data={"id": chunk.id, "title": summary(usage, chunk.kind)})

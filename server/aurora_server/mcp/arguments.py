@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
 
 from aurora_protocol import typed
+from aurora_protocol.spelling import OF_FEW, closest
 
 Given = TypeVar("Given", bound=Struct)
 
@@ -41,8 +41,8 @@ def given_as(kind: type[Given], arguments: Mapping[str, Any]) -> Given:
 
 def unknown_name(name: str, known: list[str]) -> str:
     """Says that there is no such name, and which one was perhaps meant."""
-    close = get_close_matches(name, known, n=1)
-    return f"there is no `{name[:80]}`" + (f"; did you mean `{close[0]}`?" if close else "")
+    close = closest(name, known, OF_FEW)
+    return f"there is no `{name[:80]}`" + (f"; did you mean `{close}`?" if close else "")
 
 
 def schema_of(kind: type[Struct]) -> dict[str, Any]:

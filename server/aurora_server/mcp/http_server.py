@@ -5,11 +5,14 @@ Streams, session ids, bounds of bodies and the checks of `Host` and `Origin` are
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import os
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
@@ -17,6 +20,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aurora_protocol.strict_modes import OWN_FILE, read_own
 from aurora_server.mcp.server import McpFront, Serving
@@ -30,13 +34,33 @@ IDLE_SECONDS = 1_800.0
 END_WITHIN = 1
 """Seconds that open streams may keep it from ending."""
 
+TOKEN_WITHIN = 10.0
+"""Seconds that a connection may take to show the token: who has it sends it at once."""
+MAX_STRANGERS = 128
+"""Connections that have not shown it yet; the oldest goes where more come."""
+
 _TOKEN_FILE = "mcp-http-token"
 _LONGEST_TOKEN = 200
+_TRIES = 20
 
 
-def bind(port: int) -> socket.socket:
-    """Claim a port of 127.0.0.1; 0 means any. Raises OSError."""
-    return socket.create_server(("127.0.0.1", port))
+def bind(port: int) -> list[socket.socket]:
+    """Claim a port of this machine's loopback, of both of its addresses; 0 means any. Raises OSError.
+
+    `localhost` is ::1 for many clients: another user who had that would be sent the token.
+    """
+    for _ in range(_TRIES):
+        claimed = [socket.create_server(("127.0.0.1", port))]
+        try:
+            claimed.append(socket.create_server(("::1", claimed[0].getsockname()[1]), family=socket.AF_INET6))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                claimed[0].close()
+                if port == 0:
+                    continue
+                raise
+        return claimed  # of one only, where the machine has no IPv6
+    raise OSError(errno.EADDRINUSE, f"no port is free on both 127.0.0.1 and ::1, of {_TRIES} that were tried")
 
 
 def token_file(home: Path) -> Path:
@@ -67,7 +91,7 @@ def token_in(path: Path) -> str:
 
 def application(front: McpFront, port: int) -> Starlette:
     """The server at 127.0.0.1:`port`, for whoever comes: who may come is `Admission`'s to say."""
-    own = [f"127.0.0.1:{port}", f"localhost:{port}"]
+    own = [f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}"]
     return front.server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=MAX_BODY,
@@ -81,12 +105,16 @@ def application(front: McpFront, port: int) -> Starlette:
     )
 
 
-async def serve_http(serving: Serving, listening: socket.socket, token: str, started: Callable[[str], None]) -> None:
+async def serve_http(
+    serving: Serving, listening: Sequence[socket.socket], token: str, started: Callable[[str], None]
+) -> None:
     """Serve until Ctrl-C; `started` is given the address."""
-    port = listening.getsockname()[1]
+    port = listening[0].getsockname()[1]
     front = McpFront(serving)
+    strangers = Strangers()
     config = uvicorn.Config(
-        Admission(application(front, port), token),
+        Admission(application(front, port), token, strangers),
+        http=strangers.protocol(),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -96,17 +124,60 @@ async def serve_http(serving: Serving, listening: socket.socket, token: str, sta
     )
     started(f"http://127.0.0.1:{port}{PATH}")
     try:
-        await uvicorn.Server(config).serve(sockets=[listening])
+        await uvicorn.Server(config).serve(sockets=list(listening))
     finally:
         await front.close()
+
+
+class Strangers:
+    """Connections that have not shown the token: each has a time to do so, and they may not be many."""
+
+    def __init__(self, within: float = TOKEN_WITHIN, most: int = MAX_STRANGERS) -> None:
+        self._within = within
+        self._most = most
+        self._waiting: dict[object, tuple[asyncio.Transport, asyncio.TimerHandle]] = {}
+
+    def come(self, client: object, transport: asyncio.Transport) -> None:
+        """Note a new one."""
+        while len(self._waiting) >= self._most:
+            self._turn_away(next(iter(self._waiting)))
+        later = asyncio.get_running_loop().call_later(self._within, self._turn_away, client)
+        self._waiting[client] = (transport, later)
+
+    def know(self, client: object) -> None:
+        """Note that one has shown the token, or has gone."""
+        found = self._waiting.pop(client, None)
+        if found is not None:
+            found[1].cancel()
+
+    def _turn_away(self, client: object) -> None:
+        transport, later = self._waiting.pop(client)
+        later.cancel()
+        transport.abort()
+
+    def protocol(self) -> type[asyncio.Protocol]:
+        """What uvicorn is to make for each connection."""
+        strangers = self
+
+        class Noted(H11Protocol):
+            def connection_made(self, transport: Any) -> None:
+                super().connection_made(transport)
+                strangers.come(self.client, transport)
+
+            def connection_lost(self, exc: Exception | None) -> None:
+                strangers.know(self.client)
+                super().connection_lost(exc)
+
+        return Noted
 
 
 class Admission:
     """Lets in who sends the token as `Authorization: Bearer`; all others get 401 and no more."""
 
-    def __init__(self, inner: ASGIApp, token: str) -> None:
+    def __init__(self, inner: ASGIApp, token: str, strangers: Strangers) -> None:
         self._inner = inner
         self._token = token.encode()
+        self._strangers = strangers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -115,4 +186,5 @@ class Admission:
                 refused = PlainTextResponse("Unauthorized\n", 401, {"WWW-Authenticate": 'Bearer realm="aurora"'})
                 await refused(scope, receive, send)
                 return
+            self._strangers.know(tuple(scope["client"]))
         await self._inner(scope, receive, send)

@@ -16,7 +16,7 @@ from aurora_memory.recall import Focus
 from aurora_memory.store import chunk_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
-from aurora_memory.views import ChunkView, Usage
+from aurora_memory.views import ChunkView, UsageCounts
 from aurora_protocol.methods import ExplainResult
 from aurora_server.workspace import explanation
 from aurora_server.workspace.colleagues import Colleagues
@@ -67,7 +67,7 @@ class Buffers:
         parsed = await self._parsed(self._relative(path), text)
         return list(parsed.chunks) if parsed else []
 
-    async def usages(self, path: Path, text: str | None) -> list[tuple[CodeChunk, Usage]]:
+    async def usages(self, path: Path, text: str | None) -> list[tuple[CodeChunk, UsageCounts]]:
         """A file's definitions as they stand in `text`, each with how often it is used; nothing for documents."""
         relative = self._relative(path)
         if documents.for_path(relative) is not None:
@@ -82,7 +82,7 @@ class Buffers:
         for chunk in stored:
             ids[chunk.name, seen[chunk.name]] = chunk.id
             seen[chunk.name] += 1
-        return [(each, usages.get(ids.get((each.name, each.ordinal), -1), Usage())) for each in parsed.chunks]
+        return [(each, usages.get(ids.get((each.name, each.ordinal), -1), UsageCounts())) for each in parsed.chunks]
 
     async def focus(self, cursor: EditorCursor, now: float) -> Focus | None:
         """Focus: what the editor shows, as shares of attention."""
@@ -99,9 +99,10 @@ class Buffers:
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
         """Parse of the file at `relative` with this text; None where its language is not known, or time ran out."""
-        if languages.for_path(relative) is None and documents.for_path(relative) is None:
-            return None
         source = text.encode("utf-8", "surrogatepass")
+        known_language = languages.for_path(relative, languages.first_line(source)) is not None
+        if not known_language and documents.for_path(relative) is None:
+            return None
         key = (relative, hashlib.blake2b(source, digest_size=16).digest())
         known = self._kept.get(key)
         if known is not None:
@@ -154,7 +155,7 @@ def _with_edited(reader: Reader, path: str, since: float) -> tuple[list[ChunkVie
     return chunk_reader.of_file(reader, path), chunk_reader.changed_since(reader, since, MAX_LATELY)
 
 
-def _with_usages(reader: Reader, path: str) -> tuple[list[ChunkView], dict[int, Usage]]:
+def _with_usages(reader: Reader, path: str) -> tuple[list[ChunkView], dict[int, UsageCounts]]:
     """A file's chunks, and how often each is used by its row, in one call."""
     stored = chunk_reader.of_file(reader, path)
     return stored, relation_reader.usages(reader, [chunk.id for chunk in stored])

@@ -22,7 +22,7 @@ from aurora_memory.recall import Hit, Question, parse_question
 from aurora_memory.recall.places import below
 from aurora_memory.store import file_reader
 from aurora_memory.store.left_memory import LeftMemory
-from aurora_memory.views import Usage
+from aurora_memory.views import UsageCounts
 from aurora_protocol.methods import Freshness, Recalled, RecallParams, RecallResult
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace import recall_documents
@@ -191,5 +191,5 @@ def _texts(
 def _recalled(found: RecallFindings, n: int, root: Path, text: Text | None) -> Recalled:
     hit = found.hits[n]
     evidence = found.evidence[n] if found.evidence is not None else UNSET
-    usage, state = found.usages.get(hit.chunk.id, Usage()), found.patterns.get(hit.chunk.id)
+    usage, state = found.usages.get(hit.chunk.id, UsageCounts()), found.patterns.get(hit.chunk.id)
     return recall_documents.recalled(hit, root, usage, text, evidence, state)

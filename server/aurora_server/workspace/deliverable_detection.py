@@ -31,7 +31,7 @@ from aurora_server.configuration.settings import DetectSettings
 from aurora_server.workspace.open_deliverables import OpenDeliverables
 from aurora_server.workspace.spec_checks import SpecChecks
 from aurora_server.workspace.spec_files import Specs
-from aurora_server.workspace.spec_sightings import SpecSightings
+from aurora_server.workspace.spec_observations import SpecObservations
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ MAX_PATHS = 5000
 HEAD_FACT = "deliverables_head"
 
 
-class _Noted(Struct):
+class _PendingChanges(Struct):
     """Work that is noted: specs by source and id, edited files, test runs, and whether HEAD may have moved.
 
     `unsure` are files that changed when HEAD did: by a checkout, or edited just before or after a commit.
@@ -81,8 +81,8 @@ class DeliverableDetection:
         self._specs = Specs(root, settings)
         self._open = OpenDeliverables(deliverables)
         self._checks = SpecChecks(root, store, self._specs, self._open)
-        self._sightings = SpecSightings(root, settings, self._specs, self._checks, self._open, self._branch, now)
-        self._noted = _Noted(set(), {}, {}, [])
+        self._observations = SpecObservations(root, settings, self._specs, self._checks, self._open, self._branch, now)
+        self._noted = _PendingChanges(set(), {}, {}, [])
         self._wake = asyncio.Event()
         self._last_note = 0.0
         self._head: Head | None = None
@@ -90,9 +90,9 @@ class DeliverableDetection:
         self._begun = False
         self._leave = [deliverables.listen(self._told_of)]
         if self._specs.any or settings.work:
-            self._leave.append(indexer.hear(self._touched))
+            self._leave.append(indexer.on_files_changed(self._touched))
         if settings.git or settings.work:
-            self._leave.append(indexer.listen(self._run_ended))
+            self._leave.append(indexer.on_progress(self._run_ended))
         self._task = asyncio.create_task(self._work(), name=f"detect deliverables of {root}")
 
     async def close(self) -> None:
@@ -173,7 +173,7 @@ class DeliverableDetection:
                     self._begun = True
                     await self._begin()
                 await self._wait()
-                noted, self._noted = self._noted, _Noted(set(), {}, {}, [])
+                noted, self._noted = self._noted, _PendingChanges(set(), {}, {}, [])
                 await self._look(noted)
             except (StoreError, OSError) as error:
                 logger.warning("deliverables not looked at", extra={"root": str(self._root), "error": str(error)})
@@ -193,16 +193,16 @@ class DeliverableDetection:
             if spec is not None and spec.framework in self._specs.sources:
                 name = (each.change_id, *each.names)[-1]
                 found.add((spec.framework, self._specs.key_of(spec.framework, name, spec.spec_id)))
-        await self._look(_Noted(found, {}, {}, [], head=self.settings.git))
+        await self._look(_PendingChanges(found, {}, {}, [], head=self.settings.git))
 
     async def _wait(self) -> None:
         """Until something was noted and then nothing for a moment, or a folder is gone for too long."""
-        due = self._sightings.due
+        due = self._observations.due
         try:
             async with asyncio.timeout(None if due is None else max(0.0, due - time.monotonic())):
                 await self._wake.wait()
         except TimeoutError:
-            self._noted.specs.update(self._sightings.overdue())
+            self._noted.specs.update(self._observations.overdue())
         self._wake.clear()
         first = time.monotonic()
         while self._noted and time.monotonic() - self._last_note < QUIET_SECONDS:
@@ -210,22 +210,22 @@ class DeliverableDetection:
                 break
             await asyncio.sleep(QUIET_SECONDS / 2)
 
-    async def _look(self, noted: _Noted) -> None:
-        ended = await self._sightings.see(noted.specs)
+    async def _look(self, noted: _PendingChanges) -> None:
+        ended = await self._observations.see(noted.specs)
         if noted.unsure and await self._only_committed():
             noted.edits.update(noted.unsure)
         if noted.edits or noted.tests:
             await self._look_at_work(noted)
         for seen in ended:  # what was done before the end, and noted with it, counts
-            await self._sightings.look_at(seen)
+            await self._observations.look_at(seen)
         if noted.head:
             before = self._head
             await self._look_at_commits()
             # Git moves HEAD before the indexer sees it: the files of that run may come with the next look.
             self._head_before = before if before != self._head and not noted.unsure else None
-            await self._sightings.look_at_history()
+            await self._observations.look_at_history()
 
-    async def _look_at_work(self, noted: _Noted) -> None:
+    async def _look_at_work(self, noted: _PendingChanges) -> None:
         """Edits and test runs in the order in which they happened."""
         edited_at = await asyncio.to_thread(_last_change, self._root, list(noted.edits)) if noted.edits else None
         earlier = [run for run in noted.tests if edited_at is None or run.at < edited_at]

@@ -69,7 +69,7 @@ def _of_lines(lines: Sequence[str]) -> Brought:
 async def _of_document(workspace: Workspace, document: object) -> Brought:
     """What a deliverable's state or final record brings, or several, or issues. Raises InvalidRequest."""
     from aurora_deliverables.detection.issues import UnknownIssue
-    from aurora_deliverables.document_diff import beyond
+    from aurora_deliverables.document_diff import document_diff
     from aurora_deliverables.document_import import UnreadableDocument, read_document
 
     several: list[Any] = document if isinstance(document, list) else [document]
@@ -80,7 +80,7 @@ async def _of_document(workspace: Workspace, document: object) -> Brought:
         for each in several:
             told = await asyncio.to_thread(read_document, each, "document")
             known = await workspace.deliverables.get(told[0].change_id) if told else None
-            events += beyond(told, known)
+            events += document_diff(told, known)
         return Brought(events)
     except UnreadableDocument as error:
         raise InvalidRequest(str(error)) from error

@@ -19,7 +19,7 @@ from aurora_memory.recall.recall import STORED
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, learned_reader, relation_reader
 from aurora_memory.store.lifespans import lifespan_facts
 from aurora_memory.store.reader import Reader
-from aurora_memory.views import ChunkView, Usage
+from aurora_memory.views import ChunkView, UsageCounts
 from aurora_protocol.human_text import shorten
 from aurora_protocol.methods import ExplainResult, RelatedChunk
 from aurora_server.workspace import recall_documents
@@ -71,7 +71,7 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
         said = f"; did you mean {near!r}?" if near else f"; 'aur mem {name}' finds what there is"
         raise UnknownChunk(f"nothing here is called {shorten(text, 200)!r}{said}")
     usages = relation_reader.usages(reader, [each.id for each in named])
-    return min(named, key=lambda each: (-usages.get(each.id, Usage()).callers, is_test(each.path), each.path))
+    return min(named, key=lambda each: (-usages.get(each.id, UsageCounts()).callers, is_test(each.path), each.path))
 
 
 def explain_chunk(
@@ -96,7 +96,7 @@ def explain_chunk(
             hit.last_modified,
             accesses,
         )
-    usage = relation_reader.usages(reader, [chunk.id]).get(chunk.id, Usage())
+    usage = relation_reader.usages(reader, [chunk.id]).get(chunk.id, UsageCounts())
     (evidence,) = evidence_of(reader, [hit], None, now, colleagues)
     found = recall_documents.recalled(hit, root, usage, evidence=evidence)
     related = [*recall_documents.links(edges), *_edited_with(reader, chunk)]
@@ -116,7 +116,7 @@ def _explain_reasoning(
     document = learned_reader.reasoning(reader, [row])[row]
     (evidence,) = evidence_of(reader, [hit], None, now, colleagues)
     state = colleagues.patterns(reader, [row])[row]
-    recalled = recall_documents.recalled(hit, root, Usage(), evidence=evidence, state=state)
+    recalled = recall_documents.recalled(hit, root, UsageCounts(), evidence=evidence, state=state)
     edges = relation_reader.edges(reader, row)
     verdict = judge(lifespan_facts(reader, [row])[row], policies, now)
     related = recall_documents.links(edges)

@@ -18,6 +18,7 @@ from aurora_memory import StoreError
 from aurora_memory.lifespans.policies import Policies
 from aurora_memory.store import Store, conversation_log_index, file_reader
 from aurora_memory.store.copies_aside import clean_aside
+from aurora_protocol.passing_files import forget_passed
 
 if TYPE_CHECKING:
     from aurora_orchestration.conversations.log_retention import Tidied
@@ -45,7 +46,7 @@ class LifespanReview:
         self._policies = policies
         self._due = 0.0
         self._task: asyncio.Task[None] | None = None
-        self._leave = indexer.listen(self._heard)
+        self._leave = indexer.on_progress(self._heard)
 
     async def close(self) -> None:
         """Stop listening; a review under way is given up."""
@@ -84,7 +85,9 @@ def _time(fact: str | None) -> float:
 
 
 class LogRetention:
-    """Looks after one folder of logs. `settings` is asked each time: they may have changed."""
+    """Looks after one folder of logs, and the home's files of killed commands. `settings` is asked each time: they may
+    have changed.
+    """
 
     def __init__(self, settings: Callable[[], ConversationSettings], forget: Forget, memory: Path) -> None:
         """`forget` is told which logs are gone, for the indexes of the workspaces that are open.
@@ -105,6 +108,7 @@ class LogRetention:
             logger.info("conversation logs tidied", extra=extra)
         for problem in done.problems:
             logger.warning("a conversation log was left alone", extra={"problem": problem})
+        await asyncio.to_thread(forget_passed, self._memory.parent)
         return done
 
     async def clean(self) -> CleanedLogs:

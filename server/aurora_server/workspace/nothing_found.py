@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection
 
 from aurora_memory.recall import Question
-from aurora_memory.recall.prefix import completed
 from aurora_memory.stopwords import QUESTION_WORDS, without_stop_words
 from aurora_memory.store import chunk_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.tokens import stem_word, words, words_in
 from aurora_protocol.human_text import count
 from aurora_protocol.methods import Freshness
+from aurora_protocol.spelling import closest
 
 NAMED = 3
 """Unknown words that are named."""
@@ -21,7 +20,9 @@ _TYPES = {"code": "code", "know": "documents", "reas": "earlier solutions"}
 
 
 def why_nothing(reader: Reader, question: Question, freshness: Freshness, types: Collection[str] | None = None) -> str:
-    """Reason why a question found nothing: no file is indexed, all are ignored, no such word or place, or not yet."""
+    """Reason why a question, completed as it was looked for, found nothing: no file is indexed, all are ignored, no
+    such word or place, or not yet.
+    """
     pending = freshness.pending_files
     busy = pending or freshness.state in ("scanning", "indexing")
     if not freshness.files:
@@ -58,7 +59,7 @@ def _unknown(reader: Reader, question: Question) -> str:
     places = [place.path for place in question.places if place.is_certain]
     if places:
         return f"No file or place here is called '{places[0]}'."
-    known_as = completed(reader, question).completions
+    known_as = question.completions
     telling = dict.fromkeys(without_stop_words(words_in(question.text), QUESTION_WORDS))
     unknown = [
         word
@@ -78,5 +79,4 @@ def _meant(reader: Reader, word: str) -> str | None:
         return None
     names = {*chunk_reader.names_with(reader, word[:2]), *chunk_reader.names_with(reader, word[-3:])}
     known = {piece for name in names for piece in words(name)} | {name.lower() for name in names}
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.75)
-    return near[0] if near else None
+    return closest(word, known)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.deliverables import Deliverables
-from aurora_deliverables.detection.recorded_state import RecordedState, told
+from aurora_deliverables.detection.recorded_state import RecordedState, state_of
 from aurora_deliverables.events import Event, ToolCalled
 from aurora_memory.store import Store, deliverable_log
 
@@ -90,7 +90,11 @@ class OpenDeliverables:
         state = self._told.get(change_id)
         if state is None:
             events = await self.deliverables.events(change_id)
-            state = await asyncio.to_thread(told, change_id, events) if len(events) > 500 else told(change_id, events)
+            state = (
+                await asyncio.to_thread(state_of, change_id, events)
+                if len(events) > 500
+                else state_of(change_id, events)
+            )
             self._told[change_id] = state
             while len(self._told) > KEPT_TOLD:
                 self._told.popitem(last=False)

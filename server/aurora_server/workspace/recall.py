@@ -33,7 +33,7 @@ from aurora_memory.recall.signals import asks_vectors
 from aurora_memory.store import chunk_reader, file_reader, learned_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
-from aurora_memory.views import ChunkView, Usage
+from aurora_memory.views import ChunkView, UsageCounts
 from aurora_protocol.methods import Evidence, Freshness, RecallParams, RecallResult
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.colleagues import Colleagues, PatternState
@@ -67,7 +67,7 @@ class RecallFindings(Struct, frozen=True):
 
     indexed_at: float | None
     hits: list[Hit]
-    usages: Mapping[int, Usage]
+    usages: Mapping[int, UsageCounts]
     around: Mapping[str, Sequence[ChunkView]]
     evidence: Sequence[Evidence] | None
     logs: Sequence[LogReference]
@@ -126,7 +126,7 @@ class MemoryRecall:
             recall_documents.recalled(
                 found.hits[n],
                 self._root,
-                found.usages.get(found.hits[n].chunk.id, Usage()),
+                found.usages.get(found.hits[n].chunk.id, UsageCounts()),
                 text,
                 found.evidence[n] if found.evidence is not None else UNSET,
                 found.patterns.get(found.hits[n].chunk.id),
@@ -229,7 +229,7 @@ def find(
         row = learned_reader.reasoning_named(reader, question.reasoning_id)
         if row is not None:
             hits = weigh_reasoning(reader, [row], now, question.terms, policies=policies)
-    usages: Mapping[int, Usage] = {}
+    usages: Mapping[int, UsageCounts] = {}
     related = None
     if hits is None and (types is None or "code" in types):
         related = relation_questions.answer(reader, question, depth, now)

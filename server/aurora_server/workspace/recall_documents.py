@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from aurora_memory.recall.places import meant
 from aurora_memory.relations import SURE
 from aurora_memory.store import chunk_reader, file_reader, learned_reader
 from aurora_memory.store.reader import Reader
-from aurora_memory.views import ChunkView, Commits, Edge, Usage
+from aurora_memory.views import ChunkView, Commits, Edge, UsageCounts
 from aurora_protocol.human_text import count, shorten, whole_clause
 from aurora_protocol.methods import (
     ActivationTerms,
@@ -33,6 +32,7 @@ from aurora_protocol.methods import (
     RelatedChunk,
     SeenLog,
 )
+from aurora_protocol.spelling import OF_FEW, closest
 from aurora_server.workspace.colleagues import Colleagues, PatternState
 from aurora_server.workspace.recalled_text import Text, raw_text
 from aurora_server.workspace.wire import iso, shown_id
@@ -59,7 +59,7 @@ _GUESSED = frozenset({"calls", "inherits"})
 def recalled(
     hit: Hit,
     root: Path,
-    usage: Usage,
+    usage: UsageCounts,
     text: Text | None = None,
     evidence: Evidence | UnsetType = UNSET,
     state: PatternState | None = None,
@@ -288,5 +288,5 @@ def missing_place(reader: Reader, question: Question, pending: int) -> str | Non
         return None
     if place.name is None:
         return f"{paths[0]} has nothing at line {place.line}"
-    near = difflib.get_close_matches(place.name, [chunk.name for chunk in chunks], n=1, cutoff=0.6)
-    return f"{paths[0]} defines no {shorten(place.name, 200)}" + (f"; did you mean {near[0]}?" if near else "")
+    near = closest(place.name, [chunk.name for chunk in chunks], OF_FEW)
+    return f"{paths[0]} defines no {shorten(place.name, 200)}" + (f"; did you mean {near}?" if near else "")

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from aurora_memory import StoreCorrupt, StoreError
-from aurora_memory.record.entry import Draft, Entry
+from aurora_memory.record.entry import Entry, EntryDraft
 from aurora_memory.record.line_key import KINDS, line_key, line_of, loose_key
 from aurora_memory.record.people import people
 from aurora_memory.record.places import in_repository, in_workspace
@@ -229,7 +229,7 @@ class RecordExchange:
 def _record(record: Record, rows: Sequence[_Row], below: str) -> tuple[list[Entry], list[str]]:
     """Append rows of an outbox to the record; the new entries, and what is wrong with rows that are no lines."""
     lines, problems = unrecorded.lines_of(rows)
-    drafts: list[Draft] = []
+    drafts: list[EntryDraft] = []
     for each in lines:
         try:
             body = write_line(in_repository(masked_struct(each.line), below)).decode().rstrip("\n")
@@ -237,7 +237,7 @@ def _record(record: Record, rows: Sequence[_Row], below: str) -> tuple[list[Entr
         except (StoreError, ValueError) as error:
             problems.append(f"{type(each.line).__name__}: {error}")
             continue
-        drafts.append(Draft(kind, body, each.at))
+        drafts.append(EntryDraft(kind, body, each.at))
     return record.append(drafts, only_new=True), problems
 
 

@@ -16,7 +16,7 @@ from aurora_indexer.git.repository_identity import repository_identity
 from aurora_memory import StoreError
 from aurora_memory.record.person import machine_id, person_id
 from aurora_memory.record.record_file import Record
-from aurora_memory.record.repositories import Repositories, Seen
+from aurora_memory.record.repositories import Repositories, RepositoryFacts
 
 FOLDER = "records"
 """Folder of records in AURORA_HOME."""
@@ -55,7 +55,7 @@ async def _place(root: Path, home: Path, environment: Mapping[str, str]) -> Reco
     commit = await asyncio.to_thread(known.known_commit, str(identity.common))
     if commit:
         identity = await repository_identity(root, commit, environment=environment)
-    seen = Seen(
+    seen = RepositoryFacts(
         common=str(identity.common),
         first_commit=identity.first_commit,
         remote=identity.remote,

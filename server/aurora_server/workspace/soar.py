@@ -17,7 +17,7 @@ from aurora_protocol.query_methods import QueryParams, QueryResult
 from aurora_server.configuration.trust import Trust
 
 if TYPE_CHECKING:
-    from aurora_deliverables.projection import Tracking
+    from aurora_deliverables.tracking import Tracking
     from aurora_orchestration.guardrails.budget import Budget
     from aurora_orchestration.llm.providers.editor import EditorModel
     from aurora_orchestration.run_record import RunRecord

@@ -18,7 +18,7 @@ from aurora_memory.documents import CitedSpan
 from aurora_memory.learning import Feedback, FinishedRun, Learned
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.conversation_logs import recall_logs
-from aurora_memory.record.transfer import Match
+from aurora_memory.record.transfer import PatternMatch
 from aurora_memory.store import Store, learned_reader
 from aurora_orchestration.types import ContextChunk, LogSection
 from aurora_protocol.methods import RecallParams
@@ -33,7 +33,7 @@ MAX_SECTION_LINES = 200
 
 
 class SoarMemory:
-    """Fulfils `soar.memory_port.Memory` for a workspace. `logs_folder` holds the conversation logs.
+    """A workspace's memory, as a run asks it (`soar.services.Memory`). `logs_folder` holds the conversation logs.
 
     `ready` waits until the workspace was indexed once: a run that costs something should know what it asks about.
     `transferred` has the patterns of other repositories that fit a question: they are told where patterns alone are
@@ -46,7 +46,7 @@ class SoarMemory:
         store: Store,
         logs_folder: Callable[[], Path],
         ready: Callable[[], Awaitable[object]],
-        transferred: Callable[[str], Awaitable[Sequence[Match]]],
+        transferred: Callable[[str], Awaitable[Sequence[PatternMatch]]],
     ) -> None:
         self._recall = recall
         self._store = store
@@ -146,7 +146,7 @@ def _told(state: PatternState | None, content: str) -> str:
     return f"({who} learned this on {state.provenance.at[:10]}; weigh it as a colleague's word)\n{content}"
 
 
-def _fitting(matches: Sequence[Match], known: Collection[str], budget: int) -> list[ContextChunk]:
+def _fitting(matches: Sequence[PatternMatch], known: Collection[str], budget: int) -> list[ContextChunk]:
     """Patterns of other repositories that are not known here, as many as fit a budget of tokens."""
     found: list[ContextChunk] = []
     for number, match in enumerate(matches, 1):

@@ -88,12 +88,12 @@ class Specs:
             return self._plugged[source].see(self._root, key)
         if source == OPENSPEC:
             change = openspec.see(self._root, key)
-            return openspec.sighting(change) if change is not None else None
+            return openspec.observation(change) if change is not None else None
         if source == SPECKIT:
             feature = speckit.see(self._root, key)
-            return speckit.sighting(feature) if feature is not None else None
+            return speckit.observation(feature) if feature is not None else None
         file = files.see(self._root, key)
-        return checklists.sighting(file) if file is not None else None
+        return checklists.observation(file) if file is not None else None
 
     def change_id(self, source: str, key: str) -> str:
         """Name of the deliverable of a spec."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.events import Event
-from aurora_deliverables.projection import Tracking
 from aurora_deliverables.telemetry.export_settings import Choice, Wish, choose
 from aurora_deliverables.telemetry.repository import repository_of
+from aurora_deliverables.tracking import Tracking
 from aurora_indexer.files.gitdir import find_git_directory, read_head
 from aurora_indexer.git import commands
 from aurora_memory.store.deliverable_log import Outbox

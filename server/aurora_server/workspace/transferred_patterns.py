@@ -18,7 +18,7 @@ from aurora_memory.chunk_text import cost
 from aurora_memory.documents import CitedSpan
 from aurora_memory.record.record_file import FileMarks, Record, file_marks
 from aurora_memory.record.repositories import Repositories
-from aurora_memory.record.transfer import Match, TransferablePattern, matching, patterns_of, suffix_of
+from aurora_memory.record.transfer import PatternMatch, TransferablePattern, matching, patterns_of, suffix_of
 from aurora_memory.store import file_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
@@ -44,7 +44,7 @@ class TransferredPatterns:
         self._place: RecordPlace | None = None
         self._known: dict[Path, tuple[FileMarks, list[TransferablePattern]]] = {}
 
-    async def matching(self, query: str) -> list[Match]:
+    async def matching(self, query: str) -> list[PatternMatch]:
         """The patterns that fit a question best; none where no other repository's record has any."""
         async with self._turn:
             if not await asyncio.to_thread((self._home / FOLDER).is_dir):
@@ -61,9 +61,9 @@ class TransferredPatterns:
             found = await asyncio.to_thread(matching, patterns, query, suffixes, weight, MOST)
             return await asyncio.to_thread(self._with_drift, found)
 
-    def _with_drift(self, found: Sequence[Match]) -> list[Match]:
+    def _with_drift(self, found: Sequence[PatternMatch]) -> list[PatternMatch]:
         """The same with what of the lines that they cite has changed since, where their repository is still here."""
-        told: list[Match] = []
+        told: list[PatternMatch] = []
         repositories = Repositories(self._home / FOLDER)
         for each in found:
             cites = each.pattern.document.content.cites
@@ -130,7 +130,7 @@ def _drifted(cites: Sequence[CitedSpan], tree: Path) -> tuple[str, ...]:
     return tuple(drifted_of(cites, WorkspaceText(tree)))
 
 
-def recalled(match: Match, now: float, *, content: bool) -> Recalled:
+def recalled(match: PatternMatch, now: float, *, content: bool) -> Recalled:
     """A match for the wire: a pattern that stands in no file here, and says where it is from and whose it is."""
     pattern = match.pattern
     document = pattern.document
@@ -163,7 +163,7 @@ def recalled(match: Match, now: float, *, content: bool) -> Recalled:
     )
 
 
-def steps(match: Match) -> str:
+def steps(match: PatternMatch) -> str:
     """What was done there, step by step, with where that was, and what there has changed since."""
     pattern = match.pattern
     content = pattern.document.content

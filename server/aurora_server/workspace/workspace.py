@@ -27,7 +27,7 @@ from aurora_memory.lifespans.policies import Merged
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.places import below
 from aurora_memory.store import Counts, Store, file_reader
-from aurora_memory.views import Usage
+from aurora_memory.views import UsageCounts
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
@@ -105,7 +105,7 @@ class Workspace:
         self._indexer = indexer
         self._embedder = embedder
         self.uses = RecallUses(store)
-        indexer.listen(lambda progress: self.uses.files_indexed() if progress is None else None)
+        indexer.on_progress(lambda progress: self.uses.files_indexed() if progress is None else None)
         self._colleagues = Colleagues(root)
         self.buffers = Buffers(root, store.read, self.relative, self._colleagues)
         self.adoption = Adoption(root, store)
@@ -209,7 +209,7 @@ class Workspace:
         embedder = None
         if model is not None:
             embedder = (await asyncio.to_thread(_embedder_class))(root, store, model)
-            indexer.listen(lambda progress: embedder.wake() if progress is None else None)
+            indexer.on_progress(lambda progress: embedder.wake() if progress is None else None)
             embedder.start(indexer.first_run)
         indexer.start()
         return cls(
@@ -277,7 +277,7 @@ class Workspace:
         What relates to the `cursor` and to what was edited lately comes first; without one, nothing is primed.
         """
         began = time.perf_counter()
-        pending = await self._indexer.heard()
+        pending = await self._indexer.changes_pending()
         freshness = self._freshness(pending)  # before: an index that is done meanwhile came too late for this answer
         focus = await self.buffers.focus(cursor, time.time()) if cursor is not None else None
         return await self._recall.answer(params, focus, freshness, began)
@@ -335,7 +335,7 @@ class Workspace:
     async def symbols(self, query: str, limit: int) -> list[Recalled]:
         """Definitions whose name starts like the query, then those recall finds for it."""
         hits = await self._store.read(symbols, query, limit, time.time())
-        return [recall_documents.recalled(hit, self.root, Usage()) for hit in hits]
+        return [recall_documents.recalled(hit, self.root, UsageCounts()) for hit in hits]
 
     async def doctor(self) -> DoctorResult:
         """Checkup of this workspace: what is wrong and how to mend it, and every file that is left out."""
@@ -369,7 +369,7 @@ class Workspace:
 
     def on_progress(self, listener: Callable[[IndexProgress | None], None]) -> Callable[[], None]:
         """Be told of background indexing, and with None of its end; returns how to stop listening."""
-        return self._indexer.listen(listener)
+        return self._indexer.on_progress(listener)
 
     def relative(self, path: Path) -> str:
         """`path` within this workspace, with `/`. Raises StoreError for paths outside."""

@@ -13,7 +13,7 @@ from aurora_indexer.git.commit_chain import branches
 from aurora_indexer.git.function_history import WalkedCommit
 from aurora_indexer.git.history import Bounds, learn_history
 from aurora_indexer.workers.messages import Parsed, WorkItem
-from aurora_indexer.workers.process_file import answer, parse_source
+from aurora_indexer.workers.process_file import parse_source, process_file
 from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, commit_reader, file_reader
 from aurora_memory.tokens import terms
 from aurora_memory.views import Commits
@@ -41,7 +41,7 @@ async def index(store: Store, root: Path, *paths: str) -> None:
     files: list[IndexedFile] = []
     removed: list[str] = []
     for path in paths:
-        reply = answer(str(root), WorkItem(path), 1 << 20, parse_source)
+        reply = process_file(str(root), WorkItem(path), 1 << 20, parse_source)
         if isinstance(reply, Parsed):
             files.append(IndexedFile(FileStat(reply.stat.size, reply.stat.mtime_ns), reply.file))
         else:

@@ -15,7 +15,7 @@ from aurora_indexer.git.commands import GitSilent
 from aurora_indexer.git.repository_identity import normalized_remote, repository_identity
 from aurora_memory import StoreError
 from aurora_memory.record.person import machine_id, person_id
-from aurora_memory.record.repositories import Belonging, Repositories, Seen
+from aurora_memory.record.repositories import Belonging, Repositories, RepositoryFacts
 
 URL = "git@Example.org:team/Project.git"
 
@@ -59,7 +59,7 @@ class Machine:
         known = self.repositories.known_commit(str(first.common))
         found = asyncio.run(repository_identity(root, known)) if known else first
         return self.repositories.belonging(
-            Seen(str(found.common), found.first_commit, found.remote, found.remotes, found.known_commit)
+            RepositoryFacts(str(found.common), found.first_commit, found.remote, found.remotes, found.known_commit)
         )
 
     def id(self, root: Path) -> str:
@@ -250,7 +250,9 @@ def test_a_record_of_before_stays_where_the_remote_is_only_written_otherwise(tmp
     """As AURORA itself writes it otherwise since it knows which hosts do not mind."""
     one = repository(tmp_path / "one", "https://github.com/Team/Project")
     identity = asyncio.run(repository_identity(one))
-    before = Seen(str(identity.common), identity.first_commit, "github.com/Team/Project", {"github.com/Team/Project"})
+    before = RepositoryFacts(
+        str(identity.common), identity.first_commit, "github.com/Team/Project", {"github.com/Team/Project"}
+    )
     known = machine.repositories.belonging(before)
     assert machine.belonging(one) == known
     assert machine.id(clone(one, tmp_path / "two", "git@github.com:team/project.git")) == known.id

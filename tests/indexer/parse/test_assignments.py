@@ -4,38 +4,42 @@ from __future__ import annotations
 
 import pytest
 
-from aurora_indexer.parse.assignments import Assignment, assignments
+from aurora_indexer.parse.assignments import VariableAssignment, assignments
 
 CASES = [
-    ("python", b"a = Client(1)\n", [Assignment(b"a", 0, b"Client()")]),
-    ("python", b"self.a = await n.Client(1)\n", [Assignment(b"self.a", 0, b"n.Client()")]),
+    ("python", b"a = Client(1)\n", [VariableAssignment(b"a", 0, b"Client()")]),
+    ("python", b"self.a = await n.Client(1)\n", [VariableAssignment(b"self.a", 0, b"n.Client()")]),
     ("python", b"x.self.a = Client(1)\n", []),
     ("python", b"x == Client(1)\n", []),
     ("python", b"a" + b" " * 21 + b"= Client(1)\n", []),
     ("python", b"1a = Client()\n", []),
-    ("python", b"a = b.c\nb = None\nc = c\n", [Assignment(b"a", 0, b"b.c", same=True)]),
-    ("python", b"a: Optional[Foo] = Foo()\n", [Assignment(b"a", 0, b"Foo()", told=True)]),
-    ("python", b"def f(a: t.Foo, b='x'): pass\n", [Assignment(b"a", 6, b"Foo()", told=True)]),
-    ("python", b"with Foo(a=Bar(1)) as f, Baz() as g:\n", [Assignment(b"f", 22, b"Foo()")]),
+    ("python", b"a = b.c\nb = None\nc = c\n", [VariableAssignment(b"a", 0, b"b.c", same=True)]),
+    ("python", b"a: Optional[Foo] = Foo()\n", [VariableAssignment(b"a", 0, b"Foo()", told=True)]),
+    ("python", b"def f(a: t.Foo, b='x'): pass\n", [VariableAssignment(b"a", 6, b"Foo()", told=True)]),
+    ("python", b"with Foo(a=Bar(1)) as f, Baz() as g:\n", [VariableAssignment(b"f", 22, b"Foo()")]),
     (
         "python",
         b"with Foo(a=Bar(1)) as f:\n    b = Bar()\n",
-        [Assignment(b"f", 22, b"Foo()"), Assignment(b"b", 29, b"Bar()")],
+        [VariableAssignment(b"f", 22, b"Foo()"), VariableAssignment(b"b", 29, b"Bar()")],
     ),
-    ("typescript", b"this.#a = new n.Client()\n", [Assignment(b"this.#a", 0, b"n.Client()")]),
-    ("typescript", b"let a?: Map<string, Foo<T>> | null;\n", [Assignment(b"a", 4, b"Map()", told=True)]),
-    ("typescript", b"let a: Foo = new Bar()\n", [Assignment(b"a", 4, b"Foo()", told=True)]),
-    ("typescript", b"let a: foo[] = new Bar()\n", [Assignment(b"a", 4, b"Bar()")]),
-    ("javascript", b"x = ok ? b : c = new Foo()\n", [Assignment(b"b", 9, b"Foo()")]),
-    ("go", b"a, err := &pkg.Client{}\n", [Assignment(b"a", 0, b"pkg.Client()")]),
-    ("go", b"x.a, b := T{}\n", [Assignment(b"b", 5, b"T()")]),
-    ("go", b"var a *T = T{}\nb := c.(D)\n", [Assignment(b"a", 4, b"T()", told=True), Assignment(b"b", 15, b"D()")]),
+    ("typescript", b"this.#a = new n.Client()\n", [VariableAssignment(b"this.#a", 0, b"n.Client()")]),
+    ("typescript", b"let a?: Map<string, Foo<T>> | null;\n", [VariableAssignment(b"a", 4, b"Map()", told=True)]),
+    ("typescript", b"let a: Foo = new Bar()\n", [VariableAssignment(b"a", 4, b"Foo()", told=True)]),
+    ("typescript", b"let a: foo[] = new Bar()\n", [VariableAssignment(b"a", 4, b"Bar()")]),
+    ("javascript", b"x = ok ? b : c = new Foo()\n", [VariableAssignment(b"b", 9, b"Foo()")]),
+    ("go", b"a, err := &pkg.Client{}\n", [VariableAssignment(b"a", 0, b"pkg.Client()")]),
+    ("go", b"x.a, b := T{}\n", [VariableAssignment(b"b", 5, b"T()")]),
+    (
+        "go",
+        b"var a *T = T{}\nb := c.(D)\n",
+        [VariableAssignment(b"a", 4, b"T()", told=True), VariableAssignment(b"b", 15, b"D()")],
+    ),
     ("rust", b"a = Client()\n", []),
 ]
 
 
 @pytest.mark.parametrize(("language", "text", "expected"), CASES)
-def test_each_name_has_what_its_text_gives_it(language: str, text: bytes, expected: list[Assignment]) -> None:
+def test_each_name_has_what_its_text_gives_it(language: str, text: bytes, expected: list[VariableAssignment]) -> None:
     assert list(assignments(language, text)) == expected
 
 

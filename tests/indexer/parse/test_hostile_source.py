@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aurora_indexer import TooSlow
+from aurora_indexer import TooSlow, languages
 from aurora_indexer.parse import chunk_parser
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import ParsedFile
@@ -116,6 +116,9 @@ HOSTILE: dict[str, Callable[[int], bytes]] = {
     "overloads.ts": repeated(b"function f(): void;\n"),
     "commented.ts": repeated(b"/**/", head=b"function f(): void;"),
     "semicolons.ts": repeated(b";", head=b"function f(): void;"),
+    "elements.tsx": repeated(b"<a>", head=b"const x = ", tail=b"</a>"),
+    "unclosed.rb": repeated(b"class A\n def f\n"),
+    "interpolated.rb": repeated(b'"#{', head=b"x = "),
     "unclosed.cs": repeated(b"class A { void F() { "),
     "generics.cs": repeated(b"A<"),
     "directives.cs": repeated(b"#if A\n"),
@@ -152,6 +155,11 @@ NESTED = {
     "memos.ts": repeated(b"const x = memo(() => {", tail=b"})"),
 }
 """The same, for what asks each node for its parent, which tree-sitter finds from the root down."""
+
+
+def test_every_language_has_a_hostile_source() -> None:
+    sources = {Path(each).suffix for each in (*HOSTILE, *NESTED)}
+    assert {each.name for each in languages.LANGUAGES if sources.isdisjoint(each.suffixes)} == set()
 
 
 @pytest.mark.parametrize("path", sorted(HOSTILE))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from aurora_indexer.files.ignore import IgnoreRules
 from aurora_indexer.watch.cookie import Cookies
-from aurora_indexer.watch.watcher import Changes, Watcher
+from aurora_indexer.watch.watcher import FileChanges, Watcher
 from tests.patience import HANG
 
 MODES = ["native", "polling"] if sys.platform == "linux" else ["native"]
@@ -22,7 +22,7 @@ class Seen:
 
     def __init__(self, root: Path, *, polling: bool) -> None:
         self.root = root
-        self.batches: list[Changes] = []
+        self.batches: list[FileChanges] = []
         self.threads: list[threading.Thread] = []
         self.rules = IgnoreRules(root)
         self.watcher = Watcher(
@@ -35,7 +35,7 @@ class Seen:
             cookies=Cookies(root.parent / f"{root.name}-cookies"),
         )
 
-    def _take(self, changes: Changes) -> None:
+    def _take(self, changes: FileChanges) -> None:
         assert threading.current_thread() is threading.main_thread()
         self.batches.append(changes)
 
@@ -52,7 +52,7 @@ class Seen:
 
     async def quiet(self, seconds: float = 0.5) -> None:
         """Wait until every event there was is told; where none comes in order, until none is for some seconds."""
-        while pending := await self.watcher.heard(HANG):
+        while pending := await self.watcher.changes_pending(HANG):
             await asyncio.sleep(0.02)
         if pending == 0:
             return

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from aurora_indexer.watch import watcher
-from aurora_indexer.watch.event_buffer import MAX_PATHS, Notes
-from aurora_indexer.watch.watcher import Changes, Mode, Watcher
+from aurora_indexer.watch.event_buffer import MAX_PATHS, EventBuffer
+from aurora_indexer.watch.watcher import FileChanges, Mode, Watcher
 
 TICK = 1 / 64
 DEBOUNCE = 4
@@ -66,26 +66,26 @@ class Told(Watcher):
     """A watcher whose events are what a test says."""
 
     @property
-    def notes(self) -> Notes:
-        return self._notes
+    def events(self) -> EventBuffer:
+        return self._events
 
     def _native(self) -> tuple[Any, Mode]:
         return Quiet(), "inotify"
 
 
-Event = tuple[int, Callable[[Notes], None]]
+Event = tuple[int, Callable[[EventBuffer], None]]
 
 
 def save(at: int, path: str = "a.py") -> Event:
-    return at, lambda notes: notes.changed(path)
+    return at, lambda events: events.changed(path)
 
 
 def goes(at: int, path: str, *, is_folder: bool = False) -> Event:
-    return at, lambda notes: notes.removed(path, is_folder=is_folder)
+    return at, lambda events: events.removed(path, is_folder=is_folder)
 
 
 def git(at: int) -> Event:
-    return at, lambda notes: notes.git_moved()
+    return at, lambda events: events.git_moved()
 
 
 def saves(begin: int, end: int, every: int) -> list[Event]:
@@ -95,17 +95,17 @@ def saves(begin: int, end: int, every: int) -> list[Event]:
 
 def batches(
     root: Path, events: list[Event], *, locked_until: int = 0, debounce: int = DEBOUNCE
-) -> list[tuple[float, Changes]]:
+) -> list[tuple[float, FileChanges]]:
     """When which batch went out."""
     loop = StillLoop()
-    given: list[tuple[float, Changes]] = []
+    given: list[tuple[float, FileChanges]] = []
 
     async def run() -> None:
         made = Told(root, lambda changes: given.append((loop.time() / TICK, changes)), loop, debounce=debounce * TICK)
         made._git_is_busy = lambda: loop.time() < locked_until * TICK  # type: ignore[method-assign]
         made.start()
         for at, happens in events:
-            loop.call_at(at * TICK, happens, made.notes)
+            loop.call_at(at * TICK, happens, made.events)
         await asyncio.sleep(FOREVER * TICK)
         made.stop()
         await asyncio.sleep(0)
@@ -117,7 +117,7 @@ def batches(
     return given
 
 
-def times(given: list[tuple[float, Changes]]) -> list[float]:
+def times(given: list[tuple[float, FileChanges]]) -> list[float]:
     return [at for at, _ in given]
 
 
@@ -129,7 +129,7 @@ def times(given: list[tuple[float, Changes]]) -> list[float]:
         pytest.param([save(64), save(69)], [68, 73], id="one after it is a batch of its own"),
         pytest.param([save(64), save(67, "b.py"), save(70, "c.py")], [76], id="other files are waited for as well"),
         pytest.param(saves(64, 124, 3), [80, 98, 116, 130], id="a busy tree is told of every fifth of a second"),
-        pytest.param([(64, Notes.overflowed), save(66)], [72], id="lost events are held as long as others"),
+        pytest.param([(64, EventBuffer.overflowed), save(66)], [72], id="lost events are held as long as others"),
     ],
 )
 def test_a_batch_goes_out_when_it_is_quiet_and_at_the_latest_after_a_fifth_of_a_second(
@@ -151,9 +151,9 @@ def commit(root: Path, digit: str) -> None:
 
 
 def commits(at: int, root: Path) -> Event:
-    def happens(notes: Notes) -> None:
+    def happens(events: EventBuffer) -> None:
         commit(root, "2")
-        notes.git_moved()
+        events.git_moved()
 
     return at, happens
 
@@ -183,45 +183,45 @@ def test_a_debounce_longer_than_gits_quiet_counts_for_git_too(repository: Path) 
 def test_a_commit_is_told_once_with_what_it_changed(repository: Path) -> None:
     given = batches(repository, [commits(64, repository), save(70), git(128), save(128, "b.py")])
     assert [changes for _, changes in given] == [
-        Changes({"a.py"}, set(), git_head_changed=True),
-        Changes({"b.py"}, set()),
+        FileChanges({"a.py"}, set(), git_head_changed=True),
+        FileChanges({"b.py"}, set()),
     ]
 
 
 def test_a_commit_that_changes_no_file_is_told(repository: Path) -> None:
     assert [changes for _, changes in batches(repository, [commits(64, repository)])] == [
-        Changes(set(), set(), git_head_changed=True)
+        FileChanges(set(), set(), git_head_changed=True)
     ]
 
 
 @pytest.mark.parametrize(
     ("events", "wanted"),
     [
-        pytest.param([save(64), goes(65, "a.py")], Changes(set(), {"a.py"}), id="changed, then gone"),
-        pytest.param([goes(64, "a.py"), save(65)], Changes({"a.py"}, set()), id="gone, then back"),
+        pytest.param([save(64), goes(65, "a.py")], FileChanges(set(), {"a.py"}), id="changed, then gone"),
+        pytest.param([goes(64, "a.py"), save(65)], FileChanges({"a.py"}, set()), id="gone, then back"),
         pytest.param(
             [save(64, "src/a.py"), goes(65, "src", is_folder=True)],
-            Changes(set(), {"src", "src/a.py"}),
+            FileChanges(set(), {"src", "src/a.py"}),
             id="gone with its folder",
         ),
         pytest.param(
             [goes(64, "src", is_folder=True), save(65, "src/a.py")],
-            Changes({"src/a.py"}, {"src"}),
+            FileChanges({"src/a.py"}, {"src"}),
             id="made anew below a folder that went: the folder's other files are gone, this one is there",
         ),
         pytest.param(
             [goes(64, "src", is_folder=True), save(65, "srcs/a.py")],
-            Changes({"srcs/a.py"}, {"src"}),
+            FileChanges({"srcs/a.py"}, {"src"}),
             id="a name that begins like the folder's",
         ),
         pytest.param(
-            [(64, lambda notes: [notes.changed(f"{n}.py") for n in range(MAX_PATHS + 1)])],
-            Changes({f"{MAX_PATHS}.py"}, set(), overflow=True),
+            [(64, lambda events: [events.changed(f"{n}.py") for n in range(MAX_PATHS + 1)])],
+            FileChanges({f"{MAX_PATHS}.py"}, set(), overflow=True),
             id="more than can be told one by one: look at everything",
         ),
     ],
 )
-def test_one_batch_tells_the_last_state_of_each_path(tmp_path: Path, events: list[Event], wanted: Changes) -> None:
+def test_one_batch_tells_the_last_state_of_each_path(tmp_path: Path, events: list[Event], wanted: FileChanges) -> None:
     assert [changes for _, changes in batches(tmp_path, events)] == [wanted]
 
 
@@ -231,13 +231,13 @@ def test_the_limits_are_those_the_rows_were_written_for() -> None:
 
 def test_after_the_end_nothing_is_told(tmp_path: Path) -> None:
     loop = StillLoop()
-    given: list[Changes] = []
+    given: list[FileChanges] = []
 
     async def run() -> None:
         made = Told(tmp_path, given.append, loop, debounce=DEBOUNCE * TICK)
         made.start()
         await asyncio.sleep(1)
-        made.notes.changed("a.py")
+        made.events.changed("a.py")
         await asyncio.sleep(DEBOUNCE * TICK / 2)
         made.stop()
         await asyncio.sleep(1)

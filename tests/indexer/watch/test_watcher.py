@@ -17,7 +17,7 @@ import pytest
 
 from aurora_indexer.files.scan import Limits, scan
 from aurora_indexer.watch.watched_root import WatchedRoot
-from aurora_indexer.watch.watcher import Changes, Watcher
+from aurora_indexer.watch.watcher import FileChanges, Watcher
 from tests.indexer.watch.event_probe import MODES, Seen, covers, until, write
 from tests.patience import HANG
 
@@ -103,7 +103,7 @@ async def test_an_atomic_save_is_one_change(native: Seen) -> None:
     temporary.rename(native.root / "src" / "a.py")
     await native.until(changed={"src/a.py"})
     await native.quiet()
-    assert native.batches == [Changes({"src/a.py"}, set())]
+    assert native.batches == [FileChanges({"src/a.py"}, set())]
 
 
 async def test_a_backup_and_rewrite_save_is_one_change(native: Seen) -> None:
@@ -113,7 +113,7 @@ async def test_a_backup_and_rewrite_save_is_one_change(native: Seen) -> None:
     (native.root / "src" / "a.py~").unlink()
     await native.until(changed={"src/a.py"})
     await native.quiet()
-    assert native.batches == [Changes({"src/a.py"}, set())]
+    assert native.batches == [FileChanges({"src/a.py"}, set())]
 
 
 async def test_many_saves_come_in_few_batches(native: Seen) -> None:
@@ -236,9 +236,9 @@ async def test_no_thread_is_left_and_no_batch_comes_after_the_end(root: Path, mo
 
 
 async def test_a_batch_that_is_not_taken_does_not_end_the_watch(root: Path, caplog: pytest.LogCaptureFixture) -> None:
-    taken: list[Changes] = []
+    taken: list[FileChanges] = []
 
-    def take(changes: Changes) -> None:
+    def take(changes: FileChanges) -> None:
         taken.append(changes)
         if len(taken) == 1:
             raise RuntimeError("not now")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aurora_indexer.workers.messages import FileSkipped, Parsed, ParseFailed, Reply, Unchanged, WorkItem, content_hash
-from aurora_indexer.workers.process_file import Parse, answer
+from aurora_indexer.workers.process_file import Parse, process_file
 from aurora_memory.chunks import ParsedFile
 from tests.patience import HANG
 
@@ -77,7 +77,9 @@ def test_what_becomes_of_a_file(
         (tmp_path / path).mkdir()
     elif "/" in path:
         (tmp_path / "a.py").touch()
-    reply = answer(str(tmp_path), WorkItem(path.rstrip("/"), 0, content_hash(known) if known else b""), 100, parse)
+    reply = process_file(
+        str(tmp_path), WorkItem(path.rstrip("/"), 0, content_hash(known) if known else b""), 100, parse
+    )
     assert (reply.skip.reason if isinstance(reply, FileSkipped) else type(reply)) == wanted
     if isinstance(reply, ParseFailed):
         assert reply.message == "ValueError: first line"
@@ -85,7 +87,7 @@ def test_what_becomes_of_a_file(
 
 def test_what_was_parsed_has_the_hash_of_what_was_read(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_bytes(b"x = 1\n")
-    reply = answer(str(tmp_path), WorkItem("a.py"), 100, parsed)
+    reply = process_file(str(tmp_path), WorkItem("a.py"), 100, parsed)
     assert isinstance(reply, Parsed)
     assert reply.file.content_hash == content_hash(b"x = 1\n") and reply.stat.size == 6
 
@@ -93,5 +95,5 @@ def test_what_was_parsed_has_the_hash_of_what_was_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("size", "wanted"), [(100, Parsed), (101, "too-large")])
 def test_a_file_of_just_the_limit_is_read(tmp_path: Path, size: int, wanted: type[Reply] | str) -> None:
     (tmp_path / "a.py").write_bytes(b"#" * size)
-    reply = answer(str(tmp_path), WorkItem("a.py"), 100, parsed)
+    reply = process_file(str(tmp_path), WorkItem("a.py"), 100, parsed)
     assert (reply.skip.reason if isinstance(reply, FileSkipped) else type(reply)) == wanted

@@ -206,6 +206,21 @@ async def test_an_endpoint_asks_the_user_and_is_asked_again(site: Site, tmp_path
     assert response.output is not None and response.output.summary == "little"
 
 
+@pytest.mark.parametrize(("questions", "calls"), [(["how much?"] * 9, 2), ([f"{n}?" for n in range(9)], 3)])
+async def test_an_endpoint_that_asks_instead_of_answering_is_given_up(
+    site: Site, tmp_path: Path, questions: list[str], calls: int
+) -> None:
+    """At the same question once more, or after three calls."""
+    left = iter(questions)
+    site.endpoints["/a"] = lambda request, told: answering({"question": next(left)})(request, told)
+
+    async def user(question: str) -> str:
+        return "little"
+
+    response = await run(at(f"{site.url}/a"), tmp_path, user)
+    assert "asks again and again" in (response.error or "") and len(site.requests) == calls
+
+
 @pytest.mark.parametrize(
     ("handler", "said"),
     [

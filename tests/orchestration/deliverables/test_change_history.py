@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from aurora_deliverables.detection.change_history import ChangeHistory, events_of, read_history
-from aurora_deliverables.detection.recorded_state import told
+from aurora_deliverables.detection.recorded_state import state_of
 from aurora_deliverables.events import (
     Ended,
     Event,
@@ -116,7 +116,7 @@ def told_of(
 ) -> list[tuple[float, EventBody]]:
     """When what is told of a change, after some events of it were."""
     events = [Event(f"e{n}", "add-search", at, what) for n, (at, what) in enumerate(before)]
-    later = events_of(found, told("add-search", events), "add-search", names, given_up=given_up)
+    later = events_of(found, state_of("add-search", events), "add-search", names, given_up=given_up)
     return [(each.at, each.what) for each in later]
 
 
@@ -165,7 +165,7 @@ def test_the_end_is_not_before_what_was_told_last(whole: ChangeHistory) -> None:
 def test_what_is_over_goes_on_only_where_it_was_missed_and_is_archived_after_all(whole: ChangeHistory) -> None:
     begun, ended = (1, BEGUN), (5, Ended("failed", "incomplete", "removed"))
     assert told_of(whole, begun, (5, Ended("completed"))) == []
-    missed = told("add-search", [Event("a", "add-search", 1, BEGUN)])
+    missed = state_of("add-search", [Event("a", "add-search", 1, BEGUN)])
     lost = replace(missed, ended=True, abandoned=True, told_at=5.0)
     kinds = [type(each.what) for each in events_of(whole, lost, "add-search", ())]
     assert kinds[0] is Revived and kinds[-1] is Ended
@@ -228,7 +228,7 @@ def test_commits_that_a_shallow_clone_ends_at_tell_no_begin_and_no_phase() -> No
     touched = (2, [f"M\t{CHANGE}/tasks.md"])
     found = read_history(log(PROPOSED, touched, DONE), {"c1"})["add-search"]
     assert found.cut and [dated.commit for _, dated in found.phases] == ["c2", "c2"]
-    assert {type(event.what) for event in events_of(found, told("add-search", []), "add-search", ())} == {
+    assert {type(event.what) for event in events_of(found, state_of("add-search", []), "add-search", ())} == {
         PhaseStarted,
         Ended,
     }
@@ -241,21 +241,21 @@ def test_a_change_taken_back_twice_is_revived_twice() -> None:
     commits: list[tuple[int, Sequence[str]]] = [PROPOSED]
     for commit in (DONE, (5, back), (6, again), (7, back), (8, again)):
         commits.append(commit)
-        heard += events_of(history(*commits), told("add-search", heard), "add-search", ())
+        heard += events_of(history(*commits), state_of("add-search", heard), "add-search", ())
     assert [event.at for event in heard if isinstance(event.what, Revived)] == [5, 7]
     assert [event.at for event in heard if isinstance(event.what, Ended)] == [3, 6, 8]
     assert len({event.id for event in heard}) == len(heard)
-    assert events_of(history(*commits), told("add-search", heard), "add-search", ()) == []
+    assert events_of(history(*commits), state_of("add-search", heard), "add-search", ()) == []
 
 
 def test_who_archived_it_first_ended_it_however_late_that_is_heard() -> None:
-    heard = events_of(history(PROPOSED, (12, DONE[1])), told("add-search", []), "add-search", ())
+    heard = events_of(history(PROPOSED, (12, DONE[1])), state_of("add-search", []), "add-search", ())
     sooner = history(PROPOSED, (8, DONE[1]))
-    state = told("add-search", heard)
+    state = state_of("add-search", heard)
     more = events_of(sooner, state, "add-search", ())
     assert [(event.at, type(event.what)) for event in more] == [(8, PhaseStarted), (8, Ended)]
     folded = fold([*heard, *more])
     assert folded is not None and folded.completed_at == 8
-    assert events_of(sooner, told("add-search", [*heard, *more]), "add-search", ()) == []
+    assert events_of(sooner, state_of("add-search", [*heard, *more]), "add-search", ()) == []
     by_hand = [replace(heard[-1], source="user")]
-    assert events_of(sooner, told("add-search", [*heard[:-1], *by_hand]), "add-search", ()) == []
+    assert events_of(sooner, state_of("add-search", [*heard[:-1], *by_hand]), "add-search", ()) == []

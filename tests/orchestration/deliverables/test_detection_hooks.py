@@ -10,7 +10,7 @@ import pytest
 
 from aurora_deliverables.detection import attribution, claude_code, commits, test_runs, transcripts
 from aurora_deliverables.detection.attribution import Open, attribute
-from aurora_deliverables.detection.recorded_state import told
+from aurora_deliverables.detection.recorded_state import state_of
 from aurora_deliverables.events import AgentIdentity, HumanIntervened, SessionJoined, TokensUsed, ToolCalled
 from aurora_deliverables.evidence import redact, shown
 
@@ -212,11 +212,11 @@ def test_trailers_name_a_deliverable_and_commits_its_type() -> None:
     assert (first.hash, commits.named(first, ["x"])) == ("bbbb", None)
     assert commits.named(second, []) == "add-search"
     assert second.files == ("src/a.py", "src/b.py")
-    events = commits.events_of(second, told("add-search", []), "which names it", touches_code=True)
+    events = commits.events_of(second, state_of("add-search", []), "which names it", touches_code=True)
     assert [str(type(event.what).__struct_config__.tag) for event in events] == ["deliverable_start", "phase_start"]
     assert events[0].agent == AgentIdentity("claude-code", framework="claude-code")
     assert events[0].what.type == "feature"  # type: ignore[union-attr]
-    assert commits.events_of(second, told("add-search", events), "", touches_code=True) == []
+    assert commits.events_of(second, state_of("add-search", events), "", touches_code=True) == []
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aurora_deliverables.deliverable import Deliverable, TokenUsage
-from aurora_deliverables.document_diff import beyond
+from aurora_deliverables.document_diff import document_diff
 from aurora_deliverables.document_import import read_document
 from aurora_deliverables.events import Event
 from aurora_deliverables.reducer import fold
@@ -63,18 +63,18 @@ def sums(deliverable: Deliverable) -> tuple[object, ...]:
 
 def test_of_what_nothing_is_known_everything_is_new() -> None:
     events = read_document(STATE)
-    assert beyond(events, None) == events
+    assert document_diff(events, None) == events
 
 
 def test_what_is_known_adds_nothing() -> None:
     events = read_document(STATE)
     known = folded(events)
-    assert sums(folded(events + beyond(events, known))) == sums(known)
+    assert sums(folded(events + document_diff(events, known))) == sums(known)
 
 
 def test_a_grown_document_adds_what_it_has_grown_by() -> None:
     events = read_document(STATE)
-    both = events + beyond(read_document(GROWN), folded(events))
+    both = events + document_diff(read_document(GROWN), folded(events))
     assert sums(folded(both)) == sums(folded(read_document(GROWN)))
     assert sums(folded(both))[0] == {"bash": 4, "edit": 2}
 
@@ -83,7 +83,9 @@ def test_a_grown_total_adds_what_nobody_split() -> None:
     usage: dict[str, Any] = {"total_tokens": 500}
     events = read_document({**STATE, "token_usage": usage, "tool_calls_total": 10})
     grown = {**STATE, "token_usage": {"total_tokens": 800, "estimated_cost_usd": 0.1}, "tool_calls_total": 12}
-    told = folded(events + beyond(read_document({**grown, "updated_at": "2026-02-26T09:40:00Z"}), folded(events)))
+    told = folded(
+        events + document_diff(read_document({**grown, "updated_at": "2026-02-26T09:40:00Z"}), folded(events))
+    )
     assert told.tokens == TokenUsage(None, None, 0, 0.1, 800)
     assert told.tool_calls == {"bash": 3, "unknown": 9}
 
@@ -91,11 +93,11 @@ def test_a_grown_total_adds_what_nobody_split() -> None:
 @pytest.mark.parametrize("status", ["completed", "failed"])
 def test_what_is_over_stays_as_it_is(status: str) -> None:
     events = read_document({**STATE, "status": status})
-    assert beyond(read_document(GROWN), folded(events)) == []
+    assert document_diff(read_document(GROWN), folded(events)) == []
 
 
 @pytest.mark.parametrize("field", ["tool_calls", "token_usage", "human_interventions"])
 def test_a_document_that_has_shrunk_takes_nothing_back(field: str) -> None:
     events = read_document(GROWN)
-    shrunk = beyond(read_document({**GROWN, field: STATE[field]}), folded(events))
+    shrunk = document_diff(read_document({**GROWN, field: STATE[field]}), folded(events))
     assert sums(folded(events + shrunk)) == sums(folded(events))

@@ -82,6 +82,42 @@ def test_a_suite_that_did_not_begin_counts_what_it_says_of_itself() -> None:
 
 
 @pytest.mark.parametrize(
+    ("case", "counts"),
+    [
+        pytest.param("<testcase/>", (1, 0, 0), id="what says nothing passed"),
+        pytest.param(
+            "<testcase><failure/><skipped/></testcase>", (0, 1, 0), id="what failed is not skipped after that"
+        ),
+        pytest.param("<testcase><skipped/><error/></testcase>", (0, 1, 0), id="nor before"),
+        pytest.param("<testcase><failure/><error/></testcase>", (0, 1, 0), id="and failed once"),
+        pytest.param('<testcase status="NotRun"/>', (0, 0, 1), id="what was not run is skipped"),
+        pytest.param('<testcase result="suppressed"/>', (0, 0, 1), id="whichever attribute says so"),
+        pytest.param('<testcase status="notrun"><failure/></testcase>', (0, 1, 0), id="and failed all the same"),
+        pytest.param("<testcase><a><failure/></a></testcase>", (1, 0, 0), id="a failure deeper down is its output"),
+        pytest.param("<testcase><testcase/><failure/></testcase>", (0, 1, 0), id="a case within a case is none"),
+    ],
+)
+def test_how_a_case_went(case: str, counts: tuple[int, int, int]) -> None:
+    report = read_reports([f"<testsuite>{case}</testsuite>"])
+    assert (report.passed, report.failed, report.skipped) == counts
+
+
+@pytest.mark.parametrize(
+    ("attributes", "title", "path"),
+    [
+        ('name="works" classname="shop.Cart"', "shop.Cart works", ""),
+        ('name="shop.Cart works" classname="shop.Cart"', "shop.Cart works", ""),
+        ('name="works" classname="shop.Cart works"', "shop.Cart works", ""),
+        ('name=" works "', "works", ""),
+        ('name="a" file="./src\\a.ts" line="7"', "a", "src/a.ts"),
+    ],
+)
+def test_what_a_case_is_called_and_where_it_stands(attributes: str, title: str, path: str) -> None:
+    (found,) = read_reports([f"<testsuite><testcase {attributes}/></testsuite>"]).titles
+    assert (found.title, found.path) == (title, path)
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ('<!DOCTYPE a [<!ENTITY b "c">]><testsuite>&b;</testsuite>', "declares a document type"),

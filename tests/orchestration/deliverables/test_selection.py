@@ -54,6 +54,11 @@ def test_both_ends_of_a_span_belong_to_it(since: str | None, until: str | None, 
     assert {each.change_id for each in select(known, asked)} == listed
 
 
+def test_what_is_told_of_a_change_after_its_end_does_not_put_it_under_way() -> None:
+    ended = replace(lasted("ended", 10, 12), updated_at=20 * DAY)
+    assert select([ended], ListRequest(since="1970-01-15T00:00:00Z")) == []
+
+
 def test_what_was_touched_last_comes_first_and_of_one_moment_by_name() -> None:
     known = [lasted(name, begun, over) for name, begun, over in (("b", 1, 3), ("c", 1, 4), ("a", 2, 3), ("d", 2, None))]
     assert [each.change_id for each in select(known, ListRequest())] == ["c", "a", "b", "d"]

@@ -155,7 +155,7 @@ def test_spec_kit_and_checklists_are_checked_alike(tmp_path: Path) -> None:
     (feature / "tasks.md").write_text("- [x] T001 Index for FR-001\n- [ ] T002 Filter (FR-002)\n")
     seen = speckit.see(tmp_path, "001-search")
     assert seen is not None
-    criteria = check(speckit.sighting(seen).criteria, [TestTitle("test_never_shows_deleted_items", passed=True)], {})
+    criteria = check(speckit.observation(seen).criteria, [TestTitle("test_never_shows_deleted_items", passed=True)], {})
     assert [(each.kind, each.name, each.met) for each in criteria.criteria] == [
         ("requirement", "FR-001", True),
         ("requirement", "FR-002", False),
@@ -164,7 +164,7 @@ def test_spec_kit_and_checklists_are_checked_alike(tmp_path: Path) -> None:
     (tmp_path / "SPEC.md").write_text("# Cart\nIt must not lose items.\n- [x] Add an item\n- [ ] Remove an item\n")
     file = files.see(tmp_path, "SPEC.md")
     assert file is not None
-    listed = checklists.sighting(file)
+    listed = checklists.observation(file)
     assert listed is not None
     assert [(each.name, each.met) for each in check(listed.criteria, [], {}).criteria] == [
         ("Add an item", True),

@@ -10,8 +10,9 @@ import pytest
 from msgspec import Meta
 
 from aurora_orchestration import types
+from aurora_orchestration.llm.completion import Ask, CapReached, LlmError, ModelReply, Rejected, Truncated, Unavailable
 from aurora_orchestration.llm.shapes import is_closed, shape_of
-from aurora_orchestration.llm.structured import MAX_CHARACTERS, Unusable, decode
+from aurora_orchestration.llm.structured import MAX_CHARACTERS, Unusable, ask_for, decode
 
 
 class Inner(msgspec.Struct, frozen=True):
@@ -123,3 +124,64 @@ def test_no_shape_holds_itself() -> None:
 def test_the_phases_shapes_can_be_asked_for(kind: type[Any]) -> None:
     text = json.dumps(shape_of(kind))
     assert "$ref" not in text and len(text) < 20_000
+
+
+class Telling:
+    """A model that answers, or raises, one after the other; what it was asked."""
+
+    model = "m"
+
+    def __init__(self, *said: str | LlmError) -> None:
+        self.said = list(said)
+        self.asked: list[Ask] = []
+
+    async def ask(self, ask: Ask) -> ModelReply:
+        self.asked.append(ask)
+        said = self.said.pop(0)
+        if isinstance(said, LlmError):
+            raise said
+        return ModelReply(text=said, model="m", provider="p")
+
+
+ASK = Ask(phase="verify", purpose="verify", system="", prompt="{}", max_tokens=100)
+CUT = Truncated("cut", max_tokens=100)
+
+
+@pytest.mark.parametrize(
+    ("said", "raised", "rooms"),
+    [
+        pytest.param([CUT, GOOD], None, [100, 200], id="with twice the room it fits"),
+        pytest.param([CUT, CUT], Truncated, [100, 200], id="that once"),
+        pytest.param([CUT, CapReached("no money")], Truncated, [100, 200], id="where there is money for it"),
+        pytest.param([CUT, Rejected("too many tokens")], Truncated, [100, 200], id="and the model can say so much"),
+        pytest.param([CUT, Unavailable("gone")], Unavailable, [100, 200], id="what else goes wrong is told"),
+        pytest.param([Truncated("cut")], Truncated, [100], id="and not where nobody knows the room"),
+    ],
+)
+async def test_an_answer_that_was_cut_is_asked_for_once_more(
+    said: list[str | LlmError], raised: type[LlmError] | None, rooms: list[int]
+) -> None:
+    model = Telling(*said)
+    if raised is None:
+        assert await ask_for(model, ASK, Outer) == FOUND
+    else:
+        with pytest.raises(raised):
+            await ask_for(model, ASK, Outer)
+    assert [each.max_tokens for each in model.asked] == rooms
+
+
+@pytest.mark.parametrize(
+    ("said", "found", "calls"),
+    [
+        pytest.param(["It is in expand."], "It is in expand.", 1, id="words are an answer, and not asked for again"),
+        pytest.param(["nothing"], None, 2, id="one word is none"),
+        pytest.param(["<html>Log in to the portal</html>"], None, 2, id="nor is markup"),
+        pytest.param(['{"name": "it"'], None, 2, id="nor JSON that broke off"),
+        pytest.param(['Set it so: {"a": 1} in the settings.'], 'Set it so: {"a": 1} in the settings.', 1,
+                     id="a little JSON among words is"),
+    ],
+)  # fmt: skip
+async def test_words_in_the_place_of_json(said: list[str], found: str | None, calls: int) -> None:
+    model = Telling(*said, GOOD)
+    answer = await ask_for(model, ASK, Outer, prose=lambda text: Outer(text, Inner(0.0)))
+    assert answer == (FOUND if found is None else Outer(found, Inner(0.0))) and len(model.asked) == calls

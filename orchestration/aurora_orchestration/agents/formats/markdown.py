@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aurora_orchestration.agents.capability_words import capabilities_of, domains_of
-from aurora_orchestration.agents.sources import AgentSource, FoundAgents, Seen, look, read_text
+from aurora_orchestration.agents.sources import AgentSource, FoundAgents, PathState, look, read_text
 from aurora_orchestration.types import Agent
 
 MAX_AGENT_BYTES = 128 << 10
@@ -27,7 +27,7 @@ def read_folder(source: AgentSource) -> FoundAgents:
     """The agents of a folder and of the folders in it, by name. What was looked at is in `seen`."""
     agents: list[Agent] = []
     notices: list[str] = []
-    seen: list[Seen] = []
+    seen: list[PathState] = []
     for place, path in enumerate(_markdown_files(source.path, MAX_DEPTH, seen, follow=not source.ours)):
         if place >= MAX_FILES:
             notices.append(f"{source.shown}: has more than {MAX_FILES} Markdown files; the rest was not looked at")
@@ -74,7 +74,7 @@ def read_agent(source: AgentSource) -> tuple[Agent | None, str]:
     ), ""
 
 
-def _markdown_files(folder: Path, depth: int, seen: list[Seen], *, follow: bool) -> Iterator[Path]:
+def _markdown_files(folder: Path, depth: int, seen: list[PathState], *, follow: bool) -> Iterator[Path]:
     seen.append(look(folder))
     try:
         with os.scandir(folder) as listed:

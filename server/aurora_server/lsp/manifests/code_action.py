@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -31,8 +31,7 @@ async def code_actions(ls: AuroraServer, params: types.CodeActionParams) -> list
     if found is None:
         return None
     snapshot, findings = found
-    severities = ls.core.settings.manifest.severities
-    return await asyncio.to_thread(_actions, ls.client, snapshot, findings, params, severities)
+    return await asyncio.to_thread(_actions, ls.client, snapshot, findings, params)
 
 
 def _actions(
@@ -40,7 +39,6 @@ def _actions(
     snapshot: Snapshot,
     findings: list[Finding],
     params: types.CodeActionParams,
-    severities: Mapping[str, str],
 ) -> list[types.CodeAction]:
     from aurora_manifest.editing.actions import actions, fix_all_edits
 
@@ -51,7 +49,7 @@ def _actions(
         answers += (_quick_fix(client, snapshot, each, params.context.diagnostics) for each in offered)
     if _wanted(FIX_ALL, params.context.only):
         if snapshot.fix_all is None:
-            snapshot.fix_all = fix_all_edits(snapshot.json, findings, snapshot.check_again(severities))
+            snapshot.fix_all = fix_all_edits(snapshot.json, findings, snapshot.check_again())
         edits = snapshot.fix_all
     else:
         edits = []

@@ -41,13 +41,21 @@ _FIRST_USED = (
 
 
 class Snapshot:
-    """One text of a document. `version` is None for a file that is not open; `findings` is None until it is checked.
+    """One text of a document, and the severities it is checked with.
 
-    `fix_all` are the edits that mend all that can be mended without asking; None until they were looked for.
+    `version` is None for a file that is not open; `findings` is None until it is checked. `fix_all` are the edits that
+    mend all that can be mended without asking; None until they were looked for.
     """
 
     def __init__(
-        self, uri: str, version: int | None, kind: DocumentKind, json: Json, index: LineIndex, encoding: Encoding
+        self,
+        uri: str,
+        version: int | None,
+        kind: DocumentKind,
+        json: Json,
+        index: LineIndex,
+        encoding: Encoding,
+        severities: Mapping[str, str],
     ) -> None:
         self.uri = uri
         self.version = version
@@ -55,6 +63,7 @@ class Snapshot:
         self.json = json
         self.index = index
         self.encoding = encoding
+        self.severities = severities
         self.findings: list[Finding] | None = None
         self.fix_all: list[Edit] | None = None
 
@@ -64,8 +73,10 @@ class Snapshot:
         return self.index.text
 
     def fingerprint(self) -> str:
-        """Fingerprint of the text. Takes milliseconds per MB."""
-        return hashlib.blake2b(self.text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        """Fingerprint of the text and of the severities. Takes milliseconds per MB."""
+        digest = hashlib.blake2b(self.text.encode("utf-8", "surrogatepass"), digest_size=8)
+        digest.update(repr(sorted(self.severities.items())).encode())
+        return digest.hexdigest()
 
     @property
     def is_manifest(self) -> bool:
@@ -94,12 +105,12 @@ class Snapshot:
         """The range between two offsets."""
         return range_of(self.index, start, end, self.encoding)
 
-    def check_again(self, severities: Mapping[str, str]) -> Callable[[str], list[Finding]]:
+    def check_again(self) -> Callable[[str], list[Finding]]:
         """What checks a later text of the same document."""
         if self.is_manifest:
             from aurora_manifest.check import Checker
 
-            checker = Checker(severities)
+            checker = Checker(self.severities)
             return lambda text: checker.check(checker.read(text))
         from aurora_manifest.json.scanner import parse
         from aurora_manifest.kind_checks import against_schema
@@ -116,7 +127,7 @@ class DocumentReader:
 
     def __init__(self, kind: DocumentKind, severities: Mapping[str, str]) -> None:
         self.kind = kind
-        self._severities = severities
+        self.severities = severities
         self._reading = threading.Lock()
         self._checking = threading.Lock()
         self._last: Snapshot | None = None
@@ -126,7 +137,7 @@ class DocumentReader:
         """Made where a text is read, off the event loop: it brings the rules, which most sessions never need."""
         from aurora_manifest.check import Checker
 
-        return Checker(self._severities)
+        return Checker(self.severities)
 
     def known(self, text: str) -> Snapshot | None:
         """Snapshot that was read last, if that was of this very text."""
@@ -139,7 +150,7 @@ class DocumentReader:
             found = self.known(index.text)
             if found is None:
                 json = self._checker.read(index.text)
-                found = self._last = Snapshot(uri, version, self.kind, json, index, encoding)
+                found = self._last = Snapshot(uri, version, self.kind, json, index, encoding, self.severities)
             return found
 
     def check(self, snapshot: Snapshot, stopped: Callable[[], bool] = lambda: False) -> list[Finding]:
@@ -225,9 +236,11 @@ async def _read(ls: AuroraServer, uri: str) -> tuple[DocumentReader, Snapshot] |
 
 
 def _reader(document: OpenDocument, kind: DocumentKind, ls: AuroraServer) -> DocumentReader:
-    if document.reader is None or document.reader.kind is not kind:
-        document.reader = DocumentReader(kind, ls.core.settings.manifest.severities)
-    return document.reader
+    severities = ls.core.settings.manifest.severities  # they may have changed since it was read last
+    reader = document.reader
+    if reader is None or reader.kind is not kind or reader.severities != severities:
+        reader = document.reader = DocumentReader(kind, severities)
+    return reader
 
 
 def workspace_edit(client: types.ClientCapabilities, snapshot: Snapshot, edits: list[Edit]) -> types.WorkspaceEdit:

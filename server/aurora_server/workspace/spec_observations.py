@@ -29,7 +29,7 @@ ASK_AGAIN = 2.0
 """Seconds, at the least, after which git is asked again for a spec that lies on another branch."""
 
 
-class SpecSightings:
+class SpecObservations:
     """What was seen of the specs of the workspace at `root`, and since when one is gone. `branch` answers HEAD's."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The deliverables of one workspace: events go in, what they amount to comes out."""
+"""Tracking port: what whoever records or follows a workspace's deliverables asks of them, and what comes back."""
 
 from __future__ import annotations
 

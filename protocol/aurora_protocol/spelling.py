@@ -1,0 +1,32 @@
+"""Misspellings: fuzzy match of a name against the names that are known, for "did you mean"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+OF_MANY = 0.75
+"""Likeness (difflib's ratio) of a misspelling among names that people chose: of hundreds, some are alike by chance."""
+
+OF_FEW = 0.55
+"""The same among the few names that a format or a command has: there a guess is seldom wrong."""
+
+_GUESSABLE = 64
+"""Characters of a name that is guessed at: the comparison is quadratic."""
+
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+def closest(name: str, known: Iterable[str], at_least: float = OF_MANY) -> str | None:
+    """The known name that `name` seems to stand for: the same but for case and punctuation, or spelt much alike."""
+    from difflib import get_close_matches  # where a name is wrong: an ordinary command needs none
+
+    if not name or len(name) > _GUESSABLE:
+        return None
+    candidates = [each for each in known if len(each) <= _GUESSABLE]
+    bare = _NOT_WORD.sub("", name).lower()
+    for candidate in candidates:
+        if bare and bare == _NOT_WORD.sub("", candidate).lower():
+            return candidate
+    matches = get_close_matches(name, candidates, n=1, cutoff=at_least)
+    return matches[0] if matches else None
