@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aurora_memory.recall.prefix import spelled_out
-from aurora_memory.recall.question import Question
+from aurora_memory.recall.question import Question, spelled_out
 from aurora_memory.store.part_vectors import AT_ONCE, STEP
 from aurora_memory.store.reader import Reader
 from aurora_memory.word_vectors import word_vectors

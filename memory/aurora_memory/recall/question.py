@@ -157,6 +157,11 @@ def parse_question(query: str) -> Question:
     )
 
 
+def spelled_out(question: Question) -> list[str]:
+    """The question's terms, those that are beginnings as all they may become."""
+    return list(dict.fromkeys(word for term in question.terms for word in question.completions.get(term, (term,))))
+
+
 def _phrase(query: str) -> Question | None:
     """The question that a phrasal verb is (`sign in`): all that code may call it is one term; None where it is none.
 
