@@ -12,6 +12,7 @@ from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.recall import TOPICS as answers_to_topics
 from aurora_memory.recall.recall import Level
+from aurora_memory.recall.signals import weights_of
 from aurora_memory.store import FileStat, IndexedFile, Store
 from tests.benchmarks.recall_topics import Answer, Target, ndcg
 
@@ -97,3 +98,24 @@ async def test_what_may_be_a_report_is_answered_as_a_topic_first_and_function_by
     assert len(found) == len(set(found)) == 10
     rest = [chunk for chunk in as_report if chunk not in found[:answers_to_topics]]
     assert found != as_topic and set(found[answers_to_topics:]) & set(rest[:5])
+
+
+async def test_a_reports_two_likeliest_files_are_among_its_first_five_answers(tmp_path: Path) -> None:
+    """Six functions of one file resemble a report more than any of the other, which has to be changed as well."""
+    root = Path(aurora_memory.__file__).parent
+    store = await Store.open(tmp_path / "memory.db")
+    try:
+        paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*.py"))]
+        await store.write(
+            [IndexedFile(FileStat(10, 1), parse_file(path, (root / path).read_bytes())) for path in paths]
+        )
+        asked = parse_question("policies of lifespan are not applied to patterns")
+        assert asked.kind == "report"
+        hits = await store.read(recall, asked, 10, 1_800_000_000.0)
+        plain = await store.read(recall, asked, 10, 1_800_000_000.0, weights=weights_of("report"))
+    finally:
+        await store.close()
+    first = [hit.chunk.path for hit in hits[:5]]
+    assert {"lifespans/policies.py", "recall/patterns.py"} <= set(first), first
+    assert [hit.chunk.id for hit in hits[:3]] == [hit.chunk.id for hit in plain[:3]]
+    assert "recall/patterns.py" not in {hit.chunk.path for hit in plain[:5]}, "by their weights alone it comes later"
