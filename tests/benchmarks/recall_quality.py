@@ -119,7 +119,7 @@ async def ask(
         for case in cases:
             begun = time.perf_counter()
             question = parse_question(case.question)
-            weights = weights_of(question.kind, without)
+            weights = weights_of(question.kind, without) if without else None
             hits.append(await store.read(recall, question, DEPTH, now, weights=weights, read=read))
             seconds.append(time.perf_counter() - begun)
         return hits, seconds

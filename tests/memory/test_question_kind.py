@@ -8,6 +8,8 @@ from aurora_memory.recall import parse_question
 from aurora_memory.recall.places import QueryPlace
 from aurora_memory.recall.question import REPEATED, TEXT
 from aurora_memory.recall.question_kind import ISSUE_WORDS, MEANING, QuestionKind
+from aurora_memory.recall.title_likeness import features, title_weights
+from tests.memory.test_signals import LEFT_FOR_MEASURING
 
 KINDS: list[tuple[str, QuestionKind]] = [
     ("Session.login", "name"),
@@ -109,3 +111,38 @@ def test_forty_words_are_a_report_and_its_number_is_none_of_them(words: int, kin
     text = " ".join(["session"] * words)
     assert parse_question(text).kind == kind
     assert parse_question(f"#12 {text}").kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "is_open"),
+    [
+        ("linkcheck could also check local links", True),
+        ("stack casts integers to long ones", True),
+        ("glossary duplicate term with another case", True),
+        ("argument expected for short option", True),
+        ("session management", False),
+        ("middleware stack and CORS", False),
+        ("http client/server pairs", False),
+        ("error pages", False),
+        ("how are routes registered", False),
+        ("Session.login", False),
+    ],
+)
+def test_what_reads_like_a_title_is_open(text: str, is_open: bool) -> None:
+    assert parse_question(text).is_open == is_open
+
+
+def test_capitals_of_plain_words_do_not_make_a_title() -> None:
+    for text in ("session management", "argument expected for short option"):
+        assert features(text) == features(text.title())
+
+
+def test_weights_of_titles_are_of_features_that_there_are_and_of_no_repository_that_is_left_for_measuring() -> None:
+    fitted = title_weights()
+    known = {"first", "inner", "last"}
+    for feature in fitted.weights:
+        kind = feature.partition(" ")[0]
+        assert kind in known | {"length", "mark", "full", "says", "verb", "s", "joins"}, feature
+    used = {name.lower().rpartition("/")[2] for name in fitted.provenance["commits"]}
+    assert len(used) >= 30
+    assert not used & set(LEFT_FOR_MEASURING.split())

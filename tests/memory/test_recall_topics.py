@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import aurora_memory
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.recall import parse_question, recall
+from aurora_memory.recall.recall import TOPICS as answers_to_topics
 from aurora_memory.recall.recall import Level
+from aurora_memory.recall.signals import weights_of
 from aurora_memory.store import FileStat, IndexedFile, Store
 from tests.benchmarks.recall_topics import Answer, Target, ndcg
 
@@ -62,10 +65,57 @@ async def test_topics_of_this_package_lead_to_their_files(tmp_path: Path) -> Non
         await store.resolve()
         gains = {}
         for query, wanted in TOPICS:
-            hits = await store.read(recall, parse_question(query), 10, 1_800_000_000.0)
+            asked = parse_question(query)
+            hits = await store.read(recall, asked, 10, 1_800_000_000.0)
             answers = [Answer(hit.chunk.path, hit.chunk.line_start, hit.chunk.line_end) for hit in hits]
-            assert len({answer.path for answer in answers}) == len(answers), "ten results are ten different files"
+            by_file = answers[: answers_to_topics if asked.is_open else len(answers)]
+            assert len({answer.path for answer in by_file}) == len(by_file), "ten results are ten different files"
             gains[query] = ndcg([Target(wanted)], answers)
     finally:
         await store.close()
     assert sum(gains.values()) / len(gains) >= 0.8, gains
+
+
+async def test_what_may_be_a_report_is_answered_as_a_topic_first_and_function_by_function_then(tmp_path: Path) -> None:
+    """Of a title that reads like a topic, the functions of one file may all be meant."""
+    root = Path(aurora_memory.__file__).parent
+    store = await Store.open(tmp_path / "memory.db")
+    try:
+        paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("recall/*.py"))]
+        await store.write(
+            [IndexedFile(FileStat(10, 1), parse_file(path, (root / path).read_bytes())) for path in paths]
+        )
+        open_one = parse_question("names of a question looked up with another case")
+        assert open_one.kind == "topic" and open_one.is_open
+        topic = replace(open_one, is_open=False)
+        found, as_topic, as_report = [
+            [hit.chunk.id for hit in await store.read(recall, asked, 10, 1_800_000_000.0)]
+            for asked in (open_one, topic, replace(topic, kind="report"))
+        ]
+    finally:
+        await store.close()
+    assert found[:answers_to_topics] == as_topic[:answers_to_topics]
+    assert len(found) == len(set(found)) == 10
+    rest = [chunk for chunk in as_report if chunk not in found[:answers_to_topics]]
+    assert found != as_topic and set(found[answers_to_topics:]) & set(rest[:5])
+
+
+async def test_a_reports_two_likeliest_files_are_among_its_first_five_answers(tmp_path: Path) -> None:
+    """Six functions of one file resemble a report more than any of the other, which has to be changed as well."""
+    root = Path(aurora_memory.__file__).parent
+    store = await Store.open(tmp_path / "memory.db")
+    try:
+        paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*.py"))]
+        await store.write(
+            [IndexedFile(FileStat(10, 1), parse_file(path, (root / path).read_bytes())) for path in paths]
+        )
+        asked = parse_question("policies of lifespan are not applied to patterns")
+        assert asked.kind == "report"
+        hits = await store.read(recall, asked, 10, 1_800_000_000.0)
+        plain = await store.read(recall, asked, 10, 1_800_000_000.0, weights=weights_of("report"))
+    finally:
+        await store.close()
+    first = [hit.chunk.path for hit in hits[:5]]
+    assert {"lifespans/policies.py", "recall/patterns.py"} <= set(first), first
+    assert [hit.chunk.id for hit in hits[:3]] == [hit.chunk.id for hit in plain[:3]]
+    assert "recall/patterns.py" not in {hit.chunk.path for hit in plain[:5]}, "by their weights alone it comes later"

@@ -41,6 +41,10 @@ ALSO = 5
 BEHIND = 6.0
 """How far behind its file's best answer, in log odds, a member is still told."""
 
+UNMOVED = 3
+LIKELIEST = 2
+"""Answers to a report that stay where they are, and its likeliest files of which one comes behind these."""
+
 BY_FILE: frozenset[QuestionKind] = frozenset({"topic", "how", "name"})
 """Kinds of questions that each file answers once."""
 
@@ -74,6 +78,33 @@ def of_files(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
     files = dict.fromkeys(candidates.heads[rank.place].path for rank in ordered.ranks)
     first = {path: next(r for r in ordered.ranks if candidates.heads[r.place].path == path) for path in files}
     return Ordered(list(first.values()), ordered.also)
+
+
+def with_report(ordered: Ordered, ranks: Sequence[Rank], most: int) -> Ordered:
+    """The first `most` answers to a topic, then those to a report (`ranks`, best first) that are none of them."""
+    first = ordered.ranks[:most]
+    answered = {rank.id for rank in first}
+    order = [*(rank.id for rank in first), *(rank.id for rank in ranks if rank.id not in answered)]
+    return Ordered(_placed(ordered.ranks, [*order, *(rank.id for rank in ordered.ranks)]), ordered.also)
+
+
+def with_likeliest_files(candidates: Candidates, ordered: Ordered, ranks: Sequence[Rank]) -> Ordered:
+    """A report's answers, of which one of each of its two likeliest files comes among the first five.
+
+    `ranks` are the candidates as a topic weighs them: evidence of files adds up to where a report belongs, although
+    what is to be changed there may not say much of it by itself.
+    """
+    worth = evidence(candidates, ranks)
+    likeliest = sorted(worth, key=lambda path: -worth[path])[:LIKELIEST]
+    first = ordered.ranks[:UNMOVED]
+    there = {candidates.heads[rank.place].path for rank in first}
+    moved = [
+        next(rank.id for rank in ordered.ranks if candidates.heads[rank.place].path == path)
+        for path in likeliest
+        if path not in there
+    ]
+    order = [*(rank.id for rank in first), *moved, *(rank.id for rank in ordered.ranks)]
+    return Ordered(_placed(ordered.ranks, order), ordered.also)
 
 
 def evidence(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aurora_memory.recall.question import Question
+from aurora_memory.recall.question import Question, spelled_out
 from aurora_memory.store.part_vectors import AT_ONCE, STEP
 from aurora_memory.store.reader import Reader
 from aurora_memory.word_vectors import word_vectors
@@ -31,7 +31,7 @@ def kinship(reader: Reader, question: Question, count: int) -> Floats | None:
     missing = vectors.missing(count)
     if missing > AT_ONCE or not vectors.holds(count):
         return None
-    vector = word_vectors().of_question(question.terms)
+    vector = word_vectors().of_question(spelled_out(question))
     if vector is None:
         return None
     if missing:

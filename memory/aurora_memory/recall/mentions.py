@@ -19,7 +19,12 @@ _LOOKED_AT = 400
 
 
 def with_known_names(reader: Reader, question: Question) -> Question:
-    """The question with the longest end of each dotted name that something is called; the same where none has to go."""
+    """The question with the longest end of each dotted name that something is called; the same where none has to go.
+
+    A phrasal verb (`sign in`) that something is called, spelled as one, is a question for that name.
+    """
+    if question.called and chunk_reader.named(reader, question.called, 1):
+        return replace(question, identifiers=question.called, by_name=True, kind="name")
     dotted = [name for name in question.identifiers if "." in name]
     if not dotted or question.by_name:
         return question

@@ -16,8 +16,7 @@ from aurora_memory.lifespans.evaluate import decay_term, judge, ranking_factor
 from aurora_memory.lifespans.policies import BUILT_IN, Policies
 from aurora_memory.recall import signals
 from aurora_memory.recall.access_history import levels_of
-from aurora_memory.recall.prefix import spelled_out
-from aurora_memory.recall.question import Question
+from aurora_memory.recall.question import Question, spelled_out
 from aurora_memory.recall.ranking import Hit, score
 from aurora_memory.recall.signals import Signals
 from aurora_memory.store import chunk_reader, learned_reader, lifespans

@@ -65,11 +65,6 @@ def completed(reader: Reader, question: Question, *, always: bool = False) -> Qu
     return replace(question, completions=found, weights=weights) if found else question
 
 
-def spelled_out(question: Question) -> list[str]:
-    """The question's terms, those that are beginnings as all they may become."""
-    return list(dict.fromkeys(word for term in question.terms for word in question.completions.get(term, (term,))))
-
-
 def entries_of(reader: Reader, question: Question) -> dict[str, tuple[Places, Places]]:
     """Where the question's terms stand; a beginning stands wherever one of its words does, the best of them counts."""
     import numpy as np

@@ -10,9 +10,11 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from aurora_memory.recall.phrasal_verbs import meanings, phrases_in, taken_apart
 from aurora_memory.recall.places import QueryPlace, places_in
 from aurora_memory.recall.question_kind import ISSUE_WORDS, QuestionKind, kind_of
 from aurora_memory.recall.report_text import report_text
+from aurora_memory.recall.title_likeness import title_likeness
 from aurora_memory.stopwords import ERRANDS, QUESTION_WORDS, without_stop_words
 from aurora_memory.tokens import stem_word, terms, words_in
 
@@ -70,8 +72,14 @@ class Question(Struct, frozen=True):
     about_tests: bool
     places: tuple[QueryPlace, ...] = ()
     completions: Mapping[str, tuple[str, ...]] = {}
-    """Terms that are the beginning of a word (`recall.prefix`), each with those it may become."""
+    """Terms that stand for several: the beginning of a word (`recall.prefix`) for what it may become, a phrasal verb
+    for what code calls it.
+    """
+    called: tuple[str, ...] = ()
+    """What something is called, if anything is, that a question means which is nothing but a phrasal verb."""
     kind: QuestionKind = "topic"
+    is_open: bool = False
+    """Whether a topic reads like the title of a report: either may be meant, and is answered."""
 
     @property
     def is_id(self) -> bool:
@@ -94,6 +102,9 @@ def parse_question(query: str) -> Question:
 
     Called once, where a query comes in; below, a question goes on as a `Question`.
     """
+    phrase = _phrase(query)
+    if phrase is not None:
+        return phrase
     asked, is_report = query, len(query.split()) >= ISSUE_WORDS
     if is_report:
         query = report_text(query)
@@ -109,9 +120,14 @@ def parse_question(query: str) -> Question:
     if len(errands) < len(weights):
         weights.update(dict.fromkeys(errands & weights.keys(), ERRAND))
     for word in telling if not is_report else ():
-        for form in other_forms(word.lower()):
+        for form in other_forms(word.lower()) if len(telling) > 1 else (*other_forms(word.lower()), *_meant_by(word)):
             for term in stem_word(form):
                 weights.setdefault(term, SUGGESTED)
+    for verb, particle in phrases_in([word.lower() for word in words_in(query)]) if not is_report else ():
+        as_one, *others = meanings(verb, particle)
+        for form, weight in ((as_one, 1.0), *((other, SUGGESTED) for other in others)):
+            for term in stem_word(form):
+                weights.setdefault(term, weight)
     for term in _joined(query) if not is_report else ():
         weights.setdefault(term, 1.0)
     places, without_places = places_in(query)
@@ -137,7 +153,43 @@ def parse_question(query: str) -> Question:
         about_tests=about_tests,
         places=places,
         kind=kind,
+        is_open=kind == "topic" and title_likeness(asked) > 0,
     )
+
+
+def spelled_out(question: Question) -> list[str]:
+    """The question's terms, those that are beginnings as all they may become."""
+    return list(dict.fromkeys(word for term in question.terms for word in question.completions.get(term, (term,))))
+
+
+def _phrase(query: str) -> Question | None:
+    """The question that a phrasal verb is (`sign in`): all that code may call it is one term; None where it is none.
+
+    Its own words say something else by themselves: `sign in` is not about signatures.
+    """
+    said = query.lower().split()
+    if len(said) != 2 or not (forms := meanings(said[0], said[1])):
+        return None
+    stems = tuple(dict.fromkeys(term for form in forms for term in stem_word(form)))
+    meant = f"{stems[0]}*"  # no term has a star in it
+    weights = {meant: 1.0, stems[0]: SUGGESTED, **dict.fromkeys(stem_word(said[0]), ERRAND)}
+    return Question(
+        text=query,
+        terms=(meant,),
+        weights=weights,
+        identifiers=(),
+        by_name=False,
+        about_tests=False,
+        completions={meant: stems},
+        kind="task",
+        called=("_".join(said), "".join(said)),
+    )
+
+
+def _meant_by(word: str) -> tuple[str, ...]:
+    """Other words for a phrasal verb that is spelled as one and asked for alone: `logout`."""
+    apart = taken_apart(word.lower())
+    return () if apart is None else meanings(*apart)[1:]
 
 
 def _joined(query: str) -> list[str]:

@@ -154,6 +154,11 @@ def _has_verb(words: Sequence[str]) -> bool:
     )
 
 
+def is_verb_of_subjects(word: str) -> bool:
+    """Whether a lower-case word is a verb with which documentation or subjects of commits begin, in either person."""
+    return word in _CHANGES or _is_verb(word, _VERBS | _SAID)
+
+
 def _is_support(first: str, words: Sequence[str]) -> bool:
     """Whether support is what is to be made (`Support pathlib`): that `for` something, or what follows, is a topic."""
     return first in {"support", "supports"} and len(words) > 1 and words[1].lower() not in _JOINS

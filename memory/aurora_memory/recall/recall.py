@@ -16,7 +16,7 @@ from aurora_memory.chunks import MODULE_NAME, type_of
 from aurora_memory.recall.access_history import modified_at, modified_before
 from aurora_memory.recall.candidates import Candidates, gather
 from aurora_memory.recall.dedupe import content_terms, fold_near_duplicates
-from aurora_memory.recall.file_evidence import in_order, of_files
+from aurora_memory.recall.file_evidence import Ordered, in_order, of_files, with_likeliest_files, with_report
 from aurora_memory.recall.fusion import fuse
 from aurora_memory.recall.mentions import with_known_names
 from aurora_memory.recall.overloads import longest_first, overloaded
@@ -40,6 +40,9 @@ OF_LEVEL: Mapping[Level | None, frozenset[str]] = {
     "function": frozenset({"function", "method", "macro"}),
 }
 """Kinds of chunks that are of a size. A file is told by what is best in it."""
+
+TOPICS = 5
+"""Answers to a question that may be a topic or a report which are a topic's; what follows is a report's."""
 
 FOLDED = 8
 """Ranks below the asked number among which near-duplicates are looked for."""
@@ -93,7 +96,19 @@ def recall(
         return _as_files(reader, _best(reader, candidates, findings, files.ranks[:limit], limit, files.also))
     ranks = longest_first(candidates.heads, ranks, overloaded(candidates.heads))
     ordered = in_order(candidates, ranks)
+    if weights is None and not near:
+        ordered = _hedged(reader, candidates, ordered)
     return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also)
+
+
+def _hedged(reader: Reader, candidates: Candidates, ordered: Ordered) -> Ordered:
+    """Answers in order, with a report's in those to what may be one, and a topic's files in those to a report."""
+    question = candidates.question
+    if question.is_open:
+        return with_report(ordered, ranked(candidates, reader.weighing, weights_of("report")), TOPICS)
+    if question.kind == "report":
+        return with_likeliest_files(candidates, ordered, ranked(candidates, reader.weighing, weights_of("topic")))
+    return ordered
 
 
 def _as_files(reader: Reader, hits: Sequence[Hit]) -> list[Hit]:

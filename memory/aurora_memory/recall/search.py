@@ -12,8 +12,8 @@ from aurora_memory.chunks import CHUNK_TYPES
 from aurora_memory.recall.declarations import remainder_declarations
 from aurora_memory.recall.kinship import kinship, nearest
 from aurora_memory.recall.places import meant
-from aurora_memory.recall.prefix import entries_of, spelled_out
-from aurora_memory.recall.question import Question
+from aurora_memory.recall.prefix import entries_of
+from aurora_memory.recall.question import Question, spelled_out
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.similar_commits import COMMITS, Primed, prime, similar_enough
 from aurora_memory.recall.spreading_activation import HUB, Spread

@@ -61,7 +61,7 @@ def evidence_of(
             episodes=[_remembered(each) for each in hit.episodes],
             learned=[_lesson(each) for each in learned.get(hit.chunk.id, ())[:LESSONS]],
             signals=signals(hit, question.kind) if question is not None else [],
-            question="" if question is None else f"{question.kind}: {MEANING[question.kind]}",
+            question="" if question is None else _understood(question),
             semantic=_near(hit.nearness),
             focus=Lines(line_start=hit.focus[0], line_end=hit.focus[1]),
             colleagues=parts_of_others.get(hit.chunk.id, []),
@@ -81,6 +81,13 @@ def signals(hit: Hit, kind: QuestionKind | None = None) -> list[SignalContributi
     rest = "partial success" if hit.chunk.kind == REASONING else "order"
     found.append(_signal(rest, hit.strength - hit.signals.strength(weights), 1.0))
     return sorted((each for each in found if each.contribution), key=lambda each: -abs(each.contribution))
+
+
+def _understood(question: Question) -> str:
+    """What a question is taken for, and what that makes of the answers."""
+    if question.is_open:
+        return f"{question.kind}, or a report: five answers as to a topic, one of each file, then function by function"
+    return f"{question.kind}: {MEANING[question.kind]}"
 
 
 def _signal(name: str, value: float, weight: float) -> SignalContribution:
