@@ -15,7 +15,7 @@ from typing import Any
 from aurora_protocol import FrameError
 from aurora_protocol.address import Address, Info, write_info
 from aurora_protocol.frames import Decoder, encode
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 Handler = Callable[["Session", dict[str, Any]], Any]
 """Takes the session and the request's params; what it returns is the result, an Exception becomes an error."""

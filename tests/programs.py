@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_cli")
 _PROGRAM = Path(__file__).with_name("fork_server.py")

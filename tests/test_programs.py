@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.patience import HANG
 from tests.programs import COMMAND, FORK_SERVERS, ForkServer, Program, run, start
+from tests.wait_limits import HANG
 
 PIPE = subprocess.PIPE
 BROKEN = {"AURORA_LOGGING_LEVEL": "no level"}

@@ -31,10 +31,10 @@ from aurora_protocol.client import Client
 from aurora_server.workspace.record_place import open_record, record_place
 from aurora_team.membership import Membership, Memberships
 from tests.e2e.repositories import git
-from tests.patience import HANG
 from tests.server.daemons import Daemon, until
 from tests.team import faulty_hubs
 from tests.team.records import person
+from tests.wait_limits import HANG
 
 COLLEAGUES = 5
 ORIGIN = "https://example.org/one.git"

@@ -21,8 +21,8 @@ import psutil
 
 from aurora_memory.store.memory_files import memory_files
 from tests.e2e.repositories import git
-from tests.patience import HANG
 from tests.server.daemons import Daemon, until
+from tests.wait_limits import HANG
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 CLIENT = Path(__file__).resolve().parents[2] / "editor-clients" / "neovim"
 README = CLIENT / "README.md"

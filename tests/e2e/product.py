@@ -20,8 +20,8 @@ from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
 from aurora_protocol.launch import daemon_environment, ensure_daemon
 from tests import programs
-from tests.patience import HANG
 from tests.programs import COMMAND
+from tests.wait_limits import HANG
 
 Value = TypeVar("Value")
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 SHOP = {
     "src/basket.py": '''"""Baskets of a small shop."""

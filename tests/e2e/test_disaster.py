@@ -25,8 +25,8 @@ from aurora_protocol import DaemonUnreachable
 from aurora_protocol.connection import open_connection
 from tests.e2e.product import COMMAND, Product, daemon_process, eventually, knows, product_in, recall
 from tests.e2e.repositories import large, write
-from tests.patience import HANG
 from tests.server.daemons import Wire
+from tests.wait_limits import HANG
 
 CODE = "def {}(value):\n    return value\n"
 FILES = 100

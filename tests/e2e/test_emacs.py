@@ -16,7 +16,7 @@ import pytest
 
 from tests.e2e.product import Product, product_in
 from tests.e2e.repositories import shop, write
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 README = Path(__file__).resolve().parents[2] / "editor-clients" / "emacs" / "README.md"
 EMACS = shutil.which("emacs")

@@ -24,7 +24,7 @@ from tests.e2e.product import Product, product_in
 from tests.e2e.rogues import ACTS, DONE, FINISHING, GOAL, LEAVING, PROGRAM
 from tests.orchestration.llm.loopback import LoopbackProvider, Request
 from tests.orchestration.soar.minds import Mind
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 WHO = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in
        (("NAME", "a"), ("EMAIL", "a@example.org"))}  # fmt: skip

@@ -19,7 +19,7 @@ import pytest
 
 from tests.e2e.product import product_in
 from tests.e2e.repositories import shop, write
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 LANGUAGES = Path(__file__).resolve().parents[2] / "editor-clients" / "helix" / "languages.toml"
 HELIX = os.environ.get("AURORA_TEST_HELIX") or shutil.which("hx") or shutil.which("helix")

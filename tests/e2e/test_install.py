@@ -21,7 +21,7 @@ from aurora_protocol.client import Client
 from aurora_protocol.frames import Decoder, encode
 from tests.e2e.product import Product, eventually
 from tests.e2e.repositories import large
-from tests.patience import HANG, INSTALL_HANG
+from tests.wait_limits import HANG, INSTALL_HANG
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 NEWER = "9.9.9"

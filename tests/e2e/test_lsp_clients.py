@@ -20,7 +20,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities, 
 from aurora_protocol.address import Address
 from tests.e2e.product import COMMAND, Product, product_in
 from tests.e2e.repositories import SHOP, large, shop, write
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 ENVIRONMENT: dict[str, str] = dict(os.environ)
 """The daemon's and the bridge's; each module run puts its own AURORA_HOME in."""

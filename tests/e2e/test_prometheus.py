@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.patience import HANG
 from tests.server.daemons import Daemon, until
+from tests.wait_limits import HANG
 
 CONVENTIONS = Path(__file__).parents[2] / "orchestration/aurora_deliverables/telemetry/conventions.yaml"
 PHASES = ("propose", "specs", "design", "tasks", "apply", "verify", "archive")

@@ -18,7 +18,7 @@ import pytest
 
 from tests.e2e.product import COMMAND, Product, eventually
 from tests.e2e.repositories import large
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform != "linux", reason="prlimit is Linux's")]
 

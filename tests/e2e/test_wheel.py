@@ -15,7 +15,7 @@ import pytest
 
 from tests.e2e.product import Product, eventually
 from tests.e2e.repositories import large
-from tests.patience import INSTALL_HANG
+from tests.wait_limits import INSTALL_HANG
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TRAPS = (

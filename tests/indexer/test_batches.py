@@ -9,7 +9,7 @@ from aurora_indexer.batches import LAST_REPLIES, Batches
 from aurora_indexer.files.skips import Skip
 from aurora_indexer.workers.messages import FileSkipped
 from aurora_memory.store import Store, file_reader
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 
 async def test_before_the_last_replies_what_is_there_is_written(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from aurora_memory.store.tables import TABLES
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON, run
 from tests.memory.test_export import FILES, taught
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 PAGE = 4096
 LEARNED = [table for table in TABLES if table.nature == "learned" and table.name != "chunks"]

@@ -21,7 +21,7 @@ from aurora_memory.store.memory_files import memory_file
 from tests.memory.runs import NOON, run
 from tests.memory.test_damage import learned
 from tests.memory.test_export import FILES, taught
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 SEED = 23
 HEADER, FRAME = 32, 24 + 4096

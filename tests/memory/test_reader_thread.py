@@ -11,7 +11,7 @@ import pytest
 from aurora_memory import StoreError
 from aurora_memory.store import Store, file_reader
 from aurora_memory.store.reader import Reader
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 
 async def test_a_function_runs_off_the_event_loop_and_always_on_one_thread(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from aurora_memory.store import Store, chunk_reader
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON
 from tests.memory.test_export import learned
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 FILES = (file("shop.py", chunk("shop.py", "total", "sum the prices of the lines")),)
 

@@ -17,7 +17,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 
 def plain(value: AnyValue) -> Any:

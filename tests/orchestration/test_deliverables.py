@@ -26,7 +26,7 @@ from aurora_deliverables.tracking import Recorded, Tracking
 from aurora_memory.store import LoggedEvent, Store, deliverable_log
 from aurora_memory.store.reader import Reader
 from tests.orchestration.logs import NINE, begin, end, log
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from aurora_orchestration.group_commit import Syncing
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.settings import BudgetSettings
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 RESERVES_AND_DIES = """
 import os, signal, sys, time

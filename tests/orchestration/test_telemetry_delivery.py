@@ -26,7 +26,7 @@ from aurora_deliverables.telemetry.repository import Repository, repository_of
 from aurora_deliverables.telemetry.sender import Leaving, Sender, SignalStatus, interval_of
 from tests.orchestration.changes import ACCEPTED, EVENTS, FAILED
 from tests.orchestration.collectors import HttpCollector, attributes, closed_endpoint, within
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 Begin = Callable[..., Sender]
 COUNT = "aura.deliverables.count"

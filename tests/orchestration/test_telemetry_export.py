@@ -27,7 +27,7 @@ from tests.orchestration.collectors import (
     closed_endpoint,
     within,
 )
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 Export = Callable[..., Sender]
 

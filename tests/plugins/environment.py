@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.product import Product
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 SITE = Path(__file__).parent / "site"
 BROKEN = "raise RuntimeError('no luck')\n"

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from tests.e2e.product import Product
-from tests.patience import HANG
 from tests.plugins.environment import aurora, install, uninstall
+from tests.wait_limits import HANG
 
 
 def names(product: Product, python: Path, root: Path, query: str) -> list[tuple[str, str, str]]:

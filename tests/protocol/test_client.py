@@ -17,7 +17,7 @@ from aurora_protocol.address import Address
 from aurora_protocol.client import METHOD_NOT_FOUND, Client
 from aurora_protocol.connection import NobodyThere
 from tests.fake_daemon import FakeDaemon, Refusal, Session
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from aurora_protocol.launch import (
     stop_listener,
     wait_until_gone,
 )
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 DAEMON = """
 import fcntl, os, signal, socket, sys, time

@@ -15,7 +15,7 @@ from aurora_manifest.json.scanner import parse
 from aurora_manifest.violations import SchemaCheck
 from aurora_protocol.positions import LineIndex, Pos, Range
 from tests.manifests import check, manifest, reference_manifests
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 TEXT = json.dumps(manifest(), indent=2, ensure_ascii=False)
 

@@ -19,8 +19,8 @@ from aurora_manifest.rules import RuleInfo, catalogue, documentation, link, page
 from aurora_manifest.rules.page import FILE
 from aurora_manifest.violations import SchemaCheck
 from tests.manifests import SHARED, check, manifest, reference_manifests
-from tests.patience import HANG
 from tests.protocol.rule_cases import BASE, CASES, FINE, Case, around, patched, spelt
+from tests.wait_limits import HANG
 
 RULES = {info.id: info for info in catalogue()}
 NOT_IN_MANIFESTS = {

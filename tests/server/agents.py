@@ -21,8 +21,8 @@ from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
 
 from aurora_memory.token_cost import estimated_tokens
-from tests.patience import HANG
 from tests.programs import COMMAND, Started, start
+from tests.wait_limits import HANG
 
 LINE_BYTES = 64 << 20
 """Longest message of a server."""

@@ -17,8 +17,8 @@ from aurora_protocol.address import Address
 from aurora_protocol.client import Client
 from aurora_protocol.connection import NobodyThere, open_connection
 from aurora_protocol.frames import Decoder, encode
-from tests.patience import HANG
 from tests.programs import start
+from tests.wait_limits import HANG
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_cli", "daemon", "run", "--detached")
 

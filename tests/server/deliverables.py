@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.patience import HANG
 from tests.programs import COMMAND, run
+from tests.wait_limits import HANG
 
 
 def aurora(

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider
-from tests.patience import HANG
 from tests.server.client_requests import configure
 from tests.server.sites import manifest_command
+from tests.wait_limits import HANG
 
 
 @contextmanager

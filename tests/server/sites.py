@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.patience import HANG
 from tests.programs import COMMAND, Started, run, start
+from tests.wait_limits import HANG
 
 EMAIL, PASSWORD = "demo@aura.dev", "password123"
 

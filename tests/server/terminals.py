@@ -10,8 +10,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.patience import HANG
 from tests.programs import COMMAND, start
+from tests.wait_limits import HANG
 
 
 def at_terminal(

@@ -12,10 +12,10 @@ import pytest
 
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.events import Ended
-from tests.patience import HANG
 from tests.server.daemons import Daemon, until
 from tests.server.test_detection import PROPOSAL, SPEC, TASKS, seen, write
 from tests.server.tracked import deliverable_in, events_in
+from tests.wait_limits import HANG
 
 DAY = 86_400.0
 

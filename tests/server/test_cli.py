@@ -19,8 +19,8 @@ import pytest
 from aurora_protocol.address import Address
 from tests import programs
 from tests.fake_daemon import FakeDaemon, Refusal, Session
-from tests.patience import HANG
 from tests.programs import COMMAND
+from tests.wait_limits import HANG
 
 FRESHNESS: dict[str, Any] = {
     "indexed_at": "2026-11-21T20:00:00Z",

@@ -16,8 +16,8 @@ import pytest
 from aurora_protocol.address import Address
 from aurora_protocol.frames import Decoder, encode
 from tests.fake_daemon import FakeDaemon
-from tests.patience import HANG
 from tests.processes import lives
+from tests.wait_limits import HANG
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 BASH = """
 eval "$(aurora completion bash)"

@@ -15,8 +15,8 @@ import pytest
 from aurora_server.configuration.edit import put
 from aurora_server.configuration.settings import SettingsError
 from aurora_server.configuration.trust import Trust, trusted_by_editor
-from tests.patience import HANG
 from tests.programs import COMMAND, run
+from tests.wait_limits import HANG
 
 
 @pytest.fixture

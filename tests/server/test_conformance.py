@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.patience import HANG
 from tests.server.daemons import Daemon, until
 from tests.server.deliverables import aurora, told
 from tests.server.test_detection import TASKS, commit, git, write
 from tests.server.tracked import deliverable_in
+from tests.wait_limits import HANG
 
 SPEC = """\
 ## ADDED Requirements

@@ -13,8 +13,8 @@ import pytest
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
 from aurora_protocol.connection import NobodyThere, open_connection
-from tests.patience import HANG
 from tests.server.daemons import Daemon, launch, until
+from tests.wait_limits import HANG
 
 
 @pytest.fixture

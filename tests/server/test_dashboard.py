@@ -16,10 +16,10 @@ import pytest
 from aurora_deliverables.deliverable import Deliverable, PhaseSpan
 from aurora_server.dashboard.charts import bars, timeline
 from aurora_server.dashboard.server import leading_page
-from tests.patience import HANG
 from tests.programs import COMMAND, run
 from tests.server.daemons import Daemon
 from tests.server.dashboards import Dashboard
+from tests.wait_limits import HANG
 
 EVIL = '"><img src=x onerror=alert(1)>'
 

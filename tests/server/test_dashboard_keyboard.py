@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.patience import HANG
 from tests.server.daemons import Daemon
 from tests.server.dashboards import CHROMIUM, Dashboard, needs_chromium
 from tests.server.test_dashboard_view import MANY, fill
+from tests.wait_limits import HANG
 
 sync_api = pytest.importorskip("playwright.sync_api")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")

@@ -13,9 +13,9 @@ import pytest
 from aurora_server.dashboard.picture import MetricView, WeekView
 from aurora_server.dashboard.tier_chart import BOTTOM, LINE, TOP, tier_chart
 from aurora_server.dashboard.view import View, view_of
-from tests.patience import HANG
 from tests.server.daemons import Daemon
 from tests.server.dashboards import Dashboard
+from tests.wait_limits import HANG
 
 DAY = 86_400.0
 MANY = 120

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.patience import HANG
 from tests.server.daemons import Daemon, Wire
 from tests.server.deliverables import lifetime, line
+from tests.wait_limits import HANG
 
 TASKS = """# Tasks
 

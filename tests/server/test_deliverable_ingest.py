@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from tests.documents import documents
-from tests.patience import HANG
 from tests.server.daemons import Daemon
 from tests.server.deliverables import aurora, told
+from tests.wait_limits import HANG
 
 STATE: dict[str, Any] = {
     "change_id": "add-search",

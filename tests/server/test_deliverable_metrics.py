@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.patience import HANG
 from tests.programs import COMMAND, run
 from tests.server.daemons import Daemon
 from tests.server.deliverables import aurora, lifetime, line, told
+from tests.wait_limits import HANG
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ import pytest
 from aurora_deliverables.deliverable import Deliverable
 from aurora_protocol import RequestFailed
 from aurora_protocol.client import Client
-from tests.patience import HANG
 from tests.server.daemons import Daemon, until
 from tests.server.tracked import deliverable_in, events_in
+from tests.wait_limits import HANG
 
 PROPOSAL = """\
 ## Why

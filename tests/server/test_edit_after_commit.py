@@ -19,7 +19,7 @@ from aurora_memory.store import Store, file_reader
 from aurora_server.configuration.settings import DetectSettings
 from aurora_server.workspace.deliverable_detection import HEAD_FACT, DeliverableDetection
 from tests.e2e.repositories import commit, git, write
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 
 class Runs:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.patience import HANG
 from tests.server.daemons import Daemon, until
 from tests.server.test_change_history import archive, commit, git, propose, repository
 from tests.server.test_detection import TASKS, seen, write
 from tests.server.tracked import deliverable_in, events_in
+from tests.wait_limits import HANG
 
 HOUR = 3600.0
 

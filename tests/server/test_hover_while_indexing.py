@@ -16,7 +16,7 @@ from aurora_indexer.workers.pool import WorkerPool
 from aurora_server.configuration import settings
 from aurora_server.lsp import hover
 from aurora_server.workspace.workspace import Workspace
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 SHOP = '"""The shop."""\n\n\ndef add_tax(cents):\n    """With value added tax."""\n    return cents * 119 // 100\n'
 

@@ -20,7 +20,7 @@ from aurora_server.daemon import idle_memory
 from aurora_server.daemon.idle_memory import QUIET_SECONDS, TRIM_SECONDS, WORKED_SECONDS, IdleMemory
 from aurora_server.daemon.listener import Listener
 from aurora_server.workspace.registry import Workspaces
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 
 class Rested:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import Any
 
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 _TELL = """
 import json, re, sys

@@ -13,8 +13,8 @@ from aurora_memory.lifespans.policies import BUILT_IN
 from aurora_protocol.client import Client
 from aurora_server.configuration.settings import load
 from aurora_server.workspace.memory_settings import policies_of
-from tests.patience import HANG
 from tests.server.daemons import Daemon
+from tests.wait_limits import HANG
 
 
 def days(number: int, **more: Any) -> dict[str, Any]:

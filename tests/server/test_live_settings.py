@@ -12,8 +12,8 @@ import pytest
 from aurora_server.configuration.live_settings import SettingsSource
 from aurora_server.configuration.settings import SettingsError
 from aurora_server.configuration.trust import Trust
-from tests.patience import HANG
 from tests.server.daemons import Daemon, until
+from tests.wait_limits import HANG
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
 from aurora_server.workspace.maintenance import LogRetention
 from tests.orchestration.runs import run
-from tests.patience import HANG
 from tests.protocol.test_secrets import ALL
+from tests.wait_limits import HANG
 
 DAY = 86_400
 

@@ -20,7 +20,7 @@ from aurora_cli.output import TerminalStyle
 from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import BEGAN, ID, QUERY, run
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 Said = Callable[..., tuple[str, str, int]]
 

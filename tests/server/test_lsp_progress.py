@@ -12,8 +12,8 @@ import pytest
 from aurora_indexer.index_runs import IndexProgress
 from aurora_protocol.frames import encode
 from aurora_server.lsp.progress import INTERVAL, Reporter, words
-from tests.patience import HANG
 from tests.server.daemons import Daemon
+from tests.wait_limits import HANG
 
 FILES = 600
 

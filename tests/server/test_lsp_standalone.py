@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from aurora_protocol.frames import Decoder, encode
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_cli", "lsp", "--standalone")
 

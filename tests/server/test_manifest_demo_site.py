@@ -16,8 +16,8 @@ import pytest
 
 from aurora_manifest.client.state import read_state
 from tests.manifests import check
-from tests.patience import HANG
 from tests.server.sites import EMAIL, PASSWORD, demo_site, manifest_command
+from tests.wait_limits import HANG
 
 CREDENTIALS = {"email": EMAIL, "password": PASSWORD}
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from tests.manifests import REFERENCE
-from tests.patience import HANG
 from tests.server.sites import EMAIL, PASSWORD, Lighthouse, Site, manifest_command, reply, running, simple_manifest
+from tests.wait_limits import HANG
 
 PUBLISHED = REFERENCE / "lighthouse.aura.json"
 

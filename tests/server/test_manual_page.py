@@ -11,7 +11,7 @@ import pytest
 
 from aurora_cli.app import COMMANDS, aurora
 from aurora_cli.manual_page import manual_page
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "aurora.1"
 

@@ -23,10 +23,10 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 
 from aurora_server.mcp.http_server import MAX_STRANGERS, Strangers
 from tests.orchestration.soar.minds import Mind
-from tests.patience import HANG
 from tests.programs import run, start
 from tests.server.agents import COMMAND, environment, said
 from tests.server.client_requests import TWO, asked
+from tests.wait_limits import HANG
 
 HELLO = {
     "jsonrpc": "2.0",

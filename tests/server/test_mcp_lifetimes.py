@@ -17,11 +17,11 @@ from mcp.shared.exceptions import MCPError
 
 from tests.orchestration.llm.loopback import Request
 from tests.orchestration.soar.minds import Mind
-from tests.patience import HANG
 from tests.processes import lives
 from tests.server.agents import COMMAND, agent, environment, raw, said
 from tests.server.client_requests import MEDIUM, TWO, asked, workspace
 from tests.server.daemons import Daemon, until
+from tests.wait_limits import HANG
 
 
 async def patiently(condition: Any, what: str) -> None:

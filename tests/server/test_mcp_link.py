@@ -15,7 +15,7 @@ from aurora_protocol.address import Address
 from aurora_server.mcp import daemon_link
 from aurora_server.mcp.daemon_link import DaemonLink, LinkLost
 from tests.fake_daemon import FakeDaemon, Session
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 
 async def test_a_daemon_that_ends_while_a_session_begins_is_tried_again(tmp_path: Path) -> None:

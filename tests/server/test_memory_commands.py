@@ -21,9 +21,9 @@ from aurora_server.configuration.settings import Settings
 from aurora_server.workspace.memory_settings import database_path
 from tests import programs
 from tests.memory.runs import retrieved, run
-from tests.patience import HANG
 from tests.programs import COMMAND
 from tests.server.daemons import Daemon, until
+from tests.wait_limits import HANG
 
 CODE = '''def authenticate(token):
     """Check an OAuth2 token."""

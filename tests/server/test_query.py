@@ -16,10 +16,10 @@ from aurora_protocol import RequestFailed
 from aurora_protocol.client import Client
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Request
 from tests.orchestration.soar.minds import Mind
-from tests.patience import HANG
 from tests.programs import COMMAND, run
 from tests.server.client_requests import MEDIUM, TWO, asked, configure, workspace
 from tests.server.daemons import Daemon, until
+from tests.wait_limits import HANG
 
 
 def initialized(daemon: Daemon, root: Path, **options: Any) -> Client:

@@ -12,10 +12,10 @@ import pytest
 
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.minds import Mind
-from tests.patience import HANG
 from tests.programs import COMMAND, run
 from tests.server.client_requests import MEDIUM, TWO, asked
 from tests.server.terminals import at_terminal
+from tests.wait_limits import HANG
 
 SPENT = {"soft_limit_usd": 0.000001, "hard_limit_usd": 500}
 

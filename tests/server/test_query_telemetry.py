@@ -13,9 +13,9 @@ from tests.orchestration.collectors import HttpCollector, attributes, within
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.runs import run
 from tests.orchestration.soar.minds import Mind
-from tests.patience import HANG
 from tests.server.client_requests import MEDIUM, TWO, configure, workspace
 from tests.server.daemons import Daemon
+from tests.wait_limits import HANG
 
 
 def test_questions_hits_retries_calls_and_tokens_are_counted(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from aurora_memory.chunk_text import cost
-from tests.patience import HANG
 from tests.server.daemons import Daemon, Wire
+from tests.wait_limits import HANG
 
 FORMATS = ("json", "xml", "csv", "yaml")
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.patience import HANG
 from tests.programs import COMMAND, run
 from tests.server.agents import agent, environment, said
 from tests.server.daemons import Daemon, until
+from tests.wait_limits import HANG
 
 FILES = {
     "store.py": "class Store:\n    def read_rows(self, key):\n        return [key]\n\n\nclass Base:\n    pass\n",

@@ -28,8 +28,8 @@ from aurora_server.workspace.workspace import Workspace
 from tests.e2e.repositories import commit, git
 from tests.memory.runs import NOON, retrieved, run
 from tests.memory.test_export import learned
-from tests.patience import HANG
 from tests.server import record_kills, takeover_kills
+from tests.wait_limits import HANG
 
 Opener = Callable[[Path], Awaitable[Workspace]]
 CART = "def total(lines):\n    return sum(line.price for line in lines)\n"

@@ -22,8 +22,8 @@ from aurora_server.configuration.settings import SettingsError, load
 from aurora_server.workspace.composition import WorkspaceOpener
 from aurora_server.workspace.workspace import Workspace
 from tests.models import bert, static_model, write
-from tests.patience import HANG
 from tests.server.daemons import Daemon, until
+from tests.wait_limits import HANG
 
 EXTRA = ("tokenizers", "safetensors", "onnxruntime", "sentence_transformers", "huggingface_hub", "model2vec")
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from aurora_protocol.frames import MAX_FRAME
-from tests.patience import HANG
 from tests.server.daemons import Daemon, Wire
+from tests.wait_limits import HANG
 
 NOT_INITIALIZED, INVALID_REQUEST, NO_METHOD, BAD_PARAMS, PARSE_ERROR = -32002, -32600, -32601, -32602, -32700
 FAILED, CANCELLED = -32803, -32800

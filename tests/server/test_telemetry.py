@@ -19,7 +19,7 @@ from aurora_server.configuration.settings import TelemetrySettings
 from aurora_server.workspace.telemetry import TelemetryFollower, sender_of
 from tests.orchestration.changes import EVENTS, START
 from tests.orchestration.collectors import HttpCollector, attributes
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 
 async def comes_true(condition: Callable[[], bool]) -> None:

@@ -17,10 +17,10 @@ from tests.orchestration.collectors import (
     closed_endpoint,
     within,
 )
-from tests.patience import HANG
 from tests.server.daemons import Daemon
 from tests.server.deliverables import aurora
 from tests.server.test_detection import git
+from tests.wait_limits import HANG
 
 CHANGE: list[dict[str, Any]] = [
     {"action": "start", "at": "2026-02-26T10:00:00Z", "type": "feature", "agent": "claude-code"},

@@ -14,7 +14,7 @@ from aurora_cli.uninstall import refusal
 from aurora_protocol.address import SHARED_TEMP, Address
 from tests.e2e.product import COMMAND, Product, eventually
 from tests.e2e.repositories import shop
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from aurora_memory import StoreCorrupt
 from aurora_server.session.folders import Folders, real
 from aurora_server.workspace.registry import WorkspaceError, Workspaces, canonical
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 
 class Counting:

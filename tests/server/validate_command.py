@@ -10,7 +10,7 @@ from typing import Any
 
 from tests import programs
 from tests.manifests import manifest
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 GOOD = json.dumps(manifest(), indent=2, ensure_ascii=False)
 BAD = GOOD.replace('"method": "GET"', '"method": "FETCH"').replace('"v": 1,', '"v": "1",', 1)

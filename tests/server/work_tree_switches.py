@@ -17,8 +17,8 @@ import psutil
 
 from aurora_protocol.client import Client
 from tests.e2e.repositories import commit, git
-from tests.patience import HANG
 from tests.server.daemons import Daemon
+from tests.wait_limits import HANG
 
 FILES = 100
 

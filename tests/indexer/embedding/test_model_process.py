@@ -16,7 +16,7 @@ from aurora_indexer import WorkerLost
 from aurora_indexer.embedding import ModelError
 from aurora_indexer.embedding.model_process import LOSSES, ModelProcess
 from tests.models import DIMENSIONS, static_model
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 pytest.importorskip("tokenizers", reason="the semantic extra is not installed")
 

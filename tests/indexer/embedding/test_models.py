@@ -18,7 +18,7 @@ from aurora_indexer.embedding.model_folder import find, fingerprint, look
 from aurora_indexer.embedding.no_network import OFFLINE
 from aurora_indexer.embedding.worker import load, rows
 from tests.models import HIDDEN, bert, static_model, table, words, write
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 os.environ.update(OFFLINE)  # for what the tests themselves import of the same libraries
 np = pytest.importorskip("numpy")

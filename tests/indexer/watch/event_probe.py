@@ -12,7 +12,7 @@ from pathlib import Path
 from aurora_indexer.files.ignore import IgnoreRules
 from aurora_indexer.watch.cookie import Cookies
 from aurora_indexer.watch.watcher import FileChanges, Watcher
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 MODES = ["native", "polling"] if sys.platform == "linux" else ["native"]
 

@@ -11,7 +11,7 @@ import pytest
 
 from aurora_indexer.watch.cookie import Cookies
 from aurora_indexer.watch.watcher import FileChanges, Watcher
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only inotify tells in order")
 

@@ -19,7 +19,7 @@ from aurora_indexer.files.scan import Limits, scan
 from aurora_indexer.watch.watched_root import WatchedRoot
 from aurora_indexer.watch.watcher import FileChanges, Watcher
 from tests.indexer.watch.event_probe import MODES, Seen, covers, until, write
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 
 @pytest.fixture

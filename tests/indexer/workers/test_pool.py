@@ -20,8 +20,8 @@ from aurora_indexer import WorkerLost
 from aurora_indexer.workers import worker_process
 from aurora_indexer.workers.messages import FileSkipped, Parsed, ParseFailed, Reply, Unchanged, WorkItem, content_hash
 from aurora_indexer.workers.pool import PoolClosed, WorkerPool, _Work
-from tests.patience import HANG
 from tests.processes import lives
+from tests.wait_limits import HANG
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills by signal")
 

@@ -11,7 +11,7 @@ import pytest
 from aurora_indexer.workers.messages import FileSkipped, Parsed, ParseFailed, Reply, Unchanged, WorkItem, content_hash
 from aurora_indexer.workers.process_file import Parse, process_file
 from aurora_memory.chunks import ParsedFile
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 READY = """
 import sys

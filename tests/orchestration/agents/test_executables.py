@@ -28,8 +28,8 @@ from tests.orchestration.agents.programs import (
     TASK,
     program,
 )
-from tests.patience import HANG
 from tests.processes import lives
+from tests.wait_limits import HANG
 
 ENVIRON = {**os.environ, "ANTHROPIC_API_KEY": "sk-ant-secret", "AURORA_HOME": "/h", "PATH": f".:{os.environ['PATH']}"}
 

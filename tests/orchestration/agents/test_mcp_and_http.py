@@ -19,7 +19,7 @@ from aurora_orchestration.agents.mcp_tools import ask_servers
 from aurora_orchestration.types import Agent
 from tests.orchestration.agents.programs import TASK, mcp_server
 from tests.orchestration.agents.test_executables import ENVIRON, gone, run, written
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 
 async def test_the_tool_that_fits_is_called_with_the_subgoal(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from aurora_orchestration.conversations.log_names import day_of, keywords, names, reserve
 from aurora_orchestration.settings import FileNaming
 from tests.orchestration.runs import BEGAN
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 NAMING = FileNaming()
 

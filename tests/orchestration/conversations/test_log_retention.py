@@ -14,7 +14,7 @@ from filelock import FileLock
 from aurora_orchestration.conversations.log_reader import conversations, text_of
 from aurora_orchestration.conversations.log_retention import Tidied, tidy
 from aurora_orchestration.settings import ConversationSettings
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 SETTINGS = ConversationSettings()
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()

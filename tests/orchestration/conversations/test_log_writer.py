@@ -26,7 +26,7 @@ from aurora_orchestration.conversations.log_writer import ConversationLog, write
 from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import ANSWER, BEGAN, ID, PHASES, QUERY, phase, run
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 SETTINGS = ConversationSettings()
 TITLES = [

@@ -21,7 +21,7 @@ from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.guardrails.ledger import LedgerEvent, begin, since
 from aurora_orchestration.settings import BudgetSettings, ComplexitySettings, Route, Routes
 from aurora_orchestration.types import Complexity, Rate, Role, VerificationOption
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 NOON = datetime(2025, 12, 20, 14, 30, tzinfo=UTC).timestamp()
 DAY = 86_400.0

@@ -14,7 +14,7 @@ from aurora_orchestration.guardrails.audit import Audit
 from aurora_orchestration.guardrails.blocked import QuestionBlocked
 from aurora_orchestration.guardrails.guard import Held, guard
 from aurora_orchestration.settings import GuardrailSettings
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 USUAL = GuardrailSettings()
 MAIL = "What's the authentication bug? My email is john@example.com"

@@ -8,7 +8,7 @@ import pytest
 from aurora_orchestration.headless.loop import pursue
 from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from tests.orchestration.headless.test_loop import Runs, answered, headless, root, text_of
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 __all__ = ["root"]
 

@@ -20,7 +20,7 @@ from aurora_orchestration.model_settings import Caps
 from aurora_orchestration.types import ModelCall
 from tests.orchestration.llm.conftest import Opened
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 ASK = Ask(phase="decompose", purpose="decompose", system="You plan.", prompt='{"task":"plan"}', max_tokens=1000)
 AT_MOST = 0.0192

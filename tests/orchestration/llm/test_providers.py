@@ -13,7 +13,7 @@ from aurora_orchestration.llm.completion import Ask, ModelRefused, Rejected, Tru
 from aurora_orchestration.types import ModelCall, Usage
 from tests.orchestration.llm.conftest import Opened
 from tests.orchestration.llm.loopback import KEY, Kind, LoopbackProvider, Scripted
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 BOTH = pytest.mark.parametrize("kind", ["anthropic", "openai"])
 EITHER_WAY = pytest.mark.parametrize("max_tokens", [500, 4096], ids=["whole", "streamed"])

@@ -14,7 +14,7 @@ from aurora_orchestration.conversations.log_reader import conversation
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import Clock, bench
 from tests.orchestration.soar.minds import DECOMPOSITION, SYNTHESIS, Mind, verdict
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 QUERY = "Explain how expand fills a template and compare it with request"
 TWO = ("Explain how expand fills a template", "Compare expand with request")

@@ -13,7 +13,7 @@ from aurora_orchestration.run_record import RunCancelled
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.benches import Bench, bench
 from tests.orchestration.soar.minds import Mind
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 QUERY = "Explain how expand fills a template and compare it with request"
 TWO = ("Explain how expand fills a template", "Compare expand with request")

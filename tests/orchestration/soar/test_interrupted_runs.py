@@ -21,7 +21,7 @@ from aurora_orchestration.soar.interrupted_runs import sweep
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 QUERY = "Explain how expand fills a template and compare it with request"
 TWO = ("Explain how expand fills a template", "Compare expand with request")

@@ -17,7 +17,7 @@ from aurora_orchestration.model_settings import Caps
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Request, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 QUESTIONS = {
     "simple": ("what is expand?", {}),

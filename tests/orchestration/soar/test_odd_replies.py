@@ -20,7 +20,7 @@ from aurora_orchestration.model_settings import Caps
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Request, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind, purpose_of, verdict
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 MEDIUM = "Explain how expand fills a template and compare it with request"
 TWO = ("Explain how expand fills a template", "Compare expand with request")

@@ -23,7 +23,7 @@ from aurora_orchestration.soar.checkpoint import CannotResume
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
-from tests.patience import HANG
+from tests.wait_limits import HANG
 
 MEDIUM = "Explain how expand fills a template and compare it with request"
 COMPLEX = "Design and implement retries for request, login throttling, template errors, audit logging and documentation"
