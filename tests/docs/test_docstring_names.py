@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = {
     *("bash_complete", "v1_2", "payments_critical", "hunter2", "aaaaaa1", "list_users"),
     *("test_full_text_search", "parsehttpresponse2", "parse_http_response2", "cafe", "get_user"),
-    *("api_security", "insecurity", "fetches", "addlin", "findal", "sessi", "authenti", "authent"),
+    *("api_security", "insecurity", "addlin", "findal", "sessi", "authenti", "authent"),
     *("budget_tracker_history", "input_required", "execute_fn"),
 }
 """Words of somebody else's, and words that a docstring makes up to show something."""

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -105,7 +105,8 @@ class Product:
     def kill(self) -> None:
         """Kill every process of this home (SIGKILL), and wait until all are gone."""
         for process in self.processes():
-            process.kill()
+            with suppress(psutil.NoSuchProcess):  # a worker may just have ended by itself
+                process.kill()
         eventually(lambda: not self.processes(), "all are gone")
 
     def daemons(self) -> list[psutil.Process]:

@@ -29,11 +29,11 @@ class Runs:
         self.touched: list[Callable[[Touched], None]] = []
         self.ended: list[Callable[[Any], None]] = []
 
-    def hear(self, hearer: Callable[[Touched], None]) -> Callable[[], None]:
+    def on_files_changed(self, hearer: Callable[[Touched], None]) -> Callable[[], None]:
         self.touched.append(hearer)
         return lambda: self.touched.remove(hearer)
 
-    def listen(self, listener: Callable[[Any], None]) -> Callable[[], None]:
+    def on_progress(self, listener: Callable[[Any], None]) -> Callable[[], None]:
         self.ended.append(listener)
         return lambda: self.ended.remove(listener)
 

@@ -95,16 +95,16 @@ async def embedded(workspace: Workspace, chunks: int) -> None:
 
 async def test_a_word_the_code_does_not_say_is_found_by_its_meaning(tmp_path: Path, opening: Opening) -> None:
     async with opening() as workspace:
-        assert await found(workspace, "sign in") == []
+        assert await found(workspace, "user enter") == []
         plain = await found(workspace, "invoice")
         assert await semantic_line(workspace) == []
     static_model(tmp_path / "home" / "models" / "tiny")
     async with opening(model="models/tiny") as workspace:
         await embedded(workspace, 4)
-        assert (await found(workspace, "sign in"))[0] == "authenticate"
+        assert (await found(workspace, "user enter"))[0] == "authenticate"
         assert (await found(workspace, "retry"))[0] == "retry"
         assert (await found(workspace, "invoice"))[:1] == plain[:1]
-        result = await workspace.recall(RecallParams(query="sign in", explain=True))
+        result = await workspace.recall(RecallParams(query="user enter", explain=True))
         assert result.results[0].evidence is not UNSET
         near = result.results[0].evidence.semantic
         assert near is not UNSET and near.rank == 1
@@ -113,7 +113,7 @@ async def test_a_word_the_code_does_not_say_is_found_by_its_meaning(tmp_path: Pa
         assert scores == sorted(scores, reverse=True)
         assert [level for level, _ in await semantic_line(workspace)] == ["ok"]
     async with opening(model="models/tiny", enabled=False) as workspace:
-        assert await found(workspace, "sign in") == []
+        assert await found(workspace, "user enter") == []
 
 
 async def test_a_save_is_embedded_and_a_second_start_embeds_nothing(
@@ -173,7 +173,7 @@ def test_only_the_users_own_configuration_names_a_model(tmp_path: Path, root: Pa
     write(root / ".aurora" / "config.json", {"memory": {"semantic": {"model": model}}})
     with Daemon(tmp_path / "home") as daemon, daemon.client(root) as client:
         client.request("aurora/index", {}, timeout=HANG)
-        assert recalled(client, "sign in") == []
+        assert recalled(client, "user enter") == []
         findings = client.request("aurora/doctor", {}, timeout=HANG)["findings"]
         (told,) = [finding["what"] for finding in findings if "semantic" in finding["what"]]
         assert told.endswith("memory.semantic.model is not read from a workspace")
@@ -183,7 +183,7 @@ def test_a_model_can_be_named_by_a_variable(tmp_path: Path, root: Path) -> None:
     model = str(static_model(tmp_path / "m"))
     with Daemon(tmp_path / "home", AURORA_MEMORY_SEMANTIC_MODEL=model) as daemon, daemon.client(root) as client:
         client.request("aurora/index", {}, timeout=HANG)
-        until(lambda: recalled(client, "sign in")[:1] == ["authenticate"], what="found by meaning")
+        until(lambda: recalled(client, "user enter")[:1] == ["authenticate"], what="found by meaning")
 
 
 def recalled(client: Client, query: str) -> list[str]:

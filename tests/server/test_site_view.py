@@ -48,9 +48,6 @@ def test_what_a_body_says(answer: SiteReply, value: Any) -> None:
         pytest.param(reply(b'{"b": 1, "a": 2}'), json.dumps({"b": 1, "a": 2}, indent=2).split("\n"), id="as it came"),
         pytest.param(reply(b"\xff\xfe", "image/png"), ["2 B of image/png"], id="what is no text is told by its size"),
         pytest.param(reply(b"\xff\xfe", None), ["2 B of an unnamed type"], id="also where it has no name"),
-        pytest.param(
-            reply(b"ab", "text/plain", cut="late"), ["ab", "the answer is cut: late"], id="that it is cut, last"
-        ),
     ],
 )
 def test_how_a_body_is_shown(answer: SiteReply, end: list[str]) -> None:

@@ -68,9 +68,14 @@ def parameter_description(capability: Capability, document: JsonDocument) -> Ite
         if schema.path[-2] == "properties" and _says_nothing(schema.node.value["description"]):
             yield from _empty(string(schema.node, "description"), "", (*schema.path, "description"))
     for name, member in capability.properties.items():
-        if isinstance(member.value, Object) and not member.value.members and not member.value.broken:
+        if isinstance(member.value, Object) and not member.value.members and _is_blank(member.value, document):
             message = f"nothing is said about the parameter {quoted(name)}: give it a type and a description"
             yield at_name(member, message, (*capability.path, "parameters", "properties", name))
+
+
+def _is_blank(node: Object, document: JsonDocument) -> bool:
+    """Whether nothing stands between an object's braces, not even what somebody just begins to type."""
+    return not node.broken and not document.text[node.start + 1 : node.end].strip(" \t\r\n}")
 
 
 def _empty(node: Scalar | None, name: str, path: Path) -> Iterator[RuleMatch]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,7 +59,9 @@ def initialize(ls: AuroraServer, params: types.InitializeParams) -> None:
     if by_hand:
         ls.source = "cli"
     if params.process_id is not None and params.process_id > 0 and not by_hand:
-        watching = watch_parent(params.process_id, lambda: ls.end("the editor's process is gone"))
+        watching = watch_parent(
+            params.process_id, lambda: ls.end("the editor's process is gone"), was_there=_is_there(params.process_id)
+        )
         ls.spawn(watching, f"watch process {params.process_id}")
 
 
@@ -112,15 +116,34 @@ def _born(pid: int) -> float | None:
         return 0.0
 
 
-async def watch_parent(pid: int, gone: Callable[[], None], period: float = PARENT_PERIOD) -> None:
+def _is_there(pid: int) -> bool:
+    """Whether there is a process of that number now. Microseconds; False on Windows, where asking so would end it."""
+    if sys.platform == "win32":
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+async def watch_parent(
+    pid: int, gone: Callable[[], None], period: float = PARENT_PERIOD, *, was_there: bool = False
+) -> None:
     """Watch of the editor's process (LSP 3.17, `processId`): call `gone` once it is no more.
 
     A number that is reused by a later process counts as gone.
     Returns at once when there is no such process to begin with: an editor in another container or on another machine
-    names one that means nothing here, and its connection tells us enough.
+    names one that means nothing here, and its connection tells us enough. One that `was_there` when the session began
+    may have ended since.
     """
     first = await asyncio.to_thread(_born, pid)
+    if first is None and not was_there:
+        return
     if first is None:
+        gone()
         return
     while await asyncio.to_thread(_born, pid) == first:  # noqa: ASYNC110 - nothing tells us when a stranger dies
         await asyncio.sleep(period)
