@@ -28,6 +28,7 @@ from aurora_deliverables.events import (
     PhaseEnded,
     PhaseStarted,
     RecoveryBegan,
+    Revived,
     SessionJoined,
     SpecSource,
     Started,
@@ -54,6 +55,8 @@ class UnreadableDocument(ValueError):
 
 Stretch = tuple[float, PhaseStarted | PhaseEnded]
 """A phase that begins or ends, and when."""
+
+_Standing = tuple[float, PhaseStarted | PhaseEnded | Revived]
 
 _MOMENT = 1e-6
 """Seconds: less than any document tells."""
@@ -137,9 +140,11 @@ def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
     stretches = list(_stretches(phases, ended=ended))
     updated = seconds_of(document["updated_at"]) if "updated_at" in document else begun
     now = max(begun, updated, *(at for at, _ in stretches))
-    if not ended:
-        stretches += _at_last(stretches, phases, document.get("current_phase"), status, now)
     yield from stretches
+    if not ended:
+        at_last = list(_at_last(stretches, phases, document.get("current_phase"), status, now))
+        yield from at_last
+        stretches += [(at, what) for at, what in at_last if not isinstance(what, Revived)]
     begins = [what.phase for _, what in stretches if isinstance(what, PhaseStarted)]
     archived = phases.get("archive", {}).get("completed_at")
     worked = now if archived is None else seconds_of(archived)
@@ -155,7 +160,7 @@ def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
 
 def _at_last(
     stretches: Sequence[Stretch], phases: Mapping[str, Any], current: Phase | None, status: str, now: float
-) -> Iterator[Stretch]:
+) -> Iterator[_Standing]:
     """What stands at the end of one that is not over, where its phases' times alone do not tell that.
 
     Of phases that begin at one instant the last in their order counts: what comes after them comes a moment later.
@@ -176,6 +181,9 @@ def _at_last(
         if last is not None:
             yield now + _MOMENT, PhaseStarted(last)
             yield now + 2 * _MOMENT, PhaseEnded(last)
+        elif begun and status == status_in(None):  # nothing but archived, and taken up again
+            yield now + _MOMENT, PhaseEnded("archive")
+            yield now + 2 * _MOMENT, Revived()
 
 
 def _stretches(phases: Mapping[str, Any], *, ended: bool) -> Iterator[Stretch]:
@@ -192,15 +200,19 @@ def _stretches(phases: Mapping[str, Any], *, ended: bool) -> Iterator[Stretch]:
         windows = [(first, max(last, over) if phase == "archive" else last, phase) for first, last, phase in windows]
     current: Phase | None = None
     for at in sorted({at for first, last, _ in windows for at in (first, last) if at < math.inf}):
-        for first, last, phase in windows:
-            if first == last == at:
-                yield at, PhaseStarted(phase)
-                current = phase
+        instants = [phase for first, last, phase in windows if first == last == at]
         under_way = [window for window in reversed(windows) if window[0] <= at < window[1]]
-        if under_way:
-            newest = max(under_way, key=lambda window: window[0])[2]
+        begun, _, newest = max(under_way, key=lambda window: window[0], default=(at, at, None))
+        # Of phases that begin at one instant the last in their order counts: what goes on after it does so later.
+        later = newest is not None and any(PHASES.index(each) > PHASES.index(newest) for each in instants)
+        if newest is not None and later and begun == at:
+            yield at, PhaseStarted(newest)
+        for each in instants:
+            yield at, PhaseStarted(each)
+            current = each
+        if newest is not None:
             if newest != current:
-                yield at, PhaseStarted(newest)
+                yield math.nextafter(at, math.inf) if later else at, PhaseStarted(newest)
             current = newest
         elif current is not None:
             if ended or current != "archive":  # one that ended would be the end; this one was left

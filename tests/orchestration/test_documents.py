@@ -19,6 +19,7 @@ from aurora_deliverables.events import (
     PhaseEnded,
     PhaseStarted,
     RecoveryBegan,
+    Revived,
     SpecSource,
     Started,
     TasksCounted,
@@ -87,8 +88,9 @@ def test_documents_of_any_log_can_be_read_and_tell_their_status_again(events: li
     [
         (Started(), PhaseStarted("propose"), PhaseStarted("apply"), 1, PhaseEnded("propose"), PhaseStarted("propose")),
         (Started(), PhaseStarted("apply"), PhaseStarted("archive"), 7, PhaseStarted("apply"), 8, PhaseStarted("specs")),
+        (Started(), PhaseStarted("archive"), Ended("completed"), 1, Revived()),
     ],
-    ids=["two phases at one instant", "an archive that was left"],
+    ids=["two phases at one instant", "an archive that was left", "nothing but archived, and taken up again"],
 )
 def test_the_state_of_what_began_at_one_instant_is_read_as_it_was(told: tuple[Any, ...]) -> None:
     at, events = 1_772_096_400.0, []
@@ -102,6 +104,18 @@ def test_the_state_of_what_began_at_one_instant_is_read_as_it_was(told: tuple[An
     after = folding.deliverable()
     assert after is not None and folding.refused == {}
     assert (after.status, after.current_phase) == (before.status, before.current_phase)
+
+
+def test_a_phase_that_took_no_time_lies_within_the_one_that_went_on() -> None:
+    begun = 1_772_096_400.0
+    told = [(0, PhaseStarted("propose")), (0, PhaseStarted("verify")), (0, PhaseEnded("verify"))]
+    told += [(1, PhaseStarted("propose")), (1, Ended("completed"))]
+    events = [Event(f"e{n}", "x", begun + after, what, source="cli") for n, (after, what) in enumerate(told)]
+    state, reducer = state_document(folded(events)), Reducer()
+    reducer.take(read_document(state))
+    again = reducer.deliverable()
+    assert again is not None and reducer.refused == {}
+    assert state_document(again)["phases"] == state["phases"]
 
 
 def test_a_verify_that_took_no_time_lies_between_two_rounds_of_work() -> None:
