@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -81,6 +82,15 @@ def ranked(candidates: Candidates, weighing: Weighing, weights: Weights | None =
     ranks = ranks_of(candidates, weights)
     if weighing.retrieval_threshold is not None:
         ranks = [rank for rank in ranks if not weighing.forgets(candidates.activation(rank.place))]
+    return _best_first(candidates, ranks)
+
+
+def ranked_anew(candidates: Candidates, ranks: Iterable[Rank], weights: Weights) -> list[Rank]:
+    """Ranks by other weights, best first: their signals stay, and are most of what ranking costs."""
+    return _best_first(candidates, [rank._replace(strength=rank.signals.strength(weights)) for rank in ranks])
+
+
+def _best_first(candidates: Candidates, ranks: Iterable[Rank]) -> list[Rank]:
     heads = candidates.heads
     return sorted(ranks, key=lambda rank: (-rank.strength, heads[rank.place].path, heads[rank.place].line_start))
 

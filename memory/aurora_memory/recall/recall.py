@@ -22,7 +22,7 @@ from aurora_memory.recall.mentions import with_known_names
 from aurora_memory.recall.overloads import longest_first, overloaded
 from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.question import NO_QUESTION, Question
-from aurora_memory.recall.ranking import Hit, Rank, ranked, ranks_of, score
+from aurora_memory.recall.ranking import Hit, Rank, ranked, ranked_anew, ranks_of, score
 from aurora_memory.recall.search import Findings, Focus, ReadText, search
 from aurora_memory.recall.signals import Weights, meaning, named, weights_of
 from aurora_memory.store import chunk_reader
@@ -97,17 +97,17 @@ def recall(
     ranks = longest_first(candidates.heads, ranks, overloaded(candidates.heads))
     ordered = in_order(candidates, ranks)
     if weights is None and not near:
-        ordered = _hedged(reader, candidates, ordered)
+        ordered = _hedged(candidates, ranks, ordered)
     return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also)
 
 
-def _hedged(reader: Reader, candidates: Candidates, ordered: Ordered) -> Ordered:
+def _hedged(candidates: Candidates, ranks: Sequence[Rank], ordered: Ordered) -> Ordered:
     """Answers in order, with a report's in those to what may be one, and a topic's files in those to a report."""
     question = candidates.question
     if question.is_open:
-        return with_report(ordered, ranked(candidates, reader.weighing, weights_of("report")), TOPICS)
+        return with_report(ordered, ranked_anew(candidates, ranks, weights_of("report")), TOPICS)
     if question.kind == "report":
-        return with_likeliest_files(candidates, ordered, ranked(candidates, reader.weighing, weights_of("topic")))
+        return with_likeliest_files(candidates, ordered, ranked_anew(candidates, ranks, weights_of("topic")))
     return ordered
 
 
