@@ -23,6 +23,7 @@ from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
 from aurora_protocol.connection import NobodyThere, open_connection, open_socket, peer_process
+from aurora_protocol.process_state import may_live
 from aurora_protocol.strict_modes import open_own
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def kill_listener(socket_path: str, pid: int) -> bool:
 def wait_until_gone(pid: int, deadline: float) -> bool:
     """Wait for a process that may not be our child to end. Returns False at `deadline` (of time.monotonic)."""
     pause = _FIRST_PAUSE
-    while _alive(pid):
+    while may_live(pid):
         if time.monotonic() >= deadline:
             return False
         time.sleep(pause)
@@ -209,16 +210,6 @@ def _signal(pid: int, number: int = signal.SIGTERM) -> bool:
     if hasattr(signal, "SIGCONT"):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)  # one that was stopped hears of nothing else
-    return True
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
     return True
 
 

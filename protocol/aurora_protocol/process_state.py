@@ -1,7 +1,11 @@
-"""State of a process of ours: whether it was stopped (SIGSTOP, Ctrl-Z), and so hears nothing. Standard library only."""
+"""State of a process: whether it is there, and whether it was stopped (SIGSTOP, Ctrl-Z), and so hears nothing.
+
+Standard library only.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -15,3 +19,16 @@ def is_stopped(pid: int | None) -> bool:
     except OSError:
         return False
     return told.rpartition(b") ")[2][:1] in (b"T", b"t")
+
+
+def may_live(pid: int) -> bool:
+    """Whether a process of that number may be there. On Windows, where asking would end it, all may. Microseconds."""
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -12,7 +12,6 @@ import itertools
 import os
 import shutil
 import sqlite3
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -24,6 +23,7 @@ from aurora_memory import StoreError, StoreTooNew
 from aurora_memory.store import postings
 from aurora_memory.store.connection import APPLICATION_ID, pragma_int
 from aurora_memory.tokens import stem_word
+from aurora_protocol.process_state import may_live
 
 KEPT_BACKUPS = 2
 _ABANDONED = 3600.0
@@ -318,21 +318,9 @@ def _forget_unfinished(path: Path) -> None:
     for part in path.parent.glob(f"{glob.escape(path.name)}.v*.bak.*-*"):
         with suppress(OSError):
             number = part.name.rpartition(".bak.")[2].partition("-")[0]
-            if not _lives(number) or time.time() - part.stat().st_mtime > _ABANDONED:
+            lives = not number.isdigit() or may_live(int(number))
+            if not lives or time.time() - part.stat().st_mtime > _ABANDONED:
                 part.unlink()
-
-
-def _lives(process: str) -> bool:
-    """Whether a process of that number may be there. On Windows, where asking would end it, all may."""
-    if sys.platform == "win32" or not process.isdigit():
-        return True
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
 
 
 def _version_of_backup(path: Path) -> int:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from aurora_protocol import typed
+from aurora_protocol.process_state import may_live
 from aurora_server.configuration.model_selection import ModelChoice
 from aurora_server.configuration.trust import trusted_by_editor
 from aurora_server.lsp import configuration, watched_files
@@ -59,9 +60,9 @@ def initialize(ls: AuroraServer, params: types.InitializeParams) -> None:
     if by_hand:
         ls.source = "cli"
     if params.process_id is not None and params.process_id > 0 and not by_hand:
-        watching = watch_parent(
-            params.process_id, lambda: ls.end("the editor's process is gone"), was_there=_is_there(params.process_id)
-        )
+        was_there = sys.platform != "win32" and may_live(params.process_id)
+        gone = partial(ls.end, "the editor's process is gone")
+        watching = watch_parent(params.process_id, gone, was_there=was_there)
         ls.spawn(watching, f"watch process {params.process_id}")
 
 
@@ -114,19 +115,6 @@ def _born(pid: int) -> float | None:
         return None
     except psutil.AccessDenied:
         return 0.0
-
-
-def _is_there(pid: int) -> bool:
-    """Whether there is a process of that number now. Microseconds; False on Windows, where asking so would end it."""
-    if sys.platform == "win32":
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
 
 
 async def watch_parent(
