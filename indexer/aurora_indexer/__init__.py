@@ -8,7 +8,7 @@ class IndexerError(AuroraError):
 
 
 class TooSlow(IndexerError):
-    """Parsing a file takes longer than it may."""
+    """Timeout of a parse: parsing a file takes longer than it may."""
 
 
 class WorkerLost(IndexerError):

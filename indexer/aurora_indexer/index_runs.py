@@ -29,7 +29,9 @@ class IndexSummary(Struct, frozen=True):
 
 
 class Touched(Struct, frozen=True):
-    """Files that one run found changed (or new) and gone. `edited` is false for checkouts, and changes nobody saw."""
+    """Changed files: those that one run found changed (or new) and gone. `edited` is false for checkouts, and changes
+    nobody saw.
+    """
 
     changed: tuple[str, ...]
     removed: tuple[str, ...]

@@ -63,7 +63,8 @@ LOOK_SECONDS = 2.0
 
 
 class IndexerSettings(Struct, frozen=True):
-    """Times in seconds: quiet time before a change is taken in, and how often everything is looked over anew.
+    """Timing of an indexer, in seconds: debounce, quiet time before a change is taken in, and how often everything is
+    looked over anew.
 
     `cookies` is a folder outside the workspace for files by which the watcher knows what it has heard.
     """
@@ -89,7 +90,7 @@ class _Wanted(Struct):
 
 
 class Indexer:
-    """Indexes one root into one store. `start` it, tell it of changes, `close` it."""
+    """Indexer of one root into one store. `start` it, tell it of changes, `close` it."""
 
     def __init__(self, root: Path, store: Store, pool: WorkerPool, settings: IndexerSettings) -> None:
         self.root = root

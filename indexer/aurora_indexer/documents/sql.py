@@ -28,7 +28,7 @@ _NOT_OPENED = frozenset({"IF", "LOOP", "WHILE", "REPEAT", "FOR"})
 
 
 class Token(NamedTuple):
-    """One token; `text` is upper case for words, without its quotes for quoted names."""
+    """Token of a SQL lexer; `text` is upper case for words, without its quotes for quoted names."""
 
     kind: Literal["comment", "text", "quoted", "word", "mark"]
     text: str

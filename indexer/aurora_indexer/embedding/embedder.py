@@ -44,7 +44,8 @@ WithText = tuple[ChunkToEmbed, str]
 
 
 class Embedder:
-    """Embeds the chunks of `root` with `model`, a batch at a time, and answers questions with what is embedded so far.
+    """Embedder of the chunks of `root` with `model`, a batch at a time, which answers questions with what is embedded
+    so far.
 
     Without `start`, `catch_up` does one pass. All methods belong to the event loop's thread.
     """

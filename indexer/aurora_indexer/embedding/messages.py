@@ -20,7 +20,7 @@ class Embed(Struct, frozen=True, array_like=True):
 
 
 class Loaded(Struct, frozen=True, array_like=True, tag="loaded"):
-    """The first message of a process whose model can be used.
+    """Ready message: the first of a process whose model can be used.
 
     `key` changes with anything that changes its vectors; `batch` is how many texts it takes at a time.
     """
@@ -39,13 +39,13 @@ class ModelUnusable(Struct, frozen=True, array_like=True, tag="unusable"):
 
 
 class VectorRows(Struct, frozen=True, array_like=True, tag="vectors"):
-    """A row for each text: little-endian float16, of length 1 (or 0 where a text says nothing)."""
+    """Vectors, a row for each text: little-endian float16, of length 1 (or 0 where a text says nothing)."""
 
     rows: bytes
 
 
 class TextsRefused(Struct, frozen=True, array_like=True, tag="refused"):
-    """These texts could not be embedded."""
+    """Refusal: these texts could not be embedded."""
 
     why: str
 

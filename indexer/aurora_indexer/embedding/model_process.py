@@ -38,7 +38,8 @@ ONE_CORE = {"OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALL
 
 
 class ModelProcess:
-    """Embeds texts with `model` (an absolute folder, or `package:NAME`), in a process started in `folder`.
+    """Process of the embedding model: embeds texts with `model` (an absolute folder, or `package:NAME`), in a process
+    started in `folder`.
 
     `problem` says why it can't, once that is known: until the daemon starts anew it is not tried again.
     """

@@ -16,7 +16,9 @@ _MAX_HOPS = 5
 
 
 class GitDirectory(NamedTuple):
-    """`work_tree` holds `.git`; `directory` is this work tree's own git directory; `common` is what worktrees share."""
+    """Git directory (gitdir): `work_tree` holds `.git`; `directory` is this work tree's own git directory; `common` is
+    what worktrees share.
+    """
 
     work_tree: Path
     directory: Path
@@ -24,7 +26,7 @@ class GitDirectory(NamedTuple):
 
 
 class Head(NamedTuple):
-    """`ref` is "" when detached; `commit` is None on a branch without commits, or where only git can tell."""
+    """HEAD: `ref` is "" when detached; `commit` is None on a branch without commits, or where only git can tell."""
 
     ref: str
     commit: str | None

@@ -19,7 +19,9 @@ GRAM = 3
 
 
 class GlobRule:
-    """One line with wildcards. `order` is the line's place: the highest that matches decides."""
+    """Glob pattern of an ignore file, a line with wildcards. `order` is the line's place: the highest that matches
+    decides.
+    """
 
     def __init__(self, order: int, ignores: bool, only_folders: bool, pattern: str) -> None:
         """Raises MalformedPattern."""

@@ -89,7 +89,7 @@ class _Layer(NamedTuple):
 
 
 class Folder:
-    """One folder as the rules see it. `closed` tells why nothing in it counts; `path` is "" for the root."""
+    """Folder as the ignore rules see it. `closed` tells why nothing in it counts; `path` is "" for the root."""
 
     __slots__ = ("_git", "_layers", "_own", "closed", "path", "prefix")
 

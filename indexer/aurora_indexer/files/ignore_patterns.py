@@ -30,7 +30,7 @@ class _Rule(NamedTuple):
 
 
 class Patterns:
-    """One ignore file, compiled. Empty ones are falsy."""
+    """Patterns of one ignore file (gitignore), compiled. Empty ones are falsy."""
 
     __slots__ = ("_anchored", "_globs", "_names", "_only_folders", "_paths", "_suffix_lengths", "_suffixes")
 

@@ -18,7 +18,7 @@ class NotARegularFile(IndexerError):
 
 
 class NotOurs(IndexerError):
-    """Another user made the file, or may write it."""
+    """Error of a file that is not ours: another user made the file, or may write it."""
 
 
 class TooLarge(IndexerError):

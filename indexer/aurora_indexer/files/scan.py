@@ -55,7 +55,7 @@ class ScanResult(Struct, frozen=True):
 
 
 class Walked(NamedTuple):
-    """One folder of a walk: its entries that are not folders, and what kept other folders out."""
+    """Folder of a directory walk: its entries that are not folders, and what kept other folders out."""
 
     folder: Folder
     files: list[os.DirEntry[str]]

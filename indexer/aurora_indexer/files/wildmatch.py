@@ -31,7 +31,9 @@ _CLASSES = {
 
 
 class MalformedPattern(ValueError):
-    """Git matches nothing with this pattern: an open bracket, a lone backslash at the end, an unknown class."""
+    """Error of a malformed glob, with which git matches nothing with this pattern: an open bracket, a lone backslash at
+    the end, an unknown class.
+    """
 
 
 def literal_length(pattern: str) -> int:
@@ -50,7 +52,9 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 class Needs(NamedTuple):
-    """What every path has that a pattern matches: at least so many characters, and these stretches of them."""
+    """Prefilter of a glob: what every path has that it matches, at least so many characters, and these stretches of
+    them.
+    """
 
     length: int
     runs: list[str]

@@ -18,7 +18,9 @@ NEW_FACTOR = 3
 
 
 class Hunk(NamedTuple):
-    """`old_lines` lines were replaced by `new_lines` lines; with none of them, `new_start` is the line before."""
+    """Hunk of a diff: `old_lines` lines were replaced by `new_lines` lines; with none of them, `new_start` is the line
+    before.
+    """
 
     old_lines: int
     new_start: int

@@ -36,7 +36,9 @@ _LETTERS = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f
 
 
 class FileChange(Struct):
-    """One file of a commit: its path there and the one before (None where it came or went), with its hunks."""
+    """File change of a commit, renames too: its path there and the one before (None where it came or went), with its
+    hunks.
+    """
 
     path: bytes | None = None
     old_path: bytes | None = None
@@ -44,7 +46,9 @@ class FileChange(Struct):
 
 
 class LoggedCommit(Struct):
-    """One commit: `at` in Unix seconds, how many files and lines it changed, and those files the reader keeps."""
+    """Commit as git's log tells it: `at` in Unix seconds, how many files and lines it changed, and those files the
+    reader keeps.
+    """
 
     hash: str
     at: int

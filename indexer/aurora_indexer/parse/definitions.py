@@ -139,7 +139,7 @@ _Event = tuple[int, int, int, int, Node, str]
 
 
 class SourceOutline(Struct, eq=False):
-    """The definitions of a file in source order, and what documents the file itself."""
+    """Outline of a source file: its definitions in source order, and what documents the file itself."""
 
     definitions: list[Definition]
     scopes: list[tuple[int, int, str]]

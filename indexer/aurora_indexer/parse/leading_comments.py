@@ -38,7 +38,7 @@ def unseen(source: bytes, seen: bytes) -> list[Span]:
 
 
 class Leads:
-    """Comments and attributes, to be found from what is below them. `bare` is the source with comments blanked.
+    """Leading comments and attributes, to be found from what is below them. `bare` is the source with comments blanked.
 
     What a grammar does not get to see, macros and annotations, stands like an attribute.
     """

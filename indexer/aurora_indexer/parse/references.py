@@ -81,7 +81,7 @@ _calls = _Read("calls")
 
 
 class Uses(Struct, eq=False):
-    """Captures of a chunk, outside of the chunks inside it. Names are as written."""
+    """Uses: captures of a chunk, outside of the chunks inside it. Names are as written."""
 
     called: list[bytes] = field(default_factory=list)
     inherited: list[bytes] = field(default_factory=list)

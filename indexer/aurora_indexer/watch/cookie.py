@@ -18,7 +18,9 @@ _numbers = itertools.count()
 
 
 class Cookies:
-    """Cookies of one tree. `folder` is made where it is not there; what an earlier process left in it is removed."""
+    """Cookie files of one watched tree. `folder` is made where it is not there; what an earlier process left in it is
+    removed.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -15,7 +15,9 @@ MAX_PATHS = 20_000
 
 
 class FileEvents(Struct, frozen=True):
-    """One batch. What is in both sets went and came back. `overflow`: look at all; `git`: HEAD may have moved."""
+    """Batch of file events, debounced. What is in both sets went and came back. `overflow`: look at all; `git`: HEAD
+    may have moved.
+    """
 
     changed: set[str]
     removed: set[str]
@@ -24,7 +26,9 @@ class FileEvents(Struct, frozen=True):
 
 
 class EventBuffer:
-    """Filled by any thread, emptied by the event loop, which `wake` is called on once per batch."""
+    """Buffer of file events (debounce), filled by any thread, emptied by the event loop, which `wake` is called on once
+    per batch.
+    """
 
     def __init__(self, loop: AbstractEventLoop, wake: Callable[[], None]) -> None:
         self._loop = loop

@@ -40,7 +40,8 @@ GIT_QUIET = 0.25
 
 
 class FileChanges(Struct, frozen=True):
-    """One batch. Paths are relative to the root, with `/`; a removed path may be a folder, with all that was below it.
+    """Batch of changed files, debounced. Paths are relative to the root, with `/`; a removed path may be a folder, with
+    all that was below it.
 
     What is removed went before what is changed came: a folder may be in one set and its new files in the other.
     `overflow`: too much to tell, or the rules changed; look at everything. `git_head_changed`: HEAD is at another

@@ -26,7 +26,7 @@ class WorkItem(Struct, frozen=True, array_like=True):
 
 
 class ParseRequest(Struct, frozen=True, array_like=True):
-    """A batch, answered by one `Reply` for each item, in their order. `root` is absolute."""
+    """Request to parse a batch of files, answered by one `Reply` for each item, in their order. `root` is absolute."""
 
     root: str
     items: tuple[WorkItem, ...]
@@ -42,13 +42,13 @@ class ReadStat(Struct, frozen=True, array_like=True):
 
 
 class Ready(Struct, frozen=True, array_like=True, tag="ready"):
-    """A worker's first message: it has loaded what it needs."""
+    """Ready message, a worker's first: it has loaded what it needs."""
 
     pid: int
 
 
 class Parsed(Struct, frozen=True, array_like=True, tag="parsed"):
-    """The file's chunks. `file.content_hash` is `content_hash` of what was read."""
+    """Reply with a parsed file's chunks. `file.content_hash` is `content_hash` of what was read."""
 
     file: ParsedFile
     stat: ReadStat
@@ -60,14 +60,16 @@ class Parsed(Struct, frozen=True, array_like=True, tag="parsed"):
 
 
 class Unchanged(Struct, frozen=True, array_like=True, tag="unchanged"):
-    """The content still has the known hash: only the stat is news."""
+    """Reply for an unchanged file: the content still has the known hash: only the stat is news."""
 
     path: str
     stat: ReadStat
 
 
 class FileSkipped(Struct, frozen=True, array_like=True, tag="skipped"):
-    """Looked into and left out; `gone` where the file no longer exists. `stat` is None where nothing could be read."""
+    """Reply for a skipped file, looked into and left out; `gone` where the file no longer exists. `stat` is None where
+    nothing could be read.
+    """
 
     skip: Skip
     stat: ReadStat | None = None
@@ -79,7 +81,7 @@ class FileSkipped(Struct, frozen=True, array_like=True, tag="skipped"):
 
 
 class ParseFailed(Struct, frozen=True, array_like=True, tag="failed"):
-    """Parsing broke, or took the worker with it. `message` says how, in one line."""
+    """Reply for a failed parse: it broke, or took the worker with it. `message` says how, in one line."""
 
     path: str
     message: str

@@ -46,7 +46,7 @@ class PoolClosed(IndexerError):
 
 
 class WorkerPool:
-    """At most `size` workers, started in `folder` (one nobody else writes to) with `environment`.
+    """Pool of at most `size` worker processes, started in `folder` (one nobody else writes to) with `environment`.
 
     `file_seconds` is how long one file may take; `idle_seconds` how long an idle worker stays. `command` is what
     starts a worker; its options are appended.
