@@ -29,7 +29,8 @@ MAX_SPREAD_HOPS = 3
 
 
 class Weighing(Struct, frozen=True):
-    """The numbers of §6.3 that a user may set: how fast accesses fade, how far and how much relations and words tell.
+    """Parameters of activation: the numbers of §6.3 that a user may set: how fast accesses fade, how far and how much
+    relations and words tell.
 
     `spread_factor` is what is left after each hop, of `max_spread_hops` at most. What is below `retrieval_threshold`
     is not recalled; None recalls all that matches.
@@ -52,7 +53,8 @@ USUAL = Weighing()
 
 
 class Activation(Struct, frozen=True):
-    """The terms of one chunk's activation: `base_level + spreading + context_boost − decay + learned` is its `total`.
+    """Activation, the terms of one chunk's activation: `base_level + spreading + context_boost − decay + learned` is
+    its `total`.
 
     `learned` is the sum of what finished runs added or took (AURORA §6.7), in ±1.0.
     """

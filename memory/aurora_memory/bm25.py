@@ -52,7 +52,8 @@ _PATH_MASK = LIMITS["path"] << SHIFTS["path"]
 
 
 class Parts(NamedTuple):
-    """Every part by number: its chunk (0 where it is struck out), file, name's length, length norm, chunk's type.
+    """Documents of BM25, every part by number: its chunk (0 where it is struck out), file, name's length, length norm,
+    chunk's type.
 
     `file_norms` are length norms by file: of all its parts as one.
     """
@@ -97,7 +98,7 @@ def _file_norms(files: Numbers, lengths: npt.NDArray[np.uint16]) -> Floats:
 
 
 class Matches(NamedTuple):
-    """The best-matching parts, best first. All shares are of the question's rarity, in [0, 1].
+    """Matches, the best-matching parts, best first. All shares are of the question's rarity, in [0, 1].
 
     `words`: BM25F per unit of rarity; `cover`: share of the question that stands in the part; `name_cover`: in its
     chunk's name; `name_share`: share of the name that the question says; `file_cover`: share that stands anywhere in

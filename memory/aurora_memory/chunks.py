@@ -140,7 +140,7 @@ class CodeChunk(Struct, frozen=True, array_like=True, gc=False):
 
 
 class ParsedFile(Struct, frozen=True, array_like=True, gc=False):
-    """One source file or document, cut into chunks. `syntax_errors` counts what its parser had to skip or invent."""
+    """Source file or document, cut into chunks. `syntax_errors` counts what its parser had to skip or invent."""
 
     path: str
     language: str

@@ -178,7 +178,9 @@ def family(language: str) -> str:
 
 
 class Scope:
-    """One file's view of the catalogue: what the names that its chunks use can mean. `imports` are the file's."""
+    """Scope of a file (import resolution), its view of the catalogue: what the names that its chunks use can mean.
+    `imports` are the file's.
+    """
 
     def __init__(self, path: str, language: str, imports: Sequence[Import], catalogue: Catalogue) -> None:
         self._path = path

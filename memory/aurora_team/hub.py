@@ -48,8 +48,8 @@ class Arrival(Struct, frozen=True):
 
 
 class News(Struct, frozen=True):
-    """What a hub has now: the highest number of each stream, the ids of the entries that have the numbers that were
-    asked about, and what arrived after these.
+    """News of a hub, what it has now (cursors): the highest number of each stream, the ids of the entries that have the
+    numbers that were asked about, and what arrived after these.
     """
 
     heads: dict[Stream, int]

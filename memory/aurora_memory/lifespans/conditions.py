@@ -27,7 +27,7 @@ class Comparison(Struct, frozen=True):
 
 
 class HasTag(Struct, frozen=True):
-    """`contains_tag('security')`: a compliance tag, keyword or the semantic role has it as one of its words.
+    """Condition `contains_tag('security')`: a compliance tag, keyword or the semantic role has it as one of its words.
 
     `security-reviewed` and `api_security` have it, `insecurity` has not.
     """
@@ -36,7 +36,7 @@ class HasTag(Struct, frozen=True):
 
 
 class InactiveFor(Struct, frozen=True):
-    """`inactive_for_90_days`: no access for at least that many days."""
+    """Condition `inactive_for_90_days`: no access for at least that many days."""
 
     days: int
 
@@ -48,7 +48,7 @@ class Not(Struct, frozen=True):
 
 
 class And(Struct, frozen=True):
-    """All of two or more conditions."""
+    """Conjunction: all of two or more conditions."""
 
     operands: tuple[Condition, ...]
 

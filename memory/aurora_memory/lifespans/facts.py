@@ -15,7 +15,8 @@ ChunkType = Literal["code", "reasoning", "knowledge"]
 
 
 class ChunkFacts(Struct, frozen=True):
-    """One chunk as lifespans see it. `id` is its row; times are Unix seconds; None is "unknown for this chunk".
+    """Facts of one chunk, as lifespans see it. `id` is its row; times are Unix seconds; None is "unknown for this
+    chunk".
 
     `made_at` is when it was learned or, for code, last changed. `last_used` is its last access; for a chunk without
     accesses of its own the caller may give its last commit (ruling: commits stand in for accesses). `mirrors_file` says

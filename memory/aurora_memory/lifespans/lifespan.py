@@ -21,7 +21,9 @@ FINE_TUNING = "candidate_for_fine_tuning"
 
 
 class Lifespan(Struct, frozen=True):
-    """`indefinite`; `N_days` since the last use; `while_active`, until unused for ACTIVE_DAYS; or `decay` at once."""
+    """Lifespan (TTL, time to live): `indefinite`; `N_days` since the last use; `while_active`, until unused for
+    ACTIVE_DAYS; or `decay` at once.
+    """
 
     kind: Literal["indefinite", "days", "while_active", "decay"]
     days: int = 0
@@ -32,7 +34,7 @@ class Lifespan(Struct, frozen=True):
 
 
 class LifespanRule(Struct, frozen=True):
-    """One rule of a chunk's own (AURORA §6.3.6): it sets a lifespan, or an escalation flag, where `condition` holds."""
+    """Rule of a chunk's own (AURORA §6.3.6): it sets a lifespan, or an escalation flag, where `condition` holds."""
 
     condition: Condition
     then: str

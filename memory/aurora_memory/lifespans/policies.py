@@ -28,7 +28,9 @@ _KEYS = ["enabled", "default_policy", "policies"]
 
 
 class NamedPolicy(Struct, frozen=True, dict=True):
-    """Chunks that meet `condition` live for `lifespan`, fading by `decay_mechanism`, and may be flagged."""
+    """Retention policy: chunks that meet `condition` live for `lifespan`, fading by `decay_mechanism`, and may be
+    flagged.
+    """
 
     name: str
     condition: Condition
@@ -82,7 +84,7 @@ class Policies(Struct, frozen=True, dict=True):
 
 
 class Layer(Struct, frozen=True):
-    """One `lifespan_policies` object as configuration gave it, and where it stands, for errors."""
+    """Layer of policies: one `lifespan_policies` object as configuration gave it, and where it stands, for errors."""
 
     place: str
     given: object

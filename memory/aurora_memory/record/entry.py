@@ -54,8 +54,8 @@ class Entry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Forget(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is forgotten, of all that was appended until then: one pattern, by its id without version, of everyone; or,
-    where `pattern` is "", everything of the entry's author.
+    """Forgetting (erasure) of what is meant, of all that was appended until then: one pattern, by its id without
+    version, of everyone; or, where `pattern` is "", everything of the entry's author.
     """
 
     pattern: Annotated[str, Meta(max_length=4096)] = ""

@@ -73,7 +73,9 @@ FileMarks = tuple[tuple[int, int] | None, ...]
 
 
 class Forgotten(Struct, frozen=True):
-    """What is left of a forgotten entry: its id, and the keys of the row that it spoke of (`loose` "" for no code)."""
+    """Tombstone, what is left of a forgotten entry: its id, and the keys of the row that it spoke of (`loose` "" for no
+    code).
+    """
 
     id: str
     key: str

@@ -29,7 +29,7 @@ NAME = "repositories.sqlite"
 
 
 class RepositoryFacts(Struct, frozen=True):
-    """What git says of a repository now.
+    """Facts that git tells of a repository now.
 
     `common`: its common git directory. `first_commit` is "" where unknown, `remote` "" without one; `remotes` are all
     that it has. `has_known`: the first commit that it was known by (`known_commit`) is in it.

@@ -24,7 +24,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class LoggedEvent(Struct, frozen=True):
-    """One event as it is kept. `at` and `received_at` are Unix seconds; `body` is its JSON.
+    """Event as the log keeps it. `at` and `received_at` are Unix seconds; `body` is its JSON.
 
     `number` counts what this memory was told, in the order of arrival; 0 until it is kept.
     """

@@ -29,7 +29,7 @@ SAMPLED_PARTS = 64
 
 
 class Fault(Struct, frozen=True):
-    """One thing that is wrong: how many rows (or pages) it concerns, and what mends it."""
+    """Fault, something that is wrong: how many rows (or pages) it concerns, and what mends it."""
 
     what: str
     count: int

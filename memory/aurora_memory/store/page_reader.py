@@ -47,7 +47,7 @@ class Cell(Struct, frozen=True):
 
 
 class ByteRange(Struct, frozen=True):
-    """Bytes of a file, or of its write-ahead log: where they begin, and how many."""
+    """Range of bytes of a file, or of its write-ahead log: where they begin, and how many."""
 
     in_log: bool
     at: int

@@ -55,7 +55,7 @@ class Salvaged(Struct, frozen=True):
 
 
 class Copied(Struct, frozen=True):
-    """What `copy_learned` saved, in the words of `Salvaged`."""
+    """Result of `copy_learned`, in the words of `Salvaged`."""
 
     saved: dict[str, int]
     unreadable: tuple[str, ...]

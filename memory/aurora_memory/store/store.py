@@ -64,7 +64,9 @@ class Counts(Struct, frozen=True):
 
 
 class Store(Maintained):
-    """One workspace's memory file. One writer at a time; readers never wait for it. Close it, or the process hangs."""
+    """Store of one workspace: its memory file. One writer at a time; readers never wait for it. Close it, or the
+    process hangs.
+    """
 
     def __init__(
         self, path: Path, writer: aiosqlite.Connection, reader: ReaderThread, policy: LearningPolicy = POLICY

@@ -92,7 +92,7 @@ def _fields(line: type[ExportLine], beside: tuple[str, ...]) -> tuple[msgspec.st
 
 
 class Table(Struct, frozen=True, kw_only=True):
-    """One table. `key` is the first column of its primary key, in whose order a damaged table is read.
+    """Table of a memory file. `key` is the first column of its primary key, in whose order a damaged table is read.
 
     `rows` is a condition on the learned rows where not all are; `emptied`: a rebuild deletes what is not learned, and
     the next sweep makes it again. `here` are learned columns that only this file understands. `intact` looks at a row
