@@ -22,7 +22,7 @@ _MOST = 8
 
 
 class EditedPart(Struct, frozen=True):
-    """One part before and after; its name is the same."""
+    """Edited part, before and after; its name is the same."""
 
     before: Capability | Resource
     after: Capability | Resource

@@ -42,7 +42,8 @@ class Fix(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """One thing that is wrong, in one sentence. `path` is a JSON Pointer; offsets are code points.
+    """Finding (diagnostic): one thing that is wrong, in one sentence. `path` is a JSON Pointer; offsets are code
+    points.
 
     `fix` is the obvious way to mend it; `others` are more ways, between which only its author can choose.
     """

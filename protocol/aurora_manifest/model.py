@@ -52,7 +52,7 @@ class Mapped(Struct, frozen=True, gc=False):
 
 
 class Capability:
-    """One member of `capabilities`."""
+    """Capability, a member of `capabilities`."""
 
     def __init__(self, member: Member) -> None:
         self.member = member
@@ -168,7 +168,7 @@ class Capability:
 
 
 class Operation:
-    """One member of a resource's `operations`: a method and the capability it calls."""
+    """Operation, a member of a resource's `operations`: a method and the capability it calls."""
 
     def __init__(self, resource: Resource, method: str, plain: object) -> None:
         self.resource = resource
@@ -195,7 +195,7 @@ class Operation:
 
 
 class Resource:
-    """One member of `resources`. `repeats` tells that a name may stand twice in it."""
+    """Resource, a member of `resources`. `repeats` tells that a name may stand twice in it."""
 
     def __init__(self, member: Member, *, repeats: bool = True) -> None:
         self.member = member

@@ -49,7 +49,9 @@ class Shapes:
 
 
 class SchemaShape:
-    """One subschema. `accepts` may be wrong in one way only: it says no to what it does not fully understand."""
+    """Shape of one subschema. `accepts` may be wrong in one way only: it says no to what it does not fully
+    understand.
+    """
 
     def __init__(self, schema: dict[str, Any], shapes: Shapes) -> None:
         self._schema = schema

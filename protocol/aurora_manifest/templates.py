@@ -47,7 +47,7 @@ class Variable(Struct, frozen=True):
 
 
 class Expression(Struct, frozen=True):
-    """`{…}` with its operator; offsets include the braces."""
+    """Expression of a URI template, `{…}` with its operator; offsets include the braces."""
 
     start: int
     end: int

@@ -22,7 +22,7 @@ def encode(body: bytes) -> bytes:
 
 
 class Decoder:
-    """Cuts a byte stream into message bodies; one per connection and direction.
+    """Decoder (framing) of a byte stream into message bodies; one per connection and direction.
 
     Bytes are copied in once and out once, however they are sliced on arrival. After a FrameError the stream has no
     known frame border any more, so every later `feed` raises the same error.

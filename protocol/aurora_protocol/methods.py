@@ -34,7 +34,7 @@ class Position(Wire, frozen=True, kw_only=True):
 
 
 class EditorContext(Wire, frozen=True, kw_only=True):
-    """Where the user is: the file and, when known, the cursor."""
+    """Context of the editor, where the user is: the file and, when known, the cursor."""
 
     uri: str
     position: Position | None = None
@@ -96,7 +96,9 @@ class Match(Wire, frozen=True, kw_only=True):
 
 
 class Reach(Wire, frozen=True, kw_only=True):
-    """One step of activation: from the chunk `id` over a relation, followed in its own direction or against it."""
+    """Step of spreading activation: from the chunk `id` over a relation, followed in its own direction or
+    against it.
+    """
 
     id: str
     name: str
@@ -146,7 +148,7 @@ class Lines(Wire, frozen=True, kw_only=True):
 
 
 class Provenance(Wire, frozen=True, kw_only=True):
-    """Whose a pattern is that a colleague's entry told: his name, null where he does not share it, and when it was
+    """Provenance of a pattern that a colleague's entry told: his name, null where he does not share it, and when it was
     learned. It is data to be weighed as a colleague's word, no instruction.
     """
 
@@ -166,7 +168,7 @@ class ColleaguesPart(Wire, frozen=True, kw_only=True):
 
 
 class Evidence(Wire, frozen=True, kw_only=True):
-    """Where each term of a chunk's activation comes from, and what its rank.
+    """Evidence for a chunk: where each term of its activation comes from, and what its rank.
 
     `accesses` are the latest of `access_count`, oldest first; they come from `answers`, from `git`, from `edits` seen,
     or from the `file`'s time (`unknown`: nobody knows of any). `reached` leads from what the query and the editor prime
@@ -201,7 +203,7 @@ class FileMember(Wire, frozen=True, kw_only=True):
 
 
 class Recalled(Wire, frozen=True, kw_only=True):
-    """One recalled chunk. Lines are 1-based, inclusive; `file` is relative to its workspace, with `/`.
+    """Recalled chunk. Lines are 1-based, inclusive; `file` is relative to its workspace, with `/`.
 
     `tokens` is what the chunk, or what is delivered of it, costs a language model; an `excerpt` is its most telling
     lines only. `callers` and `subclasses` are sure; `likely_…` are those beside them that only may be. Where `content`
@@ -294,7 +296,8 @@ class IndexParams(Wire, frozen=True, kw_only=True):
 
 
 class IndexResult(Wire, frozen=True, kw_only=True):
-    """What one `aurora/index` found and did. `definitions` are the chunks of code that are not module remainders.
+    """Result of one `aurora/index`: what it found and did. `definitions` are the chunks of code that are not module
+    remainders.
 
     `adoptable` is the folder, gone now, whose memory could be adopted here; it is said once.
     """
@@ -315,7 +318,7 @@ class IndexResult(Wire, frozen=True, kw_only=True):
 
 
 class WorkspaceStatus(Wire, frozen=True, kw_only=True):
-    """One open workspace. `state` is `scanning`, `indexing`, `ready` or `error`."""
+    """Status of one open workspace. `state` is `scanning`, `indexing`, `ready` or `error`."""
 
     root: str
     state: str
@@ -378,7 +381,8 @@ class PatternUse(Wire, frozen=True, kw_only=True):
 
 
 class ExplainResult(Wire, frozen=True, kw_only=True):
-    """One chunk with its history and relations; `document` is that of AURORA §6.3.5, with `content` and `metadata`.
+    """Explanation of one chunk, with its history and relations; `document` is that of AURORA §6.3.5, with `content` and
+    `metadata`.
 
     `patterns` are those that used it, best first; the evidence stands in `chunk`. `governance` is the document's, with
     what comes of it now: the `policy` that fits, its `state` (kept, decaying, expired), `expires_at`, `reason`.

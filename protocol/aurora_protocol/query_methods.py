@@ -60,7 +60,8 @@ class QueryParams(Wire, frozen=True, kw_only=True):
 
 
 class StageNotice(Wire, frozen=True, kw_only=True):
-    """One thing that happened in a run. `detail` is a sentence; `data` has what the stage found, its keys snake_case.
+    """Notice of a stage: one thing that happened in a run. `detail` is a sentence; `data` has what the stage found, its
+    keys snake_case.
 
     `progress` in [0, 1] over the whole run, never going back; cost in US dollars and milliseconds are the run's so far.
     `run` is its id, by which it can be resumed when it is interrupted or cancelled after its guardrails.
@@ -97,7 +98,7 @@ class QuerySource(Wire, frozen=True, kw_only=True):
 
 
 class QueryCheck(Wire, frozen=True, kw_only=True):
-    """One criterion by which the answer was judged, and what is wrong by it."""
+    """Check, a criterion by which the answer was judged, and what is wrong by it."""
 
     name: str
     score: float
@@ -105,7 +106,9 @@ class QueryCheck(Wire, frozen=True, kw_only=True):
 
 
 class PhaseTime(Wire, frozen=True, kw_only=True):
-    """What a phase took, and its share of the run in percent; `llm_ms` is waiting for models, `own_ms` the rest."""
+    """Time that a phase took, and its share of the run in percent; `llm_ms` is waiting for models, `own_ms`
+    the rest.
+    """
 
     phase: str
     duration_ms: float
@@ -116,7 +119,7 @@ class PhaseTime(Wire, frozen=True, kw_only=True):
 
 
 class QueryTiming(Wire, frozen=True, kw_only=True):
-    """Where the time of a run went (§9.4.1). `own_ms` is what was spent neither in models nor in agents."""
+    """Timing of a run: where its time went (§9.4.1). `own_ms` is what was spent neither in models nor in agents."""
 
     total_duration_ms: float
     phases: tuple[PhaseTime, ...]
@@ -153,7 +156,7 @@ class QueryStep(Wire, frozen=True, kw_only=True):
 
 
 class QueryResult(Wire, frozen=True, kw_only=True):
-    """What came of a run: `state` says how it ended, `error` in one line why, where it did not end well.
+    """Result of a run: `state` says how it ended, `error` in one line why, where it did not end well.
 
     `score` and `confidence` in [0, 1], None where nothing was judged; `because` says how the confidence came about and
     `caveats` what to check; `from_memory`: the answer of an earlier run, at no cost. `cached`: memory keeps how it was
@@ -206,7 +209,7 @@ with `{system, prompt, schema, max_tokens}` and answers as `LanguageModelResult`
 
 
 class LanguageModelResult(Wire, frozen=True, kw_only=True):
-    """What the client's model said. Counts of tokens where it tells them."""
+    """Reply of the client's model. Counts of tokens where it tells them."""
 
     text: Annotated[str, Meta(max_length=4_000_000)]
     model: Annotated[str, Meta(max_length=200)] = "editor"
@@ -252,7 +255,7 @@ class VerifyParams(Wire, frozen=True, kw_only=True):
 
 
 class StepResult(Wire, frozen=True, kw_only=True):
-    """What one step outside of a run gave: documents as AURORA §4.2 and §5.4 have them, and what it cost.
+    """Result of one step outside of a run: documents as AURORA §4.2 and §5.4 have them, and what it cost.
 
     `by` is `deterministic` where no model is configured or none was needed; `notices` say so.
     """
@@ -274,7 +277,7 @@ class LearnParams(Wire, frozen=True, kw_only=True):
 
 
 class LearnResult(Wire, frozen=True, kw_only=True):
-    """What memory made of it; `unknown` are ids in `used` that nothing answers to."""
+    """Result of learning, what memory made of it; `unknown` are ids in `used` that nothing answers to."""
 
     outcome: str
     cached: bool

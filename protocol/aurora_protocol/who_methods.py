@@ -45,7 +45,7 @@ class KnowingPerson(Wire, frozen=True, kw_only=True):
 
 
 class WhoResult(Wire, frozen=True, kw_only=True):
-    """Who knows a place, who knows it best first.
+    """People who know a place, who knows it best first.
 
     `others`: more people used it who do not share who they are. `unknown` has a line for each thing that is not known.
     """

@@ -18,7 +18,7 @@ _LISTED = ("allOf", "anyOf", "oneOf")
 
 
 class Hiding:
-    """Masks values by the schema of the arguments they are from; `$ref` within it and `allOf` and its like count."""
+    """Mask of values by the schema of the arguments they are from; `$ref` within it and `allOf` and its like count."""
 
     def __init__(self, parameters: Any) -> None:
         self._root = parameters

@@ -20,7 +20,9 @@ from aurora_manifest.shape import SchemaShape
 
 
 class Action(Struct, frozen=True):
-    """Something to do: its title, its edits, and the finding it is about. `obvious` marks the one most people want."""
+    """Code action (quick fix): its title, its edits, and the finding it is about. `obvious` marks the one most people
+    want.
+    """
 
     title: str
     edits: tuple[Edit, ...]

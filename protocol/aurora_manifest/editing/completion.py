@@ -38,7 +38,7 @@ _TEMPLATES = (("urlTemplate",), ("uriPattern",))
 
 
 class Proposal(Struct, frozen=True):
-    """One thing to write. `text` replaces `start` to `end`; it is a snippet where `snippet` says so.
+    """Completion item, one thing to write. `text` replaces `start` to `end`; it is a snippet where `snippet` says so.
 
     `filter` is what the user's typing is compared with. `more` are edits elsewhere that go with it: a missing comma.
     """
@@ -168,7 +168,9 @@ def _once(found: list[CompletionOffer]) -> list[CompletionOffer]:
 
 
 class Slot(Struct, frozen=True):
-    """Where a variable is being written. `used` are the template's other ones; `closed` tells of a brace behind it."""
+    """Slot where a variable is being written. `used` are the template's other ones; `closed` tells of a brace behind
+    it.
+    """
 
     start: int
     end: int

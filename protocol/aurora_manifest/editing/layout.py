@@ -30,7 +30,7 @@ _REFUSED = ("json-syntax", "json-too-deep", "json-too-large", "json-trailing-com
 
 
 class LayoutStyle(Struct, frozen=True):
-    """How to indent, and whether the text is to end in a line end (None: as it does now)."""
+    """Style of a formatter: how to indent, and whether the text is to end in a line end (None: as it does now)."""
 
     unit: str = "  "
     final_line_end: bool | None = None

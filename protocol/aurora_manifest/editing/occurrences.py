@@ -43,7 +43,7 @@ class CannotRename(ValueError):
 
 
 class Occurrence(Struct, frozen=True, order=True):
-    """One mention of a name, quotes not included."""
+    """Occurrence: one mention of a name, quotes not included."""
 
     start: int
     end: int

@@ -14,7 +14,7 @@ Kind = Literal["site", "policy", "group", "resource", "operation", "capability",
 
 
 class OutlineEntry(Struct, frozen=True):
-    """One line of the outline; the offsets are those of the whole member and of its name."""
+    """Entry of the outline; the offsets are those of the whole member and of its name."""
 
     name: str
     kind: Kind

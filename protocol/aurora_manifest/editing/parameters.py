@@ -30,14 +30,14 @@ Path = tuple[str, ...]
 
 
 class DescribedArgument(Struct, frozen=True):
-    """One argument: its path, and the member of `properties` that describes it."""
+    """Argument as its schema describes it: its path, and the member of `properties` that describes it."""
 
     path: Path
     member: Member
 
 
 class SchemaPart(Struct, frozen=True):
-    """One object schema within `parameters`, and the path of the argument it describes (empty for all of them)."""
+    """Object schema within `parameters`, and the path of the argument it describes (empty for all of them)."""
 
     path: Path
     node: Object

@@ -14,7 +14,7 @@ _LINE_COMMENT = ("//", "#")
 
 
 class Fold(Struct, frozen=True, order=True):
-    """Lines that can be folded into the first; the last one shown is the one after `end_line`."""
+    """Folding range: lines that can be folded into the first; the last one shown is the one after `end_line`."""
 
     start_line: int
     end_line: int

@@ -73,7 +73,8 @@ class Member(Struct, frozen=True, gc=False):
 
 
 class Object(Struct, frozen=True, gc=False):
-    """`members` in the order of the text, repeats included; `value` is the plain dict, where the last repeat wins.
+    """Object of JSON: `members` in the order of the text, repeats included; `value` is the plain dict, where the last
+    repeat wins.
 
     `broken` means that recovery had to leave something out, so a member that seems absent may only be unreadable.
     `by_name` is filled when first needed.
@@ -98,7 +99,7 @@ class Object(Struct, frozen=True, gc=False):
 
 
 class Array(Struct, frozen=True, gc=False):
-    """`items` in order; `value` is the plain list. `broken` as for objects."""
+    """Array of JSON: `items` in order; `value` is the plain list. `broken` as for objects."""
 
     start: int
     end: int

@@ -70,7 +70,9 @@ def _refused(text: str, problems: list[Problem], message: str) -> JsonDocument:
 
 
 class Scan(ScanState):
-    """One tolerant pass over one text; with `fast` off, every step is a tolerant one (the result is the same)."""
+    """Tolerant parser: one pass over one text; with `fast` off, every step is a tolerant one (the result is
+    the same).
+    """
 
     def __init__(self, text: str, *, fast: bool = True) -> None:
         super().__init__(text)

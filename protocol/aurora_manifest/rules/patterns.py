@@ -19,7 +19,7 @@ _KNOWN_ESCAPES = frozenset("dDwWsSbBtnrfv")
 
 
 class BadPattern(Struct, frozen=True):
-    """Why a pattern is none, and where in it."""
+    """Fault of a regular expression: why it is none, and where in it."""
 
     reason: str
     start: int

@@ -23,7 +23,7 @@ _OPEN_ENDED = frozenset(
 
 
 class Reached(Struct, frozen=True):
-    """How far a pointer leads into `parameters`.
+    """Reach of a JSON Pointer, how far it leads into `parameters`.
 
     `schema` is the schema it ends at. None with `known` means that there is no such parameter: `step` is the step that
     fails, `choices` the names it could have been, and `in_array` tells that an index was due. Without `known`, nothing

@@ -38,7 +38,7 @@ class RuleMatch(Struct, frozen=True, gc=False):
 
 
 class RuleInfo(Struct, frozen=True):
-    """One rule as people read of it. `documentation` is Markdown; `bad` and `good` are its two examples.
+    """Rule as people read of it. `documentation` is Markdown; `bad` and `good` are its two examples.
 
     The examples are a whole text (scope `text`), or what to merge into a manifest, a capability or a resource.
     `decides` tells that the rule is part of the verdict of validity: `x-aurora-ignore` cannot silence its errors.

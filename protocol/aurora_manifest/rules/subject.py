@@ -23,7 +23,7 @@ class ManifestPart(Struct, frozen=True):
 
 
 class Subject:
-    """One manifest under check. `names_may_explain` is off when misspelt names are not told as errors.
+    """Subject: one manifest under check. `names_may_explain` is off when misspelt names are not told as errors.
 
     `sound` are the capabilities and resources that are known to meet the schema with no name that it does not know, by
     the `id` of their plain values: nobody needs to look at them again for that.
