@@ -18,7 +18,7 @@ _DIGITS = 9
 
 
 class Measured:
-    """What was said so far of one deliverable's conformance; of each dimension the latest word counts.
+    """Measurements so far of one deliverable's conformance; of each dimension the latest word counts.
 
     A dimension can be told as a score or as the counts behind it. Correctness, where nobody told it, is the share of
     tests that passed when tests last ran (§2.5.1, "binary or scored by validation"). A penalty or an overall score that

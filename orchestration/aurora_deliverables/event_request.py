@@ -117,7 +117,7 @@ class ExportRequest(DeliverableRequest, frozen=True, kw_only=True, tag="export")
 
 
 class CriteriaRequest(DeliverableRequest, frozen=True, kw_only=True, tag="criteria"):
-    """What its spec asks for, whether that is met and what shows it.
+    """Criteria of its spec: what it asks for, whether that is met and what shows it.
 
     `{"change_id", "name", "status", "conformance", "criteria", "gaps"}`; `gaps` is what of the metrics
     nothing tells of it, each with what would.

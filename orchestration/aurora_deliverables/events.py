@@ -30,7 +30,7 @@ Moment = Annotated[float, Meta(ge=0, lt=253_402_300_800)]
 
 
 class SpecSource(Struct, frozen=True, omit_defaults=True):
-    """Where the spec came from: `openspec`, `speckit`, `markdown`, `github-issue`, `jira`, `prompt`, …"""
+    """Source that the spec came from: `openspec`, `speckit`, `markdown`, `github-issue`, `jira`, `prompt`, …"""
 
     framework: Annotated[
         Name | None, Meta(description="Where the spec is from: openspec, jira, markdown, prompt, …")
@@ -40,7 +40,7 @@ class SpecSource(Struct, frozen=True, omit_defaults=True):
 
 
 class AgentIdentity(Struct, frozen=True, omit_defaults=True):
-    """Who does the work."""
+    """Agent that does the work."""
 
     name: Annotated[Name | None, Meta(description="Who did it.")] = None
     model: Annotated[Name | None, Meta(description="The agent's model.")] = None
@@ -76,7 +76,7 @@ class PhaseEnded(Struct, frozen=True, omit_defaults=True, tag="phase_end", tag_f
 
 
 class TasksCounted(Struct, frozen=True, omit_defaults=True, tag="tasks", tag_field="event"):
-    """How many tasks are planned and done now: absolute numbers, so that a count can be repeated."""
+    """Counts of tasks that are planned and done now: absolute numbers, so that a count can be repeated."""
 
     total: Annotated[Count | None, Meta(description="How many there are.")] = None
     completed: Annotated[Count | None, Meta(description="How many are done now.")] = None
@@ -128,7 +128,7 @@ class RecoveryBegan(Struct, frozen=True, omit_defaults=True, tag="recovery", tag
 
 
 class Iterated(Struct, frozen=True, omit_defaults=True, tag="iteration", tag_field="event"):
-    """One more apply cycle, where phases do not tell."""
+    """Iteration, one more apply cycle, where phases do not tell."""
 
 
 class SessionJoined(Struct, frozen=True, omit_defaults=True, tag="session", tag_field="event"):
@@ -149,7 +149,7 @@ class HumanIntervened(Struct, frozen=True, omit_defaults=True, tag="intervention
 
 
 class Conformed(Struct, frozen=True, omit_defaults=True, tag="conformance", tag_field="event"):
-    """What was measured against the spec; what is None here keeps what was said before (AURA-M §2.5.1).
+    """Conformance as it was measured against the spec; what is None here keeps what was said before (AURA-M §2.5.1).
 
     `iteration_penalty` and `overall` are told only by who scored the work elsewhere: otherwise they are computed.
     """
@@ -256,7 +256,7 @@ EventBody = (
 
 
 class Event(Struct, frozen=True, omit_defaults=True):
-    """One thing that happened to one deliverable. The same `id` twice is one event.
+    """Event of one deliverable, idempotent: the same `id` twice is one event.
 
     `source` says who noticed: `cli`, `lsp`, `openspec`, `speckit`, `git`, `claude-code-hook`, `jsonl`, …;
     `evidence` is what it saw, in a few words, for people: `openspec/changes/add-search/tasks.md: 4 of 8 checked`.

@@ -26,7 +26,9 @@ FIXES: dict[GapName, str] = {
 
 
 class Gap(Struct, frozen=True):
-    """What nothing tells: `metric` is the metric it belongs to, `what` the part of it, `fix` what would tell it."""
+    """Gap, what nothing tells: `metric` is the metric it belongs to, `what` the part of it, `fix` what would
+    tell it.
+    """
 
     metric: Literal["recovery_efficiency", "spec_conformance"]
     what: GapName
@@ -48,7 +50,9 @@ def gaps_of(deliverable: Deliverable) -> list[Gap]:
 
 
 class MetricCoverage(Struct, frozen=True):
-    """Of how many of a window's deliverables a metric is; `missing` is a sentence on the others, None of none."""
+    """Coverage of a metric, of how many of a window's deliverables it is; `missing` is a sentence on the others, None
+    of none.
+    """
 
     measured: int
     of: int

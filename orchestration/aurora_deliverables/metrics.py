@@ -66,7 +66,7 @@ _DAYS_DIGITS = 6
 
 
 class Window(Struct, frozen=True):
-    """The deliverables that ended after `start` and up to `end` (Unix seconds), and how many they are.
+    """Rolling window: the deliverables that ended after `start` and up to `end` (Unix seconds), and how many they are.
 
     `limited_by` says which came first: so many days, or so many deliverables.
     """
@@ -78,7 +78,7 @@ class Window(Struct, frozen=True):
 
 
 class Measure(Struct, frozen=True):
-    """One metric: None, and in no tier, where nothing tells it."""
+    """Value of a metric: None, and in no tier, where nothing tells it."""
 
     value: float | None
     unit: str
@@ -86,7 +86,7 @@ class Measure(Struct, frozen=True):
 
 
 class Five(Struct, frozen=True):
-    """The five metrics of some deliverables."""
+    """Five metrics of some deliverables."""
 
     feature_throughput: Measure
     resolution_latency: Measure
@@ -96,14 +96,14 @@ class Five(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """The deliverables that have an agent, a model, … in common: how many ended in the days, and their five."""
+    """Group of deliverables that have an agent, a model, … in common: how many ended in the days, and their five."""
 
     deliverables: int
     metrics: Five
 
 
 class Trend(Struct, frozen=True):
-    """A metric against the window before: `change` in its unit; `better` None where it stayed or nobody knows.
+    """Trend: a metric against the window before: `change` in its unit; `better` None where it stayed or nobody knows.
 
     `n` and `previous_n` are how many deliverables each value is of; `hint` says where they are too few to say much.
     """
@@ -118,7 +118,7 @@ class Trend(Struct, frozen=True):
 
 
 class Runs(Struct, frozen=True):
-    """The questions that ended in the days of a window: no deliverables, and in none of the metrics."""
+    """Runs: the questions that ended in the days of a window: no deliverables, and in none of the metrics."""
 
     count: int
     answered: int
@@ -127,7 +127,7 @@ class Runs(Struct, frozen=True):
 
 
 class Series(Struct, frozen=True):
-    """One stretch of a series: the five of what ended in it, and how its latencies lie."""
+    """Point of a time series: the five of what ended in it, and how its latencies lie."""
 
     window: Window
     metrics: Five

@@ -70,7 +70,7 @@ def fold(events: Iterable[Event], threshold: float = THRESHOLD) -> Deliverable |
 
 
 class Reducer:
-    """One deliverable while its events are taken in. `refused` says of those that count for nothing why."""
+    """Reducer of one deliverable while its events are taken in. `refused` says of those that count for nothing why."""
 
     def __init__(self) -> None:
         self.change_id = ""

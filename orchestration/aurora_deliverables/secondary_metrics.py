@@ -15,7 +15,7 @@ from aurora_deliverables.deliverable import Deliverable, together
 
 
 class Supporting(Struct, frozen=True):
-    """Of the ended deliverables of a window. None where nothing tells it.
+    """Secondary metrics of the ended deliverables of a window. None where nothing tells it.
 
     `latency_*` are of accepted ones, in seconds; `latency_without_wait` (a median) is of those whose waiting for people
     is known. `recovery_*` are percentages of all time and of all tool calls. `phase_seconds` are means over those that

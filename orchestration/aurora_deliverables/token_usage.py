@@ -16,7 +16,9 @@ def usage_of(what: TokensUsed) -> TokenUsage:
 
 
 class TokenSum:
-    """What was told so far, added up as it comes: a log is folded often, so nothing is made anew for each event."""
+    """Sum of tokens told so far, added up as it comes: a log is folded often, so nothing is made anew for
+    each event.
+    """
 
     __slots__ = ("_cached", "_cost", "_input", "_output", "_unsplit", "costs")
 

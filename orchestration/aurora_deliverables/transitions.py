@@ -51,7 +51,7 @@ _STATUS_OF: dict[Phase, Status] = {
 
 
 class Standing(Protocol):
-    """What of a deliverable decides about what may follow."""
+    """Standing: what of a deliverable's state decides which transitions may follow."""
 
     @property
     def change_id(self) -> str: ...

@@ -10,7 +10,7 @@ from aurora_orchestration.setting_types import ONLY_LOWER, Amount, AtLeastOne, C
 
 
 class ModelSettings(Struct, frozen=True, kw_only=True):
-    """One model: who provides it, which it is, and how it is asked."""
+    """Model: who provides it, which it is, and how it is asked."""
 
     provider: Annotated[
         str,
@@ -47,7 +47,7 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
 
 
 class Tier(Struct, frozen=True, kw_only=True):
-    """One model, and the complexities it is asked for."""
+    """Tier: a model, and the complexities it is asked for."""
 
     model: Annotated[str, Meta(min_length=1, max_length=200)]
     """The model's name, as its provider spells it."""

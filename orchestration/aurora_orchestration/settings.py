@@ -29,7 +29,7 @@ from aurora_orchestration.setting_types import (
 
 
 class AuroraSettings(Struct, frozen=True, kw_only=True):
-    """When AURORA joins a conversation."""
+    """Invocation: when AURORA joins a conversation."""
 
     user_invoked: bool = True
     """Whether it answers when it is called by a prefix."""
@@ -73,7 +73,7 @@ class Route(Struct, frozen=True, kw_only=True):
 
 
 class Routes(Struct, frozen=True, kw_only=True):
-    """What follows from a question's complexity."""
+    """Routing: what follows from a question's complexity."""
 
     simple: Route = Route(verification="none", cost_multiplier=1.0)
     """What a simple question costs and how far its answer is checked."""
@@ -269,7 +269,7 @@ class ConversationSettings(Struct, frozen=True, kw_only=True):
 
 
 class ReportSettings(Struct, frozen=True, kw_only=True):
-    """One report: whether it is written, and where."""
+    """Report: whether it is written, and where."""
 
     enabled: bool = True
     """Whether it is written."""

@@ -87,7 +87,9 @@ class Goal(Struct, frozen=True, kw_only=True):
 
 
 class Subgoal(Struct, frozen=True, kw_only=True):
-    """One step: what it rests on (`requires`, ids of givens), who does it, and after which others."""
+    """Subgoal, one step of a plan: what it rests on (`requires`, ids of givens), who does it, and after which
+    others.
+    """
 
     id: Id
     description: Text
@@ -111,7 +113,7 @@ class Decomposition(Struct, frozen=True, kw_only=True):
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """One criterion's score, and what is wrong by it."""
+    """Check: one criterion's score, and what is wrong by it."""
 
     score: Share
     passed: bool = field(name="pass")
@@ -133,7 +135,7 @@ class Verification(Struct, frozen=True, kw_only=True):
 
 
 class FeedbackIssue(Struct, frozen=True, kw_only=True):
-    """One thing to mend on the next attempt."""
+    """Issue to mend on the next attempt."""
 
     check: str
     score: Share
@@ -152,7 +154,7 @@ class RetryFeedback(Struct, frozen=True, kw_only=True):
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
-    """One try of a loop: its verification and what was said of it."""
+    """Attempt, one try of a retry loop: its verification and what was said of it."""
 
     verification: Verification
     feedback: RetryFeedback | None = None
@@ -256,7 +258,8 @@ class AgentResponse(Struct, frozen=True, kw_only=True):
 
 
 class AgentTry(Struct, frozen=True, kw_only=True):
-    """One try at a subgoal: who, what it gave in short, how that was judged, and what the next try was told of it.
+    """Try of an agent at a subgoal: who, what it gave in short, how that was judged, and what the next try was told of
+    it.
 
     Times in Unix seconds. `worked`: False where the agent was not asked, or not for want of its own: no money was left.
     """
@@ -358,7 +361,7 @@ class Rate(Struct, frozen=True):
 
 
 class ModelCall(Struct, frozen=True, kw_only=True):
-    """One paid (or replayed) call to a model. `cost_usd` is None where the price is not known; `role` is who asked.
+    """Model call, paid or replayed. `cost_usd` is None where the price is not known; `role` is who asked.
 
     `counted_usd` is what it counts with against limits: its cost, or at the prices of an unknown model.
 

@@ -263,7 +263,7 @@ export interface ExportRequest extends DeliverableRequest {
   action: "export";
 }
 
-/** What its spec asks for, whether that is met and what shows it. `{"change_id", "name", "status", "conformance", "criteria", "gaps"}`; `gaps` is what of the metrics nothing tells of it, each with what would. */
+/** Criteria of its spec: what it asks for, whether that is met and what shows it. `{"change_id", "name", "status", "conformance", "criteria", "gaps"}`; `gaps` is what of the metrics nothing tells of it, each with what would. */
 export interface CriteriaRequest extends DeliverableRequest {
   action: "criteria";
 }

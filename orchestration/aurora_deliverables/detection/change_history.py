@@ -70,7 +70,8 @@ class Dated(Struct, frozen=True):
 
 
 class ChangeHistory(Struct, frozen=True):
-    """All that the log tells of one change. `change_id` is its first name, `names` what it was called since.
+    """History of one change, all that the log tells of it. `change_id` is its first name, `names` what it was called
+    since.
 
     `removed` is where its folder was removed without being archived, on whichever branch, `returned` where it came back
     after that, `reopened` where it was last taken back out of the archive, `times_reopened` how often. `cut`: it was

@@ -39,7 +39,7 @@ class NotAHook(ValueError):
 
 
 class Hook(Struct):
-    """The fields of a payload that are looked at; of all others nothing is read."""
+    """Hook's payload: the fields that are looked at; of all others nothing is read."""
 
     session_id: str
     hook_event_name: str

@@ -35,7 +35,9 @@ class BadIssue(Struct, frozen=True):
 
 
 class Issues(Struct, frozen=True):
-    """What some issues tell, those among them that cannot be read, and how many of them are pull requests."""
+    """Import of issues: what they tell, those among them that cannot be read, and how many of them are pull
+    requests.
+    """
 
     tickets: tuple[tickets.Ticket, ...]
     bad: tuple[BadIssue, ...] = ()

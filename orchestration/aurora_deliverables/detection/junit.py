@@ -40,7 +40,7 @@ class UnreadableReport(ValueError):
 
 
 class TestReport(Struct, frozen=True):
-    """What one or more reports of a test run say. `ended_at` is None where none names a time with its zone.
+    """Report of a test run, as one or more files say. `ended_at` is None where none names a time with its zone.
 
     A time without a zone is left out: pytest writes the clock on the wall, Jest that of UTC.
     """

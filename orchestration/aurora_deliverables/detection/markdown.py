@@ -23,7 +23,7 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", r
 
 
 class Heading(Struct, frozen=True):
-    """`# Title` is level 1; `line` counts from 0."""
+    """Heading of Markdown: `# Title` is level 1; `line` counts from 0."""
 
     level: int
     text: str

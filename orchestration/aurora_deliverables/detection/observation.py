@@ -58,7 +58,7 @@ class Requirements(Struct, frozen=True):
 
 
 class Ending(Struct, frozen=True):
-    """How it ended, and what shows it."""
+    """End of a deliverable: how it ended, and what shows it."""
 
     status: Literal["completed", "failed"]
     at: float
@@ -69,7 +69,7 @@ class Ending(Struct, frozen=True):
 
 
 class Observation(Struct, frozen=True):
-    """All that is seen of one deliverable in its spec."""
+    """Observation, all that is seen of one deliverable in its spec."""
 
     change_id: str
     source: str

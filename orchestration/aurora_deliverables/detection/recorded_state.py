@@ -42,8 +42,8 @@ PLANNING: frozenset[Phase] = frozenset({"propose", "specs", "design", "tasks"})
 
 
 class RecordedState(Struct, frozen=True):
-    """`phase` is the one begun last, whether it ended or not, at `phase_at`. `tests_passed`: of the last run since the
-    last apply began. `told_at`: when the last was told of how far it is.
+    """State that events have told: `phase` is the one begun last, whether it ended or not, at `phase_at`.
+    `tests_passed`: of the last run since the last apply began. `told_at`: when the last was told of how far it is.
 
     `times` counts events by what they say, so that a fact that comes back (4 of 8, 5 of 8, 4 of 8) is a new event.
     """

@@ -44,7 +44,7 @@ class Constraint(Struct, frozen=True):
 
 
 class TaskLine(Struct, frozen=True):
-    """One task of a change, as its list has it."""
+    """Task of a change, as its list has it."""
 
     text: str
     path: str
@@ -53,7 +53,9 @@ class TaskLine(Struct, frozen=True):
 
 
 class SpecCriteria(Struct, frozen=True):
-    """What a spec asks for, and the tasks that were made of it. `stated` is False where no spec was written."""
+    """Criteria of a spec, what it asks for, and the tasks that were made of it. `stated` is False where no spec was
+    written.
+    """
 
     requirements: tuple[Requirement, ...] = ()
     constraints: tuple[Constraint, ...] = ()

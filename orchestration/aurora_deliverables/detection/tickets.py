@@ -30,7 +30,8 @@ class TicketStep(Struct, frozen=True):
 
 
 class Ticket(Struct, frozen=True):
-    """`met` of `requirements` are checked; `met` is None where the tracker does not tell. Times are Unix seconds.
+    """Ticket of an issue tracker: `met` of `requirements` are checked; `met` is None where the tracker does not tell.
+    Times are Unix seconds.
 
     `closed` says how it was closed: `completed`, or in the tracker's words why it never will be; None while it is open.
     """

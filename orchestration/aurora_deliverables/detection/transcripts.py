@@ -45,7 +45,7 @@ class _TranscriptLine(Struct):
 
 
 class TranscriptCall(Struct, frozen=True):
-    """One model call of a transcript: when, of which model, and its tokens; `input_tokens` with those of the cache."""
+    """Model call of a transcript: when, of which model, and its tokens; `input_tokens` with those of the cache."""
 
     id: str
     at: float

@@ -21,7 +21,7 @@ LONGEST_WAIT = 24 * 3600.0
 
 
 class Answers:
-    """What the collector of one signal answered last."""
+    """Answers of a collector, the last of one signal."""
 
     def __init__(self, signal: Literal["traces", "metrics"], now: Callable[[], float] = time.time) -> None:
         self._signal = signal

@@ -29,7 +29,7 @@ MAX_SERIES = 2000
 
 
 class InstrumentSeries(Struct):
-    """What one instrument has counted under some labels. `buckets` are a histogram's, else empty."""
+    """Series of one instrument: what it has counted under some labels. `buckets` are a histogram's, else empty."""
 
     labels: dict[str, str]
     value: float = 0.0
@@ -40,7 +40,7 @@ class InstrumentSeries(Struct):
 
 
 class Totals(Struct):
-    """What instruments have counted since a moment (Unix seconds), by their names."""
+    """Totals of instruments, what they have counted since a moment (Unix seconds), by their names."""
 
     since: float
     series: dict[str, list[InstrumentSeries]] = field(default_factory=dict)
@@ -68,7 +68,8 @@ class Totals(Struct):
 
 
 class SignalOutcome(Struct):
-    """How the last attempts of one signal went: Unix seconds, None where there was none; `why` is of the failure.
+    """Outcome of the last attempts to export one signal: Unix seconds, None where there was none; `why` is of the
+    failure.
 
     `rejected` counts what a collector took only in part: that is not sent again (OTLP's partial success).
     """
@@ -90,7 +91,8 @@ _decoder = typed.decoder(_Kept)
 
 
 class DeliveryRecord:
-    """The record, in mind and in its file. `path` None keeps it in mind only. For the sender's thread, but `outcomes`.
+    """Delivery record, in mind and in its file. `path` None keeps it in mind only. For the sender's thread, but
+    `outcomes`.
 
     Raises OSError where it cannot be written.
     """

@@ -28,7 +28,7 @@ _DEFAULT_ENDPOINT = {"http/protobuf": "http://localhost:4318", "grpc": "http://l
 
 
 class Wish(Struct, frozen=True):
-    """What the user's settings say of telemetry (`telemetry.*`); None leaves it to the variables."""
+    """Wish of the user's settings for telemetry (`telemetry.*`); None leaves it to the variables."""
 
     enabled: bool = True
     traces: str | None = None
@@ -39,7 +39,7 @@ class Wish(Struct, frozen=True):
 
 
 class Exporter(Struct, frozen=True):
-    """One way out for one signal.
+    """Exporter (OTLP, Prometheus, console), one way out for one signal.
 
     `endpoint` and `headers` are None where the SDK is to read them from the variables; `place` is for people.
     For Prometheus `host` and `port` are where it can fetch.
@@ -58,7 +58,7 @@ class Exporter(Struct, frozen=True):
 
 
 class Choice(Struct, frozen=True):
-    """The exporters to use, and what was said that cannot be followed, one sentence each."""
+    """Choice of exporters: those to use, and what was said that cannot be followed, one sentence each."""
 
     exporters: tuple[Exporter, ...] = ()
     problems: tuple[str, ...] = ()

@@ -12,7 +12,9 @@ from aurora_deliverables.telemetry import names
 
 
 class Instrument(Struct, frozen=True):
-    """One instrument. `boundaries` are a histogram's buckets; tier borders (AURA-M §8) are among them."""
+    """Instrument: a counter or histogram. `boundaries` are a histogram's buckets; tier borders (AURA-M §8) are among
+    them.
+    """
 
     name: str
     kind: Literal["counter", "histogram"]
@@ -22,7 +24,7 @@ class Instrument(Struct, frozen=True):
 
 
 class Measurement(Struct, frozen=True):
-    """One value for one instrument."""
+    """Measurement: one value for one instrument."""
 
     instrument: Instrument
     value: float

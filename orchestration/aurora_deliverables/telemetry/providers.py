@@ -55,7 +55,9 @@ _UNKNOWN = "no answer in time, or nobody there"
 
 
 class WatchedSpans(SpanExporter):
-    """Passes spans on and keeps what could not be delivered: the batch processor drops it without a word."""
+    """Span processor that passes spans on and keeps what could not be delivered: the batch processor drops it without a
+    word.
+    """
 
     def __init__(self, inner: SpanExporter, answers: Answers) -> None:
         self._inner = inner
@@ -84,7 +86,7 @@ class WatchedSpans(SpanExporter):
 
 
 class MetricOut:
-    """One way out for metrics: its exporter, and what it is to be told, since when."""
+    """Metric exporter, one way out for metrics: its exporter, and what it is to be told, since when."""
 
     def __init__(self, exporter: Exporter, number: int) -> None:
         self.answers = Answers("metrics")
@@ -94,7 +96,9 @@ class MetricOut:
 
 
 class ExportAttempt:
-    """How it went to send something: `why` it failed, None where it did not, and what a collector rejected of it."""
+    """Attempt to export, and how it went: `why` it failed, None where it did not, and what a collector
+    rejected of it.
+    """
 
     def __init__(self, why: str | None = None, rejected: int = 0, not_before: float = 0.0) -> None:
         self.why = why
@@ -103,7 +107,9 @@ class ExportAttempt:
 
 
 class Providers:
-    """The tracer and the ways out. Raises OSError where Prometheus' port is taken, ImportError without an extra."""
+    """Providers of OpenTelemetry: the tracer and the ways out. Raises OSError where Prometheus' port is taken,
+    ImportError without an extra.
+    """
 
     def __init__(self, choice: Choice, version: str, environ: Mapping[str, str] = os.environ) -> None:
         name = {} if environ.get("OTEL_SERVICE_NAME") else {SERVICE_NAME: SERVICE}

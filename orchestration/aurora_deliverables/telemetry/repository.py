@@ -21,7 +21,8 @@ _PROVIDERS = {
 
 
 class Repository(Struct, frozen=True):
-    """Where the work was done: `name`, `url` and `provider` of the repository, `owner` within the provider, `branch`.
+    """Repository where the work was done: `name`, `url` and `provider` of the repository, `owner` within the provider,
+    `branch`.
 
     None is what nobody knows.
     """

@@ -64,7 +64,7 @@ class Leaving(Struct, frozen=True):
 
 
 class SignalStatus(Struct, frozen=True):
-    """Where one signal goes, and how that went last."""
+    """Status of one signal: where it goes, and how that went last."""
 
     exporter: Exporter
     outcome: SignalOutcome

@@ -21,7 +21,9 @@ class Mark(Struct, frozen=True):
 
 
 class Span(Struct, frozen=True):
-    """One span and its children. Times are Unix seconds; `failed` says what went wrong, `client` that it called out."""
+    """Span of a trace, and its children. Times are Unix seconds; `failed` says what went wrong, `client` that it called
+    out.
+    """
 
     name: str
     started_at: float

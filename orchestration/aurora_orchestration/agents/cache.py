@@ -29,7 +29,9 @@ LOCK_SECONDS = 10.0
 
 
 class Tally(Struct, frozen=True):
-    """How an agent's work was judged so far; `last` is when it was, in Unix seconds (0: before that was noted)."""
+    """Tally of how an agent's work was judged so far; `last` is when it was, in Unix seconds (0: before that was
+    noted).
+    """
 
     good: float = 0.0
     all: float = 0.0
@@ -37,7 +39,7 @@ class Tally(Struct, frozen=True):
 
 
 class ToolOffer(Struct, frozen=True):
-    """What an MCP server said it offers; `key` tells one way of starting it from another."""
+    """Offer of tools, what an MCP server said it offers; `key` tells one way of starting it from another."""
 
     key: str
     tools: tuple[str, ...] = ()
@@ -46,7 +48,9 @@ class ToolOffer(Struct, frozen=True):
 
 
 class Kept(Struct, frozen=True):
-    """The file. `refreshed_at` in Unix seconds, 0 for never; `whole` is false where agents must be read again."""
+    """Content of the cache file. `refreshed_at` in Unix seconds, 0 for never; `whole` is false where agents must be
+    read again.
+    """
 
     format: int = FORMAT
     refreshed_at: float = 0.0
@@ -61,7 +65,7 @@ class Kept(Struct, frozen=True):
 
 
 class Cache:
-    """The file of one workspace."""
+    """Cache of agents: the file of one workspace."""
 
     def __init__(self, home: Path, workspace: Path) -> None:
         digest = hashlib.sha256(os.fsencode(workspace)).hexdigest()[:12]
@@ -114,7 +118,7 @@ class Cache:
 
 
 class Change:
-    """What is kept, while it is changed: assign to `kept`."""
+    """Change (transaction) of what is kept, while the file is locked: assign to `kept`."""
 
     def __init__(self, kept: Kept) -> None:
         self.kept = kept

@@ -25,7 +25,7 @@ HOME_PREFIX = "~/.aurora/"
 
 
 class Places(Struct, frozen=True):
-    """Where things are: the workspace, $AURORA_HOME, and the user's own folder (`~`)."""
+    """Places where things are: the workspace, $AURORA_HOME, and the user's own folder (`~`)."""
 
     workspace: Path
     home: Path
@@ -33,7 +33,9 @@ class Places(Struct, frozen=True):
 
 
 class Discovered(Struct, frozen=True):
-    """What was found. `ignored` are agents of a workspace that is not trusted; `first` is where the first agent was."""
+    """Result of a discovery. `ignored` are agents of a workspace that is not trusted; `first` is where the first agent
+    was.
+    """
 
     agents: tuple[Agent, ...] = ()
     ignored: tuple[Agent, ...] = ()

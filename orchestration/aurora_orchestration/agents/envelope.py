@@ -38,7 +38,7 @@ _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
 class CallFacts(Struct, frozen=True, kw_only=True):
-    """What is known of an answer from here: who was asked, what for, and what was seen of the work.
+    """Facts known of an answer from here: who was asked, what for, and what was seen of the work.
 
     `exit_code` is that of the agent's process, None where it is none of ours.
     """

@@ -47,7 +47,9 @@ class NoAgents(OrchestrationError):
 
 
 class Known(Struct, frozen=True, kw_only=True):
-    """The agents that work can be given to, llm-executor last; and what is to be said of how they were found."""
+    """Known agents, those that work can be given to, llm-executor last; and what is to be said of how they
+    were found.
+    """
 
     agents: tuple[Agent, ...]
     ignored: tuple[Agent, ...] = ()
@@ -57,7 +59,7 @@ class Known(Struct, frozen=True, kw_only=True):
 
 
 class Registry:
-    """The agents of one workspace. Several processes may hold one; what they learn adds up."""
+    """Registry of the agents of one workspace. Several processes may hold one; what they learn adds up."""
 
     def __init__(
         self,

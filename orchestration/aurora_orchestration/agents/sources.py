@@ -34,7 +34,7 @@ class AgentSource(Struct, frozen=True):
 
 
 class PathState(Struct, frozen=True):
-    """How a path looked when agents were looked for: nanoseconds and bytes; both 0 where there was nothing."""
+    """State of a path when agents were looked for: nanoseconds and bytes; both 0 where there was nothing."""
 
     path: str
     mtime_ns: int = 0
@@ -42,7 +42,7 @@ class PathState(Struct, frozen=True):
 
 
 class FoundAgents(Struct, frozen=True):
-    """What a source gave: its agents, what was wrong in it, and the files that were looked at."""
+    """Agents that a source gave, what was wrong in it, and the files that were looked at."""
 
     agents: tuple[Agent, ...] = ()
     notices: tuple[str, ...] = ()

@@ -32,7 +32,9 @@ _PATH = re.compile(r"[\w./-]+")
 
 
 class Upstream(Struct, frozen=True, kw_only=True):
-    """What came of a subgoal that this one depends on. `degraded`: it did not pass, but can be gone on with."""
+    """Upstream result, what came of a subgoal that this one depends on. `degraded`: it did not pass, but can be gone on
+    with.
+    """
 
     subgoal_id: str
     description: str
@@ -42,7 +44,7 @@ class Upstream(Struct, frozen=True, kw_only=True):
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """One try at a subgoal. `attempt` counts from 1; `feedback` is on the attempt before."""
+    """Task of an agent: one try at a subgoal. `attempt` counts from 1; `feedback` is on the attempt before."""
 
     subgoal: Subgoal
     query: str

@@ -15,7 +15,9 @@ UNANSWERED = "(nobody answered)"
 
 
 class Dialogue:
-    """What one agent asks about one subgoal. `turn` lets one agent speak at a time; `limit` stands still meanwhile."""
+    """Dialogue with the user: what one agent asks about one subgoal. `turn` lets one agent speak at a time; `limit`
+    stands still meanwhile.
+    """
 
     def __init__(
         self, agent: str, subgoal: str, ask_user: AskUser, now: Callable[[], float], turn: asyncio.Lock | None = None

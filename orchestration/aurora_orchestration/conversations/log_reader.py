@@ -37,7 +37,8 @@ _MAX_QUERY = 20_000
 
 
 class Conversation(Struct, frozen=True, kw_only=True):
-    """One log. `file` is its path below the folder of logs without `.gz`, as memory's index has it; `day` is UTC's.
+    """Conversation as one log has it. `file` is its path below the folder of logs without `.gz`, as memory's index has
+    it; `day` is UTC's.
 
     `state` is that of the run, `unfinished` where no summary ends the log. `facts` is the summary's JSON, maybe empty.
     """

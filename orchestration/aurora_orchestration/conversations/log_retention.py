@@ -30,7 +30,9 @@ _LOCK, _MARKING, _STATE = ".upkeep.lock", ".marking.lock", ".upkeep.json"
 
 
 class Tidied(Struct, frozen=True, kw_only=True):
-    """What was done. Paths below the folder of logs, without `.gz`: `deleted` is what memory's index is to forget."""
+    """Result of log retention. Paths below the folder of logs, without `.gz`: `deleted` is what memory's index is to
+    forget.
+    """
 
     deleted: tuple[str, ...] = ()
     compressed: tuple[str, ...] = ()

@@ -25,7 +25,9 @@ _LOCK, _RULES = ".upkeep.lock", ".secret-rules"
 
 
 class CleanedLogs(Struct, frozen=True, kw_only=True):
-    """What was done: paths below the folder of logs that had secrets, what failed, and whether it is done for good."""
+    """Result of a removal of secrets: paths below the folder of logs that had secrets, what failed, and whether it is
+    done for good.
+    """
 
     cleaned: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()

@@ -25,7 +25,7 @@ MAX_PENDING = 64 << 20
 
 
 class ConversationLog:
-    """The log of one run. Methods may be called from several threads; none raises for what the disk does."""
+    """Log (transcript) of one run. Methods may be called from several threads; none raises for what the disk does."""
 
     def __init__(self, folder: Path, settings: ConversationSettings) -> None:
         """`folder` is where all logs are, below it `YYYY/MM/`. Nothing is touched before `begin`."""

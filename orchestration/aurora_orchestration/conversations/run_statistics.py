@@ -25,7 +25,7 @@ ERRORS = frozenset({"failed", "interrupted", "unfinished"})
 
 
 class RunRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One run. `at` in Unix seconds, `file` its log's path below the folder of logs; None is what nobody knows."""
+    """Row of a run. `at` in Unix seconds, `file` its log's path below the folder of logs; None is what nobody knows."""
 
     file: str
     at: float

@@ -57,7 +57,9 @@ class SubgoalTiming(Struct, frozen=True, kw_only=True):
 
 
 class Timing(Struct, frozen=True, kw_only=True):
-    """The breakdown. `llm_ms + agents_ms + own_ms = total_duration_ms`; `between_ms` is what no phase accounts for."""
+    """Breakdown of time. `llm_ms + agents_ms + own_ms = total_duration_ms`; `between_ms` is what no phase
+    accounts for.
+    """
 
     total_duration_ms: float
     phases: tuple[PhaseTiming, ...] = ()

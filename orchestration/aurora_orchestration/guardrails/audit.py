@@ -27,7 +27,9 @@ _LOCK_SECONDS = 10.0
 
 
 class AuditEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One line: kinds and counts of what was found in the question of `run`, and what was done about it."""
+    """Line of the audit trail: kinds and counts of what was found in the question of `run`, and what was done
+    about it.
+    """
 
     at: str
     run: str
@@ -37,7 +39,7 @@ class AuditEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Audit:
-    """The audit trail in `folder`, which several processes may write at once; closed to other users.
+    """Audit trail in `folder`, which several processes may write at once; closed to other users.
 
     A file that has grown beyond 1 MiB is put aside as `guardrails.1.jsonl`, and so on; the last five are kept. `now`
     gives Unix seconds. All methods block, and raise OSError (filelock's Timeout is one) where nothing can be written.

@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 class Budget:
-    """The budget whose tracking file is `path`. Any number of these, in any number of processes, are one.
+    """Budget whose tracking file is `path`. Any number of these, in any number of processes, are one.
 
     `now` gives Unix seconds. With `settings.enabled` off nothing is read, written or held back. All methods block: call
     them through `asyncio.to_thread`.

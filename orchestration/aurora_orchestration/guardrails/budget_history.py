@@ -13,7 +13,9 @@ _MONTH = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
 
 
 class Spent(Struct, frozen=True, kw_only=True):
-    """One call that was paid for; `uncertain` where nobody could say what it cost, and its estimate counts."""
+    """Spending: one call that was paid for; `uncertain` where nobody could say what it cost, and its estimate
+    counts.
+    """
 
     at: str
     run: str

@@ -13,7 +13,7 @@ PeriodName = Literal["daily", "weekly", "monthly"]
 
 
 class Period(Struct, frozen=True):
-    """From `start` to before `after`, Unix seconds."""
+    """Period of a budget, from `start` to before `after`, Unix seconds."""
 
     start: float
     after: float

@@ -12,7 +12,8 @@ from aurora_orchestration.settings import BudgetSettings
 
 
 class BudgetStatus(Struct, frozen=True, kw_only=True):
-    """Money in US dollars. `limit_usd` is where calls are blocked, `warn_usd` where questions are warned of.
+    """Status of the budget, in US dollars. `limit_usd` is where calls are blocked, `warn_usd` where questions are
+    warned of.
 
     `percent` is what is spent and reserved of `limit_usd`. `uncertain_usd` of what is consumed was perhaps not spent: a
     process ended while its calls were being made. `questions_left` is an estimate from the period's average.

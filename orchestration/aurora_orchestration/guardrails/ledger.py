@@ -21,7 +21,7 @@ EventKind = Literal["reserved", "spent", "uncertain", "released", "query", "rese
 
 
 class LedgerEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One line of the history; `at` is RFC 3339 in UTC.
+    """Event of the ledger, a line of its history; `at` is RFC 3339 in UTC.
 
     `uncertain` stands for a reservation whose process ended without a word: it counts as spent, until the same key is
     settled. `period` closes a period (`usd` and `queries` are its sums), `query` ends a run (`usd` of what was
@@ -45,7 +45,9 @@ class LedgerEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Reservation(Struct, frozen=True, kw_only=True):
-    """Dollars held for a call that is being made by process `pid`, which started at `started` (Unix seconds)."""
+    """Reservation: dollars held for a call that is being made by process `pid`, which started at `started` (Unix
+    seconds).
+    """
 
     run: Name
     usd: Usd
@@ -55,7 +57,7 @@ class Reservation(Struct, frozen=True, kw_only=True):
 
 
 class Uncertain(Struct, frozen=True, kw_only=True):
-    """Dollars that were perhaps spent, and are counted."""
+    """Uncertain spending: dollars that were perhaps spent, and are counted."""
 
     run: Name
     usd: Usd

@@ -39,7 +39,7 @@ class Judgement(Struct, frozen=True, kw_only=True):
 
 
 class Observed(Struct, frozen=True, kw_only=True):
-    """What was seen of one iteration: commits, files, diff, and how each agent ended; `score` is its answer's."""
+    """Evidence of one iteration: commits, files, diff, and how each agent ended; `score` is its answer's."""
 
     commits: tuple[str, ...] = ()
     changed_files: tuple[str, ...] = ()

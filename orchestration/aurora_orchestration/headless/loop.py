@@ -70,7 +70,7 @@ _STATUSES: dict[Ending, str] = {
 
 
 class Headless(Struct, frozen=True, kw_only=True):
-    """One invocation of headless mode: where, with what, how far.
+    """Invocation of headless mode: where, with what, how far.
 
     `budget_usd` and the prompt's BUDGET_LIMIT are both limits: the smaller one holds; without either it is the
     configuration's. `lock` is a file outside of the workspace that keeps two loops off one scratchpad. `now` is local.

@@ -56,7 +56,7 @@ class Progress(Struct, frozen=True, kw_only=True):
 
 
 class Scratchpad:
-    """One experiment's scratchpad. All methods block for a read, and those that write for a write."""
+    """Scratchpad of one experiment. All methods block for a read, and those that write for a write."""
 
     def __init__(self, file: Path) -> None:
         self.file = file

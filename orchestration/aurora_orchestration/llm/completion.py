@@ -61,7 +61,7 @@ class Unjudged(BadReply):
 
 
 class Ask(Struct, frozen=True, kw_only=True):
-    """One question to a model.
+    """Completion request: one question to a model.
 
     `system` is the stable part: the same for every call of its `purpose`, so that providers can cache it. `prompt` is
     this call's part. With a `schema` (JSON Schema, an object) the answer is JSON under it. `phase` is one of
@@ -93,7 +93,7 @@ class ModelReply(Struct, frozen=True, kw_only=True):
 
 
 class Llm(Protocol):
-    """A model that can be asked. Costs are metered, capped and journalled behind this."""
+    """Language model (LLM) that can be asked. Costs are metered, capped and journalled behind this."""
 
     @property
     def model(self) -> str:
@@ -104,7 +104,7 @@ class Llm(Protocol):
 
 
 class Models(Struct, frozen=True, kw_only=True):
-    """The models of one run: for thinking and for doing. None where there is none: `why` says it in a line.
+    """Models of one run: for thinking and for doing. None where there is none: `why` says it in a line.
 
     `notices` are for the user: a model whose price is not known, a price file that cannot be read. `rates` are what
     they are counted at, by role.

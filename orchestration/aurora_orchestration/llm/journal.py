@@ -30,14 +30,14 @@ _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 class Header(Struct, frozen=True, kw_only=True):
-    """The first line: which run this is."""
+    """Header, the first line: which run this is."""
 
     run: str
     version: Literal[1] = 1
 
 
 class JournalEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One call: its key, the digest of its question, and what came of it.
+    """Entry of the journal, one call: its key, the digest of its question, and what came of it.
 
     `usd` is what was settled for it; a call without a `reply` failed and may have cost something all the same.
     """
@@ -50,7 +50,9 @@ class JournalEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Journal:
-    """The journal of one run, held by one process at a time. Writing is done in threads: see `metered_model`."""
+    """Journal of one run (replay log), held by one process at a time. Writing is done in threads: see
+    `metered_model`.
+    """
 
     def __init__(self, folder: Path, run: str) -> None:
         """Begin a run's journal, or go on with it. Raises `LlmError` when another process holds it or it can't be."""

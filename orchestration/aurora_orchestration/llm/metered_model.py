@@ -114,7 +114,7 @@ class RunSpending:
 
 
 class MeteredLlm:
-    """A provider's model for one run, in one role."""
+    """Metered model: a provider's for one run, in one role."""
 
     def __init__(
         self,

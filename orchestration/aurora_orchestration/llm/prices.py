@@ -19,7 +19,7 @@ _BEHIND_A_NAME = re.compile(r"(-latest|-\d{8}|-\d{4}-\d{2}-\d{2}|@\d{8})$")
 
 
 class Price(Struct, frozen=True, kw_only=True):
-    """US dollars per million tokens; a cache price that is not given is that of input."""
+    """Price in US dollars per million tokens; a cache price that is not given is that of input."""
 
     input: Amount
     output: Amount
@@ -44,13 +44,15 @@ class Price(Struct, frozen=True, kw_only=True):
 
 
 class LongPrice(Price, frozen=True, kw_only=True):
-    """The prices of a request whose prompt has more than `tokens` tokens."""
+    """Long-context price: that of a request whose prompt has more than `tokens` tokens."""
 
     tokens: int
 
 
 class PriceRow(Price, frozen=True, kw_only=True):
-    """A model: its provider's name for it, names people use, and the day its prices were checked, or `unknown`."""
+    """Row of the price table, a model: its provider's name for it, names people use, and the day its prices were
+    checked, or `unknown`.
+    """
 
     name: str
     as_of: str
@@ -69,7 +71,7 @@ class _PriceTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Prices:
-    """The table. What it does not know costs None; for limits it is counted at `unknown`."""
+    """Price table. What it does not know costs None; for limits it is counted at `unknown`."""
 
     def __init__(self, rows: tuple[PriceRow, ...], unknown: Price, free: tuple[str, ...]) -> None:
         self.unknown = unknown

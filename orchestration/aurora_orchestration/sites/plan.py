@@ -26,7 +26,9 @@ Patience = Callable[[], AbstractContextManager[None]]
 
 
 class StepArgument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One argument and the one place it comes from: JSON text, a value of the user's, or an earlier step's answer."""
+    """Argument of a step, and the one place it comes from: JSON text, a value of the user's, or an earlier step's
+    answer.
+    """
 
     name: Annotated[str, Meta(min_length=1, max_length=200)]
     value: str | None = None
@@ -36,7 +38,7 @@ class StepArgument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class CallStep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One call: which capability, with what, and why."""
+    """Step of a plan, one call: which capability, with what, and why."""
 
     capability: Annotated[str, Meta(min_length=1, max_length=500)]
     arguments: tuple[StepArgument, ...] = ()

@@ -30,7 +30,7 @@ State = Literal["fresh", "moved", "reformatted", "drifted"]
 
 
 class Found(Struct, frozen=True):
-    """What became of a cited span: as it was, and where it stands now (the same where it has `drifted`)."""
+    """State of a cited span now: as it was, and where it stands now (the same where it has `drifted`)."""
 
     state: State
     before: CitedSpan

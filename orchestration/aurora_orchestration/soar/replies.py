@@ -20,7 +20,7 @@ _ROUNDING = 1e-6
 
 
 class CheckReply(Struct, frozen=True):
-    """One check's score. Raises `ValueError` for what is no number from 0 to 1."""
+    """Score of one check. Raises `ValueError` for what is no number from 0 to 1."""
 
     score: float
     passed: bool | None = field(default=None, name="pass")
@@ -157,7 +157,7 @@ class Ruling(Struct, frozen=True, kw_only=True):
 
 
 class FeedbackIssueReply(Struct, frozen=True):
-    """One thing to mend, as a coordinator puts it."""
+    """Issue to mend, as a coordinator puts it."""
 
     check: Annotated[str, Meta(max_length=100)]
     issue: Line

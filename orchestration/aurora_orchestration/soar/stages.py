@@ -16,7 +16,8 @@ Status = Literal["in_progress", "complete", "retry", "failed", "skipped"]
 
 
 class Stage(Struct, frozen=True, kw_only=True):
-    """One event. `detail` is a sentence for people, `data` what `--json` prints beside stage and status (snake_case).
+    """Stage event of a run (progress). `detail` is a sentence for people, `data` what `--json` prints beside stage and
+    status (snake_case).
 
     `progress` in [0, 1] over the whole run, never going back. `cost_usd` and `elapsed_ms` are those of the run so far,
     `run` is its id: by that it can be gone on with, should it be interrupted.

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class Executors:
-    """All kinds of agents of one workspace. What is not trusted is never run, whoever asks for it.
+    """Executors for all kinds of agents of one workspace. What is not trusted is never run, whoever asks for it.
 
     While the workspace is not `trusted`, the user's own agents run in `home`: what a program picks up from the folder
     it is started in (`node_modules`, `.npmrc`) is the workspace's word. `guard` holds what they do with git.

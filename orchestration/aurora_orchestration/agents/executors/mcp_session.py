@@ -37,7 +37,7 @@ MAX_GARBAGE = 200
 
 
 class Launch(Struct, frozen=True):
-    """How an MCP server is started."""
+    """Launch command of an MCP server."""
 
     command: str
     arguments: tuple[str, ...]

@@ -28,7 +28,7 @@ _TYPE = re.compile(r"[^\s:]+:[^\s:]+")
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):
-    """What an executor is given beside agent and task.
+    """Surroundings (context) that an executor is given beside agent and task.
 
     `environment` is all that a process of it may see, `folder` where one is to be started; `llm` is the run's model,
     whose calls are counted (None: none is configured); after `seconds` the executor is cancelled.

@@ -38,7 +38,7 @@ class Flood(AgentError):
 
 
 class AgentProcess:
-    """One running agent. Every process it started ends with it, also when the daemon is killed."""
+    """Process of a running agent. Every process it started ends with it, also when the daemon is killed."""
 
     def __init__(self, process: asyncio.subprocess.Process, lifeline: int, name: str, most: int) -> None:
         assert process.stdin is not None and process.stdout is not None and process.stderr is not None

@@ -22,7 +22,7 @@ MAX_SERVERS = 100
 
 
 class Server(Struct, frozen=True, kw_only=True):
-    """One server as it is configured; one with a `url` speaks HTTP, which is not run here."""
+    """MCP server as it is configured; one with a `url` speaks HTTP, which is not run here."""
 
     command: Annotated[str, Meta(min_length=1, max_length=4000)] | None = None
     args: Lines = ()

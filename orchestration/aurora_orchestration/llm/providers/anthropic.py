@@ -32,7 +32,7 @@ _STOPS: dict[str | None, Literal["end", "length", "refusal"]] = {
 
 
 class AnthropicProvider:
-    """One model of Anthropic's. What a model turns out not to know is not tried on it again."""
+    """Provider of one model of Anthropic's. What a model turns out not to know is not tried on it again."""
 
     def __init__(
         self,

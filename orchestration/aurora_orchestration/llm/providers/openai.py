@@ -28,7 +28,9 @@ _NO_KEY = "none"
 
 
 class OpenAiProvider:
-    """One model behind an OpenAI-compatible address. What it turns out not to know is not tried on it again."""
+    """Provider of one model behind an OpenAI-compatible address. What it turns out not to know is not tried on it
+    again.
+    """
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ _SLOWEST = 20.0
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """One question as a provider is given it: everything decided. `schema` is a shape of `shapes`, or None for text."""
+    """Request as a provider is given it: everything decided. `schema` is a shape of `shapes`, or None for text."""
 
     system: str
     prompt: str
@@ -50,7 +50,7 @@ class Completion(Struct, frozen=True, kw_only=True):
 
 
 class Provider(Protocol):
-    """One model of one provider."""
+    """Provider port: one model of one provider."""
 
     @property
     def name(self) -> str:
