@@ -101,7 +101,9 @@ _MANIFEST = {
 
 @dataclass(frozen=True)
 class Step:
-    """One step: what it shows ("" where it goes with the one before), the command, and what files get before it."""
+    """Step of the demo: what it shows ("" where it goes with the one before), the command, and what files get before
+    it.
+    """
 
     says: str
     command: Sequence[str]

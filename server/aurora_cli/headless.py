@@ -36,7 +36,8 @@ from aurora_server.configuration.trust import Trust
 
 @dataclass(frozen=True)
 class HeadlessContext:
-    """What the loop needs of the rest: its configuration, how one query is run, and who judges what runs claim.
+    """Context of the loop, what it needs of the rest: its configuration, how one query is run, and who judges what runs
+    claim.
 
     Agents of a workspace that is not `trusted` are not started in it.
     """

@@ -13,7 +13,7 @@ from aurora_cli.command_types import Finite
 
 @dataclass
 class HeadlessOptions:
-    """What the flags of headless mode said; None where they said nothing."""
+    """Flags of headless mode as they were given; None where they said nothing."""
 
     prompt: Path | None = None
     scratchpad: Path | None = None

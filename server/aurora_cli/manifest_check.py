@@ -34,7 +34,7 @@ from aurora_protocol.positions import LineIndex, Range
 
 
 class Checked(Struct, frozen=True):
-    """One file, what was mended in it, and what is (still) found in it; `source` has the text they are about."""
+    """Checked file, what was mended in it, and what is (still) found in it; `source` has the text they are about."""
 
     source: ManifestText
     manifest: Manifest
@@ -69,7 +69,7 @@ class Diagnostic(Struct, frozen=True):
 
 
 class Summary(Struct, frozen=True):
-    """How much a manifest declares."""
+    """Summary of a manifest: how much it declares."""
 
     resources: int
     capabilities: int
@@ -83,7 +83,7 @@ class Mended(Struct, frozen=True):
 
 
 class FileReport(Struct, frozen=True):
-    """One file of the report. `kind` is what it was checked as; all but manifests declare nothing."""
+    """Report on one file. `kind` is what it was checked as; all but manifests declare nothing."""
 
     file: str
     kind: str

@@ -31,7 +31,7 @@ class UnreadableManifest(CommandError):
 
 
 class ManifestText(Struct, frozen=True):
-    """One text to check. `path` is None for standard input; `name` is what people call it."""
+    """Text to check. `path` is None for standard input; `name` is what people call it."""
 
     name: str
     path: Path | None

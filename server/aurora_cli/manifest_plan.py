@@ -68,7 +68,8 @@ class FailedStep(Struct, frozen=True):
 
 
 class PlanRun:
-    """One plan at one site. `documents` are the answers so far, as `--json` prints them; `failed` is what ended it.
+    """Run of a plan at one site. `documents` are the answers so far, as `--json` prints them; `failed` is what ended
+    it.
 
     With a `style`, answers are printed as they come.
     """

@@ -92,7 +92,7 @@ def mem(
 
 
 class NothingThere(CommandError):
-    """What was asked for by its id or place does not exist."""
+    """Error of a place without anything: what was asked for by its id or place does not exist."""
 
     exit_code = NO
 

@@ -148,7 +148,7 @@ def run_view(settings: GlobalOptions, *, out: TextIO | None = None, err: TextIO 
 
 
 class RunView:
-    """Shows the stages of one run, and then its result. Both are as they travel."""
+    """View of a run: its stages as they come, and then its result. Both are as they travel."""
 
     def __init__(self, settings: GlobalOptions, out: TextIO, err: TextIO) -> None:
         self._json, self._level = settings.json, settings.verbosity

@@ -45,7 +45,7 @@ _OPTIONS = (
 
 
 class SiteOptions(Struct, frozen=True, kw_only=True):
-    """What was said on the command line of the way to a site. `timeout` is in seconds."""
+    """Options of the way to a site, as the command line has them. `timeout` is in seconds."""
 
     token: str | None
     cookie_jar: Path | None

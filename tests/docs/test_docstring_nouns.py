@@ -1,4 +1,4 @@
-"""First words of docstrings: a module's says what it is, by a noun that a reader would search for."""
+"""First words of docstrings: a module's or a public class's say what it is, by a noun readers search for."""
 
 import ast
 import re
@@ -13,8 +13,10 @@ NOUNS_IN_ING = {
 }
 """Those that name a thing or a property of one, as in "Folding ranges"."""
 
+_ASKS = "One|Every|All|Some|What|Whether|Which|Who|Whose|Why|How|Where|When"
+_QUESTION = re.compile(rf"(?:{_ASKS})\b")
 _NO_NOUN = re.compile(
-    r"(?:An?|The|One|Every|All|Some|What|Whether|Which|Who|Whose|Why|How|Where|When"
+    rf"(?:An?|The|{_ASKS}"
     r"|Asks?|Builds?|Checks? whether|Does|Gets?|Gives?|Keeps?|Makes?|Reads?|Runs|Says?|Takes?|Tells?|Writes?)\b"
 )
 _ING = re.compile(r"([A-Z]\w*ing)\b")
@@ -39,6 +41,22 @@ def begins_with_a_noun(line: str) -> bool:
 def test_a_module_says_what_it_is() -> None:
     assert len(first_lines()) > 500, "the packages were not found"
     assert {path: line for path, line in first_lines().items() if not begins_with_a_noun(line)} == {}
+
+
+def class_lines() -> dict[str, str]:
+    """First line of each public class's docstring, where it has one."""
+    return {
+        f"{path.relative_to(ROOT).as_posix()}: {found.name}": said.partition("\n")[0]
+        for path in sorted(ROOT.glob("*/aurora_*/**/*.py"))
+        for found in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(found, ast.ClassDef) and not found.name.startswith("_") and (said := ast.get_docstring(found))
+    }
+
+
+def test_a_class_says_what_it_is() -> None:
+    """As a module does; its noun may have an article (`A file to index`), and an error may be a sentence."""
+    assert len(class_lines()) > 900, "the classes were not found"
+    assert {name: line for name, line in class_lines().items() if _QUESTION.match(line)} == {}
 
 
 def test_what_begins_otherwise_is_known() -> None:

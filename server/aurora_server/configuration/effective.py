@@ -25,7 +25,7 @@ KEPT_VARIABLES = ("AURORA_HOME", "AURORA_CONFIG", "AURORA_CONFIG_FLAG", "HOME", 
 
 
 class Effective(Struct, frozen=True):
-    """One setting: its value as JSON has it, which layer it comes from, and the file or variable."""
+    """Effective setting: its value as JSON has it, which layer it comes from, and the file or variable."""
 
     value: Any
     source: Source

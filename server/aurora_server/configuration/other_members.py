@@ -50,8 +50,9 @@ PolicyByName = Annotated[dict[str, PolicyEntry], Meta(max_length=64)]
 
 
 class LifespanPolicies(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long learned chunks stay, and how they fade (AURORA App. C.2). A policy of a known name takes that one's
-    place; new ones are asked first."""
+    """Retention of learned chunks: how long they stay, and how they fade (AURORA App. C.2). A policy of a known name
+    takes that one's place; new ones are asked first.
+    """
 
     enabled: bool = True
     """Whether policies are followed; without, nothing expires."""

@@ -39,7 +39,7 @@ class DaemonSettings(Struct, frozen=True):
 
 
 class IndexingSettings(Struct, frozen=True):
-    """How a workspace's files become chunks."""
+    """Indexing: how a workspace's files become chunks."""
 
     workers: Annotated[int, Meta(ge=0, le=64)] = 0
     """Worker processes; `0` is one per core, at most 4."""
@@ -148,8 +148,9 @@ Level = Literal["error", "warning", "info", "hint", "off"]
 
 
 class ManifestSettings(Struct, frozen=True):
-    """How manifests (`aura.json`) are checked. Only the user's own configuration is asked: a workspace could silence
-    what is wrong with it."""
+    """Manifest checks: how manifests (`aura.json`) are checked. Only the user's own configuration is asked: a workspace
+    could silence what is wrong with it.
+    """
 
     severities: dict[str, Level] = {}
     """The severity of rules, by the rule's id, where it is to be another than the usual one; `off` silences a rule.
@@ -157,8 +158,9 @@ class ManifestSettings(Struct, frozen=True):
 
 
 class TelemetrySettings(Struct, frozen=True):
-    """Where deliverables are exported to with OpenTelemetry: nowhere, unless this or the standard `OTEL_*` variables
-    say so. Only the user's own configuration counts: a workspace could redirect it."""
+    """Telemetry: where deliverables are exported to with OpenTelemetry: nowhere, unless this or the standard `OTEL_*`
+    variables say so. Only the user's own configuration counts: a workspace could redirect it.
+    """
 
     enabled: bool = True
     """Whether anything is exported, whatever `OTEL_*` says."""
@@ -205,7 +207,7 @@ class DetectSettings(Struct, frozen=True):
 
 
 class DeliverableSettings(Struct, frozen=True):
-    """How changes are tracked and measured (AURA-M)."""
+    """Tracking: how changes are tracked and measured (AURA-M)."""
 
     stuck_hours: Positive = 24.0
     """An open deliverable without an event for so many hours is stuck."""
@@ -223,8 +225,8 @@ SharedKind = Literal["reasoning", "access", "boost", "use", "run", "archived", "
 
 
 class TeamSettings(Struct, frozen=True):
-    """What a team that was joined is sent, and what its members' entries count. Only the user's own configuration
-    counts: a workspace could share more.
+    """Sharing: what a team that was joined is sent, and what its members' entries count. Only the user's own
+    configuration counts: a workspace could share more.
     """
 
     share: tuple[SharedKind, ...] = (

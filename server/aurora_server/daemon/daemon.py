@@ -88,7 +88,7 @@ def _raise_file_limit() -> None:
 
 
 class Daemon:
-    """One run of the daemon at a claimed endpoint. `serve` is called once, and the process is to end afterwards."""
+    """Daemon: one run of it at a claimed endpoint. `serve` is called once, and the process is to end afterwards."""
 
     def __init__(self, endpoint: Endpoint, source: SettingsSource, opener: WorkspaceOpener) -> None:
         self._endpoint = endpoint

@@ -40,7 +40,9 @@ _SILENCED = {"pygls": logging.CRITICAL, "cattrs": logging.CRITICAL, "watchdog": 
 
 
 class JsonLines(logging.Formatter):
-    """Renders a record as one JSON object: time, level, logger, message, the record's `extra`, and the error if any."""
+    """Formatter of log records, each as one JSON object: time, level, logger, message, the record's `extra`, and the
+    error if any.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         milliseconds = int(record.msecs)

@@ -19,7 +19,7 @@ LEAST = 3.0
 
 
 class Stretch(Struct, frozen=True):
-    """One phase on the timeline: `x` and `width` of SPAN."""
+    """Phase on the timeline: `x` and `width` of SPAN."""
 
     phase: str
     label: str
@@ -40,7 +40,7 @@ class Tick(Struct, frozen=True):
 
 
 class Bar(Struct, frozen=True):
-    """One of some counts; `width` of SPAN, the largest fills it."""
+    """Bar of a chart, one of some counts; `width` of SPAN, the largest fills it."""
 
     name: str
     count: int

@@ -36,7 +36,7 @@ class WeekView(Struct, frozen=True):
 
 
 class MetricView(Struct, frozen=True):
-    """One of the five metrics; `weeks` has the oldest first, `better` is about the window before."""
+    """View of one of the five metrics; `weeks` has the oldest first, `better` is about the window before."""
 
     key: str
     title: str
@@ -51,8 +51,8 @@ class MetricView(Struct, frozen=True):
 
 
 class GroupView(Struct, frozen=True):
-    """What the deliverables of one agent, model, person or repository amount to: words and tier of each metric, and in
-    US dollars what they cost, all and per accepted one.
+    """View of the deliverables of one agent, model, person or repository, what they amount to: words and tier of each
+    metric, and in US dollars what they cost, all and per accepted one.
     """
 
     name: str

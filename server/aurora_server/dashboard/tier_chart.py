@@ -42,7 +42,7 @@ class Dot(Struct, frozen=True):
 
 
 class Border(Struct, frozen=True):
-    """Where a tier ends; without a label where another one stands there already."""
+    """Border of a tier, where it ends; without a label where another one stands there already."""
 
     y: float
     label: str | None

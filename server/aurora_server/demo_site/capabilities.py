@@ -42,7 +42,7 @@ class RateLimit:
 
 @dataclass
 class Visit:
-    """One call: whose it is, from which client, in which session. Logging in and out change it."""
+    """Visit, one call: whose it is, from which client, in which session. Logging in and out change it."""
 
     client: str
     person: Account | None = None
@@ -59,7 +59,7 @@ class JsonAnswer:
 
 @dataclass
 class Site:
-    """All that the site knows."""
+    """State of the demo site: all that it knows."""
 
     people: People = field(default_factory=People)
     posts: Posts = field(default_factory=Posts)

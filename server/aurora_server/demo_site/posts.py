@@ -41,7 +41,7 @@ class Post:
 
 
 class Posts:
-    """All posts, by id. Ids are never given twice."""
+    """Posts by id, all of them. Ids are never given twice."""
 
     def __init__(self) -> None:
         self._posts: dict[str, Post] = {}

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 class Door:
-    """Every request to the API comes through here: request id, limits, origin, session, state, log."""
+    """Middleware that every request to the API comes through: request id, limits, origin, session, state, log."""
 
     def __init__(self, contract: Contract, origin: str, per_minute: int) -> None:
         self._contract = contract

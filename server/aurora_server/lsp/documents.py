@@ -26,7 +26,7 @@ MAX_PARSED = 1024 * 1024
 
 
 class OpenDocument(TextDocument):
-    """One open document. `reader` reads it as JSON, where it is a manifest or the like."""
+    """Open document of an editor (unsaved buffer). `reader` reads it as JSON, where it is a manifest or the like."""
 
     reader: DocumentReader | None = None
     _index: LineIndex | None = None
@@ -68,7 +68,7 @@ class OpenDocument(TextDocument):
 
 
 class Documents(Workspace):
-    """Every open document of a session, by URI."""
+    """Documents that are open in a session, by URI."""
 
     def _create_text_document(
         self,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class DocumentPlace(NamedTuple):
-    """`path` has its links resolved; `text` is the open buffer, None when the file is not open."""
+    """Place in a document: `path` has its links resolved; `text` is the open buffer, None when the file is not open."""
 
     workspace: Workspace
     path: Path

@@ -26,7 +26,7 @@ PATIENCE = 0.5
 
 
 class Reporter:
-    """One token, from begin to end."""
+    """Reporter of work-done progress for one token, from begin to end."""
 
     def __init__(
         self, ls: AuroraServer, token: str | int, title: str, clock: Callable[[], float] = time.monotonic

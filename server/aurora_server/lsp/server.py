@@ -31,7 +31,7 @@ Params = TypeVar("Params", bound=msgspec.Struct)
 
 
 class AuroraServer(LanguageServer):
-    """One session. `end` ends it; the argument says why, for the log."""
+    """Language server of one session. `end` ends it; the argument says why, for the log."""
 
     protocol: SessionProtocol
 

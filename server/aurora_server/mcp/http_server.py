@@ -130,7 +130,9 @@ async def serve_http(
 
 
 class Strangers:
-    """Connections that have not shown the token: each has a time to do so, and they may not be many."""
+    """Unauthenticated connections, which have not shown the token: each has a time to do so, and they may not
+    be many.
+    """
 
     def __init__(self, within: float = TOKEN_WITHIN, most: int = MAX_STRANGERS) -> None:
         self._within = within
@@ -172,7 +174,7 @@ class Strangers:
 
 
 class Admission:
-    """Lets in who sends the token as `Authorization: Bearer`; all others get 401 and no more."""
+    """Authentication: lets in who sends the token as `Authorization: Bearer`; all others get 401 and no more."""
 
     def __init__(self, inner: ASGIApp, token: str, strangers: Strangers) -> None:
         self._inner = inner

@@ -43,7 +43,7 @@ def asks_by_rounds(ctx: Context) -> bool:
 
 
 class ToolCall:
-    """One tool call, through all its rounds. `ctx` is that of the round under way, or of the last one."""
+    """Tool call, through all its rounds. `ctx` is that of the round under way, or of the last one."""
 
     def __init__(self, ctx: Context, verbosity: Verbosity) -> None:
         self.ctx = ctx
@@ -99,7 +99,7 @@ class ToolCall:
 
 
 class Rounds:
-    """The calls whose clients are away to find answers, by the `requestState` with which they come back."""
+    """Rounds: the calls whose clients are away to find answers, by the `requestState` with which they come back."""
 
     def __init__(self) -> None:
         self._parked: dict[str, tuple[tuple[str, Any], ToolCall, asyncio.TimerHandle]] = {}

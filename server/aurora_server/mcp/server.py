@@ -107,7 +107,7 @@ async def _watch(parent: int) -> None:
 
 
 class McpFront:
-    """The tools and resources, and the one session with the daemon behind them."""
+    """MCP server of one client: the tools and resources, and the one session with the daemon behind them."""
 
     def __init__(self, serving: Serving) -> None:
         self._serving = serving

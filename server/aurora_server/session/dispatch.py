@@ -51,7 +51,7 @@ WITHDRAWN = "withdrawn"
 
 
 class SessionProtocol(LanguageServerProtocol):
-    """One session's half of the protocol. `receive` takes decoded messages; replies leave through `outlet`.
+    """Protocol of one session, our half of it. `receive` takes decoded messages; replies leave through `outlet`.
 
     Synchronous handlers run within `receive`, so that notifications take effect in the order they come; asynchronous
     ones become tasks, which `$/cancelRequest` cancels.

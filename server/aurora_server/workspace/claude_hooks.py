@@ -30,7 +30,7 @@ class _Session(Struct):
 
 
 class ClaudeHooks:
-    """Turns hooks into events. Belongs to the event loop's thread."""
+    """Hooks of Claude Code, turned into events. Belongs to the event loop's thread."""
 
     def __init__(
         self,

@@ -52,7 +52,7 @@ class ClosedMemory(Struct, frozen=True):
 
 
 class ClosedAnswers(Struct):
-    """What closed memories answered, in the order in which they were asked, and a line for what was left out."""
+    """Answers of closed memories, in the order in which they were asked, and a line for what was left out."""
 
     found: list[tuple[ClosedMemory, RecallResult]]
     left_out: list[str]

@@ -28,7 +28,7 @@ class PatternState(Struct, frozen=True):
 
 
 class Colleagues:
-    """What is known of colleagues in the workspace at `root`. `names` are those of authors who share theirs, as the
+    """Colleagues, as they are known in the workspace at `root`. `names` are those of authors who share theirs, as the
     repository's record last said; whoever exchanges with it keeps them. Methods block, on a reader's thread.
     """
 

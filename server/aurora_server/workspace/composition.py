@@ -32,7 +32,7 @@ LOGS_KEPT_AFTER = 60.0
 
 
 class WorkspaceOpener:
-    """Opens workspaces around one worker pool and one model, which are made when the first of them is opened."""
+    """Opener of workspaces around one worker pool and one model, which are made when the first of them is opened."""
 
     def __init__(self, source: SettingsSource, environment: Mapping[str, str]) -> None:
         self._source = source

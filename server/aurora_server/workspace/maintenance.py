@@ -37,7 +37,7 @@ REVIEW_SECONDS = 86_400.0
 
 
 class LifespanReview:
-    """Listens to one workspace's indexer. `close` it before the store."""
+    """Review of lifespans (expiry), daily, of one workspace. `close` it before the store."""
 
     def __init__(self, root: Path, store: Store, indexer: Indexer, policies: Policies) -> None:
         self._root = root
@@ -85,7 +85,7 @@ def _time(fact: str | None) -> float:
 
 
 class LogRetention:
-    """Looks after one folder of logs, and the home's files of killed commands. `settings` is asked each time: they may
+    """Retention of logs in one folder, and the home's files of killed commands. `settings` is asked each time: they may
     have changed.
     """
 

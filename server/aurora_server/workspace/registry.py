@@ -72,7 +72,7 @@ class _OpenWorkspace:
 
 
 class Workspaces:
-    """Opens, counts and closes workspaces. All methods belong to the event loop's thread.
+    """Registry of open workspaces: opens, counts and closes them. All methods belong to the event loop's thread.
 
     `linger` is how many seconds a workspace without users stays open: command line calls come and go.
     """

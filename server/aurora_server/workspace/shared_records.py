@@ -53,7 +53,7 @@ class SharedRecord:
 
 
 class SharedRecords:
-    """Every record that is open. `home` is AURORA_HOME; `appended` is set when something was learned here."""
+    """Records that are open. `home` is AURORA_HOME; `appended` is set when something was learned here."""
 
     def __init__(self, home: Path) -> None:
         self.home = home

@@ -68,7 +68,7 @@ def choice_of(settings: TelemetrySettings, environ: Mapping[str, str]) -> Choice
 
 
 class TelemetryFollower:
-    """Listens to the deliverables of one workspace and sends each on once it has ended, once."""
+    """Follower of the deliverables of one workspace, which sends each to telemetry once it has ended, once."""
 
     def __init__(
         self, workspace: str, tracking: Tracking, outbox: Outbox, sender: Sender, *, grace: float = GRACE

@@ -78,7 +78,7 @@ SAVES_PRELOADED_AFTER = 2.0
 
 
 class Workspace:
-    """A root folder with its memory. All methods belong to the event loop's thread."""
+    """Workspace: a root folder with its memory. All methods belong to the event loop's thread."""
 
     def __init__(
         self,

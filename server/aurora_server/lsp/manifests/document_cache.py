@@ -41,7 +41,7 @@ _FIRST_USED = (
 
 
 class Snapshot:
-    """One text of a document, and the severities it is checked with.
+    """Snapshot of a document's text, and the severities it is checked with.
 
     `version` is None for a file that is not open; `findings` is None until it is checked. `fix_all` are the edits that
     mend all that can be mended without asking; None until they were looked for.
@@ -123,7 +123,7 @@ class Snapshot:
 
 
 class DocumentReader:
-    """Reads and checks one open document again and again as it changes. Its methods may run in any thread."""
+    """Reader and checker of one open document, again and again as it changes. Its methods may run in any thread."""
 
     def __init__(self, kind: DocumentKind, severities: Mapping[str, str]) -> None:
         self.kind = kind
