@@ -1,4 +1,4 @@
-"""Parser of source files into chunks: parse, capture, assign, cut (AURORA §6.3.5)."""
+"""Parser of source files into chunks, by tree-sitter: parse, capture, assign, cut (AURORA §6.3.5)."""
 
 from __future__ import annotations
 

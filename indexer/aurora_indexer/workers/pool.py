@@ -1,4 +1,5 @@
-"""Process pool: a few workers that parse files, and the certainty that no file gets lost when one of them dies.
+"""Process pool: a few workers that parse files apart from the daemon (crash isolation, a timeout for each file), and
+the certainty that no file gets lost when one of them dies.
 
 Workers start when there is work and go when there has been none for a while, which gives their memory back. A worker
 that dies or hangs is replaced: the file it was on gets one more try, alone, and is then reported as failed; the others
