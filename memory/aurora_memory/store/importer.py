@@ -225,7 +225,7 @@ class _Taking:
             if kind is AccessLine:
                 for row in rows:
                     self._used[row["chunk_id"]] = max(row["at"], self._used.get(row["chunk_id"], 0.0))
-            cursor = await self._db.executemany(_statement(table, form), rows)
+            cursor = await self._db.executemany(_upsert(table, form), rows)
             self.added[form.tag] += cursor.rowcount
             await cursor.close()
 
@@ -388,7 +388,7 @@ def _key_of(document: ReasoningDocument, mark: bytes) -> ChunkKey:
     return ChunkKey("", document.id.removeprefix("reas:"), REASONING, mark.hex())
 
 
-def _statement(table: Table, form: Carried) -> str:
+def _upsert(table: Table, form: Carried) -> str:
     """Statement that writes lines of a type, so that what is known already counts as no change."""
     if form.write:
         return form.write
