@@ -20,8 +20,6 @@ from aurora_team import HubAway, HubRefused, HubTooNew, TeamError
 if TYPE_CHECKING:
     from psycopg import Connection
 
-PARTITIONS = 32
-
 LOCK_SECONDS = 10
 """Seconds that a migration waits for a table. Whoever asks for one meanwhile waits as well, and with a deadline."""
 

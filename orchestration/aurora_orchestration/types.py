@@ -323,11 +323,6 @@ class AskUser(Protocol):
         """The user's answer. Raises `Nobody`."""
 
 
-async def ask_nobody(question: str) -> str:
-    """What runs without a user are given."""
-    raise Nobody(f"nobody is there to answer: {question[:200]}")
-
-
 class Usage(Struct, frozen=True, kw_only=True):
     """Tokens of one call. `input_tokens` are those not read from or written to the provider's cache."""
 

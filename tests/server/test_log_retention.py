@@ -13,10 +13,10 @@ from pathlib import Path
 from aurora_memory.store import Store, conversation_log_index
 from aurora_orchestration.conversations.log_reader import gone
 from aurora_orchestration.conversations.log_secrets import CleanedLogs, clean_logs
-from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
 from aurora_server.workspace.maintenance import LogRetention
 from tests.orchestration.runs import run
+from tests.orchestration.written_log import write_log
 from tests.protocol.test_secrets import ALL
 from tests.wait_limits import HANG
 

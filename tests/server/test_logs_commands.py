@@ -17,9 +17,9 @@ import pytest
 
 from aurora_cli.app import run as aurora
 from aurora_cli.output import TerminalStyle
-from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import BEGAN, ID, QUERY, run
+from tests.orchestration.written_log import write_log
 from tests.wait_limits import HANG
 
 Said = Callable[..., tuple[str, str, int]]

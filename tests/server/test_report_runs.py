@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from aurora_memory.learning import Learned
-from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import BEGAN, run
+from tests.orchestration.written_log import write_log
 from tests.server.daemons import Daemon
 from tests.server.deliverables import aurora, told
 

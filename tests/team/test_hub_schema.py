@@ -60,7 +60,7 @@ def test_every_table_of_a_team_has_its_wall_and_members_have_no_update(hub: Serv
         ).fetchall()
     assert walls.pop("migrations") is False
     assert all(walls.values())
-    assert len(walls) == 3 + schema.PARTITIONS
+    assert len(walls) == 3 + 32
     assert rights == [("SELECT",)]
     assert {path[0] for path in paths} == {"own_teams", "claim", "leave", "erase", "take_turn", "among"}
     assert all(path[2] == ["search_path=pg_catalog, pg_temp"] for path in paths)

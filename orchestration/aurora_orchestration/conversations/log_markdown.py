@@ -186,21 +186,6 @@ def facts(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def whole(record: RunRecord, settings: ConversationSettings) -> str:
-    """The log of a finished run."""
-    parts = [header(record.id, record.query, record.started_at, settings.file_naming.keyword_count)]
-    attempts: dict[str, int] = {}
-    current = ""
-    for each in record.phases:
-        parts_of, current = phase_parts(each, record.results, attempts, current, settings)
-        parts += parts_of
-    if not any(each.phase == "collect" for each in record.phases) and record.results and included("collect", settings):
-        parts += [heading("collect"), *(agent_block(each, settings) for each in record.results)]
-    if included("respond", settings):
-        parts.append(answer_block(record.answer))
-    return "".join([*parts, ending(record, settings)])
-
-
 def phase_parts(
     record: PhaseRecord,
     results: Iterable[SubgoalResult],

@@ -1,4 +1,4 @@
-"""Log writer: a conversation piece by piece while a run goes on, or at once when it is over (AURORA §9.7).
+"""Log writer: a conversation piece by piece while a run goes on (AURORA §9.7).
 
 Logs are append-only and each piece is written beside the next phase: after a `kill -9` the log tells everything up to
 the phase before the one that was killed. A disk that is full never stops a run: what could not be written is tried
@@ -164,23 +164,3 @@ class ConversationLog:
             os.fsync(self._descriptor)
         os.close(self._descriptor)
         self._descriptor = None
-
-
-def write_log(record: RunRecord, folder: Path, settings: ConversationSettings) -> Path:
-    """Write the log of a finished run at once; returns its path. Raises OSError, and leaves nothing then."""
-    content = log_markdown.whole(record, settings).encode("utf-8", "backslashreplace")
-    path, descriptor = reserve(folder, record.query, record.started_at, settings.file_naming)
-    waiting = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        os.close(descriptor)
-        waiting.touch(0o600)
-        with waiting.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        waiting.replace(path)
-    except BaseException:
-        for each in (waiting, path):
-            each.unlink(missing_ok=True)
-        raise
-    return path

@@ -15,7 +15,7 @@ import pytest
 
 from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.settings import AgentSettings
-from aurora_orchestration.types import Agent, AgentResponse, ask_nobody
+from aurora_orchestration.types import Agent, AgentResponse
 from tests.orchestration.agents.programs import (
     ANSWERS,
     ASKS_BY_ENDING,
@@ -28,6 +28,7 @@ from tests.orchestration.agents.programs import (
     TASK,
     program,
 )
+from tests.orchestration.nobody import ask_nobody
 from tests.processes import lives
 from tests.wait_limits import HANG
 

@@ -11,8 +11,8 @@ from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.agents.executors.git_guard import GitGuard, guard_of
 from aurora_orchestration.agents.executors.processes import AgentError
 from aurora_orchestration.settings import AgentSettings, HeadlessSettings
-from aurora_orchestration.types import ask_nobody
 from tests.orchestration.agents.programs import TASK, program
+from tests.orchestration.nobody import ask_nobody
 
 WHO = {
     "GIT_AUTHOR_NAME": "a",

@@ -20,10 +20,11 @@ from aurora_orchestration.agents.sources import AgentSource
 from aurora_orchestration.agents.task import Task
 from aurora_orchestration.agents.user_questions import Dialogue
 from aurora_orchestration.settings import AgentSettings
-from aurora_orchestration.types import Agent, AgentResponse, ask_nobody
+from aurora_orchestration.types import Agent, AgentResponse
 from aurora_protocol import plugins
 from aurora_protocol.plugins import Plugin
 from tests.orchestration.agents.programs import TASK
+from tests.orchestration.nobody import ask_nobody
 
 ECHO = Agent(id="echoing", type="example:echo", environment={"MODE": "${MOOD}"})
 Offered = Callable[..., None]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from aurora_orchestration.conversations.log_reader import by_id, by_name, conversation, conversations, files, text_of
 from aurora_orchestration.conversations.log_search import search
-from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import BEGAN, ID, QUERY, run
+from tests.orchestration.written_log import write_log
 
 DAY = 86_400
 ALWAYS = ("0000-00-00", "9999-99-99")

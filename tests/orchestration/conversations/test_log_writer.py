@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,13 @@ from aurora_memory.conversation_logs import index_of
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.store import Store
-from aurora_orchestration.conversations import log_markdown
 from aurora_orchestration.conversations.log_reader import conversation, section
 from aurora_orchestration.conversations.log_retention import mark_interrupted, unfinished
-from aurora_orchestration.conversations.log_writer import ConversationLog, write_log
+from aurora_orchestration.conversations.log_writer import ConversationLog
 from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import ANSWER, BEGAN, ID, PHASES, QUERY, phase, run
+from tests.orchestration.written_log import write_log
 from tests.wait_limits import HANG
 
 SETTINGS = ConversationSettings()
@@ -163,7 +164,9 @@ json_values = st.recursive(
 @settings(max_examples=60)
 @given(st.dictionaries(st.text(max_size=20), json_values, max_size=5), st.text(max_size=200))
 def test_any_output_and_answer_keep_the_headings(found: dict[str, Any], answer: str) -> None:
-    text = log_markdown.whole(run(phases=(phase("assess", 0, 1, found, found),), results=(), answer=answer), SETTINGS)
+    record = run(phases=(phase("assess", 0, 1, found, found),), results=(), answer=answer)
+    with tempfile.TemporaryDirectory() as folder:
+        text = written(Path(folder), record)
     assert headings(text)[-1] == "Execution Summary" and len(headings(text)) == 3
     assert len(blocks(text)) == 2
     assert len(text.splitlines()) == text.count("\n")

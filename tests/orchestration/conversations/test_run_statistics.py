@@ -12,10 +12,10 @@ import pytest
 
 from aurora_memory.learning import Learned
 from aurora_orchestration.conversations.log_retention import tidy
-from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.conversations.run_statistics import first_at, report, rows
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import BEGAN, run
+from tests.orchestration.written_log import write_log
 
 DAY = 86_400.0
 SETTINGS = ConversationSettings()

@@ -26,8 +26,9 @@ from aurora_orchestration.soar.orchestrator import orchestrate
 from aurora_orchestration.soar.services import Services
 from aurora_orchestration.soar.sessions import Sessions
 from aurora_orchestration.soar.stages import Stage
-from aurora_orchestration.types import AskUser, ContextChunk, LogSection, ask_nobody
+from aurora_orchestration.types import AskUser, ContextChunk, LogSection
 from tests.memory.chunks import chunk, file
+from tests.orchestration.nobody import ask_nobody
 
 FILES = {
     "src/template.py": "def expand(template, values):\n    return fill(parse(template), values)\n\n\n# RFC 6570\n",

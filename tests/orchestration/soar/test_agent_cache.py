@@ -8,7 +8,8 @@ from typing import Any
 from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.agents.task import Task
 from aurora_orchestration.soar.agent_cache import AgentCache
-from aurora_orchestration.types import Agent, AgentResponse, Output, Subgoal, ask_nobody
+from aurora_orchestration.types import Agent, AgentResponse, Output, Subgoal
+from tests.orchestration.nobody import ask_nobody
 
 CODER = Agent(id="coder", type="executable", command="./coder")
 BUILTIN = Agent(id="llm-executor", type="builtin")
