@@ -41,6 +41,21 @@ def name_prefix(reader: Reader, prefix: str, limit: int) -> list[ChunkView]:
     return [ChunkView(*row) for row in rows]
 
 
+def members_from(reader: Reader, beginning: str, limit: int) -> list[str]:
+    """Qualified names that `Owner.beg` may become, whatever the case: members of that owner, shortest first."""
+    begun = beginning.rpartition(".")[2].lower()
+    if not begun:
+        return []
+    rows = reader.rows(
+        """SELECT DISTINCT name FROM chunks
+           WHERE gone_at IS NULL AND leaf COLLATE NOCASE >= ? AND leaf COLLATE NOCASE < ?
+           AND instr('.' || lower(name), ?)
+           ORDER BY length(name), name LIMIT ?""",
+        (begun, begun[:-1] + chr(ord(begun[-1]) + 1), f".{beginning.lower()}", limit),
+    )
+    return [row[0] for row in rows]
+
+
 def names_from(reader: Reader, letter: str, limit: int = 5000) -> list[str]:
     """Simple names of live chunks that begin with a letter, whatever the case, for "did you mean"."""
     rows = reader.rows(

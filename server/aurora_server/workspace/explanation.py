@@ -13,6 +13,7 @@ from aurora_memory.documents import Document
 from aurora_memory.lifespans.evaluate import judge
 from aurora_memory.lifespans.policies import BUILT_IN, Policies
 from aurora_memory.recall import parse_question, relation_questions, weigh
+from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.patterns import weigh_reasoning
 from aurora_memory.recall.places import below, is_test, meant
 from aurora_memory.recall.recall import STORED
@@ -65,13 +66,17 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
             if found := next(iter(meant([place], chunks)), None):
                 return found
     name = re.sub(r"::|->|#", ".", text.strip().removesuffix("()"))
-    named = [each for each in chunk_reader.named(reader, [name]) if f".{each.name}".endswith(f".{name}")]
+    named = next((some for end in (name, *without_unknown_fronts(reader, name)) if (some := _called(reader, end))), [])
     if not named:
         near = relation_questions.near_name(reader, name.rpartition(".")[2])
         said = f"; did you mean {near!r}?" if near else f"; 'aur mem {name}' finds what there is"
         raise UnknownChunk(f"nothing here is called {shorten(text, 200)!r}{said}")
     usages = relation_reader.usages(reader, [each.id for each in named])
     return min(named, key=lambda each: (-usages.get(each.id, UsageCounts()).callers, is_test(each.path), each.path))
+
+
+def _called(reader: Reader, name: str) -> list[ChunkView]:
+    return [each for each in chunk_reader.named(reader, [name]) if f".{each.name}".endswith(f".{name}")]
 
 
 def explain_chunk(

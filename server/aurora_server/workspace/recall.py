@@ -254,7 +254,10 @@ def find(
             )
         if reasoning and params.level is None and not (hits and question.is_id):
             hits += recall_reasoning(reader, question, depth, now, policies)
-        hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]
+        hits = sorted(hits, key=lambda hit: -hit.strength)
+        if params.level is None:
+            hits = line_answer.spelled_first(reader, question, hits, now, types)
+        hits = hits[:depth]
         usages = relation_reader.usages(reader, [hit.chunk.id for hit in hits])
     no_file = None if hits or related else recall_documents.missing_file(reader, question, freshness.pending_files)
     told = params.include_content or params.budget_tokens is not None
