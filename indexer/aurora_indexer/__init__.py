@@ -7,7 +7,7 @@ class IndexerError(AuroraError):
     """Error of indexing; the message says what, where and the next step."""
 
 
-class TooSlow(IndexerError):
+class ParseTimeout(IndexerError):
     """Timeout of a parse: parsing a file takes longer than it may."""
 
 

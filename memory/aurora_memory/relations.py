@@ -1,4 +1,5 @@
-"""Reference resolution, from names to chunks: which definition a call, base class or import most likely means.
+"""Reference resolution (imports, calls), from names to chunks: which definition a call, base class or import most
+likely means.
 
 Nothing here runs the code or a type checker; the evidence is scope (same class, same file), the file's imports, what
 those lead to (`name_lookup`), and how rare the name is. Each relation carries a weight in (0, 1]: how sure that

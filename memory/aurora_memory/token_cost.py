@@ -1,4 +1,4 @@
-"""Token cost: what a text costs a language model, estimated without a tokenizer. Pure."""
+"""Token count (cost): what a text costs a language model, estimated without a tokenizer. Pure."""
 
 from __future__ import annotations
 

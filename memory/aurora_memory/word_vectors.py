@@ -1,5 +1,5 @@
-"""Word vectors: what a question and a part of a chunk are about, as points that lie near each other where both are
-about the same, in whichever words.
+"""Word vectors (static embeddings, quantized to int8): what a question and a part of a chunk are about, as points that
+lie near each other where both are about the same, in whichever words.
 
 A text is the sum of its words' vectors, each by a learned weight; in a part, a word counts by the fields it stands in
 and how often. The table (`word_vectors.npz`) is written by `tests/benchmarks/word_vectors.py`, of the repositories that

@@ -1,4 +1,5 @@
-"""Guise of a member at a hub: as himself, or by pseudonyms that nobody without the team's key can tell a name from.
+"""Guise of a member at a hub (pseudonymization): as himself, or by pseudonyms that nobody without the team's key can
+tell a name from.
 
 A pseudonym is a keyed hash (BLAKE2b): the same for all who hold the key, and not to be found by trying names. The
 record at home keeps names as they are; what leaves is put under the guise, what comes back of one's own is taken out

@@ -1,4 +1,4 @@
-"""Hub: a connection to the PostgreSQL server of a team, as one member, with a deadline.
+"""Hub client: a connection to the PostgreSQL server of a team, as one member, with a deadline.
 
 Blocks; run it in a thread. A server that hangs is hung up on when the deadline has passed.
 """

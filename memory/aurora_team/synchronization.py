@@ -1,4 +1,5 @@
-"""Synchronization of a repository's record with a hub: fetch what is missing, then send what is one's own.
+"""Synchronization (replication, by cursors) of a repository's record with a hub: fetch what is missing, then send what
+is one's own.
 
 Everything may be cut off anywhere and done again: the record and the hub take an entry once, and a cursor moves only
 after what it passes over is on the disk. Blocks; run it in a thread.

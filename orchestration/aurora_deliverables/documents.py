@@ -1,4 +1,6 @@
-"""Documents of AURA-M §5: projection of a deliverable as plain objects in the schemas' order, the unknown left out."""
+"""Documents of AURA-M §5 (read model): projection of a deliverable as plain objects in the schemas' order, the unknown
+left out.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Evidence and event ids (deduplication of events): what an event is known by, and what is shown of what was seen:
-never a secret, never much.
+"""Evidence and event ids (deduplication of events, idempotency keys): what an event is known by, and what is shown of
+what was seen: never a secret, never much.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Metrics (the five) over a rolling window and their tiers, by group, against the window before (AURA-M §2, §8, §9)."""
+"""Metrics (the five: latencies, cost, …) over a rolling window and their tiers, by group, against the window before
+(AURA-M §2, §8, §9).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema validity: what `jsonschema` finds, in our words and at the exact place."""
+"""Schema validation: what `jsonschema` finds, in our words and at the exact place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connected socket to the daemon of an address, after making sure whose daemon it is: the one way in."""
+"""Connected socket (connection) to the daemon of an address, after making sure whose daemon it is: the one way in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mask of secrets: what is kept, shown and carried instead of a text that may have some.
+"""Mask of secrets (redaction): what is kept, shown and carried instead of a text that may have some.
 
 Two forms. What is indexed keeps every letter's place, so that lines and columns stay: secrets are spaces there. What
 people, agents and models see says that something was taken out. Line breaks stay in both.

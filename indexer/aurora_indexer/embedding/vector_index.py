@@ -1,4 +1,5 @@
-"""Vector index: embeddings of chunks, held in memory, and the nearest neighbours of another. Pure arrays.
+"""Vector index: embeddings of chunks, quantized to float16 and held in memory, and the nearest neighbours of another.
+Pure arrays.
 
 float16 in blocks: 100,000 chunks of 384 dimensions are 77 MB (256: 51 MB) and about 15 MB for their row ids; looking
 through them takes 30 ms on one core and 1 MB besides.

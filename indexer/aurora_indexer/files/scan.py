@@ -1,4 +1,6 @@
-"""Scan of a workspace for files to index: one walk that looks at names and stats, and opens next to nothing."""
+"""Scan of a workspace for files to index: one directory walk that looks at names and stats, and opens next to
+nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Skips: why a file is not indexed, as data: a reason id for programs and one sentence for people."""
+"""Skips: why a file is not indexed (binary, generated, minified, too large), as data: a reason id for programs and one
+sentence for people.
+"""
 
 from __future__ import annotations
 

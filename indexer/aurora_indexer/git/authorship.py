@@ -1,4 +1,6 @@
-"""Authorship of a place: who wrote its lines and who made the commits that changed it, by git (`.mailmap` too)."""
+"""Authorship of a place (git blame): who wrote its lines and who made the commits that changed it, by git (`.mailmap`
+too).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work tree status: how files stand to HEAD: which are tracked, and what was edited since.
+"""Work tree status (git status): how files stand to HEAD: which are tracked, and what was edited since.
 
 `git diff` on a work tree would run the clean filters a repository configures, so this reads files and blobs itself.
 """

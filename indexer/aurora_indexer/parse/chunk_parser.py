@@ -1,4 +1,4 @@
-"""Parser of source files into chunks: parse, capture, assign, cut (AURORA §6.3.5)."""
+"""Parser of source files into chunks, by tree-sitter: parse, capture, assign, cut (AURORA §6.3.5)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import groupby
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
-from aurora_indexer import TooSlow, languages
+from aurora_indexer import ParseTimeout, languages
 from aurora_indexer.languages import Language, UnsupportedLanguage
 from aurora_indexer.parse.code_chunk import Chunker, blanked
 from aurora_indexer.parse.definitions import outline
@@ -47,7 +47,7 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
 
     `path` is relative to the workspace, with `/`; `source` is the file as read, in any bytes. Nothing else is looked
     at. Syntax errors lose nothing but what they are in. Raises `UnsupportedLanguage` where the name, or the `#!` line
-    of a file without suffix, tells no language we know; `TooSlow` where the grammar takes longer than `seconds`.
+    of a file without suffix, tells no language we know; `ParseTimeout` where the grammar takes longer than `seconds`.
     """
     language = languages.for_path(path, languages.first_line(source))
     if language is None:
@@ -103,7 +103,7 @@ def _tree(grammar: Grammar, source: bytes, path: str, deadline: float, *, watche
             progress_callback=lambda *_: time.monotonic() > deadline or time.thread_time() > worked,
         )
     except ValueError as error:
-        raise TooSlow(f"{path}: its grammar takes too long; name it in .auroraignore to leave it out") from error
+        raise ParseTimeout(f"{path}: its grammar takes too long; name it in .auroraignore to leave it out") from error
 
 
 def _cursor(query: Query) -> QueryCursor:
@@ -132,7 +132,7 @@ def _mended(language: Language, grammar: Grammar, seen: bytes, root: Node, path:
     def root_of(some: bytes) -> Node | None:
         try:
             return _tree(grammar, some, path, deadline, watched=True).root_node
-        except TooSlow:
+        except ParseTimeout:
             return None
 
     def is_read(some: bytes) -> bool:

@@ -1,4 +1,6 @@
-"""References of chunks: each call, base, branch and loop goes to the innermost definition around it (AURORA §6.3.5)."""
+"""References of chunks (edges of the call graph): each call, base, branch and loop goes to the innermost definition
+around it (AURORA §6.3.5).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Split of long definitions into parts for search, where the syntax tree has its borders (cAST; AURORA §6.3.5).
+"""Split (chunking) of long definitions into parts for search, where the syntax tree has its borders (cAST; AURORA
+§6.3.5).
 
 Sizes are bytes other than white space. Siblings that fit together are merged greedily; a sibling too large on its own
 is entered, and a leaf too large is cut between lines. What belongs to other chunks weighs nothing.

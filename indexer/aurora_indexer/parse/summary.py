@@ -1,4 +1,4 @@
-"""Summary of a chunk: what a chunk amounts to: how intricate it is, what it costs a language model, and the words
+"""Summary of a chunk: what a chunk amounts to: its cyclomatic complexity, what it costs a language model, and the words
 that tell it best.
 """
 

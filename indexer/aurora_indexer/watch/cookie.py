@@ -1,4 +1,5 @@
-"""Cookie: a file that is made in a folder of ours, to know by its event that every earlier one was heard.
+"""Cookie (sync barrier): a file that is made in a folder of ours, to know by its event that every earlier one was
+heard.
 
 The kernel keeps the events of one inotify instance in the order in which they happened, whatever folders they are of.
 So the folder is not in the workspace, where a file would wake editors and stand in the way of `git status`.

@@ -1,4 +1,6 @@
-"""Watchdog backend: a tree watched where the system reports trees (macOS, Windows), polled where it reports none."""
+"""Watchdog backend (FSEvents, ReadDirectoryChangesW, polling): a tree watched where the system reports trees (macOS,
+Windows), polled where it reports none.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Process pool: a few workers that parse files, and the certainty that no file gets lost when one of them dies.
+"""Process pool: a few workers that parse files apart from the daemon (crash isolation, a timeout for each file), and
+the certainty that no file gets lost when one of them dies.
 
 Workers start when there is work and go when there has been none for a while, which gives their memory back. A worker
 that dies or hangs is replaced: the file it was on gets one more try, alone, and is then reported as failed; the others
@@ -48,8 +49,8 @@ class PoolClosed(IndexerError):
 class WorkerPool:
     """Pool of at most `size` worker processes, started in `folder` (one nobody else writes to) with `environment`.
 
-    `file_seconds` is how long one file may take; `idle_seconds` how long an idle worker stays. `command` is what
-    starts a worker; its options are appended.
+    `parse_timeout` is how long (seconds) one file may take; `idle_seconds` how long an idle worker stays. `command` is
+    what starts a worker; its options are appended.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class WorkerPool:
         folder: Path,
         environment: Mapping[str, str],
         niceness: int = 10,
-        file_seconds: float = 30.0,
+        parse_timeout: float = 30.0,
         idle_seconds: float = 30.0,
         max_file_bytes: int = 1 << 20,
         command: Sequence[str] = (sys.executable, "-P", "-m", "aurora_indexer.workers.worker"),
@@ -69,12 +70,12 @@ class WorkerPool:
         self.size = size
         self._folder = folder
         self._environment = clean_environment(environment)
-        self._file_seconds = file_seconds
+        self._parse_timeout = parse_timeout
         self._idle_seconds = idle_seconds
         self._max_file_bytes = max_file_bytes
         # The alarm is for orphans: a living pool is quicker.
-        alarm = math.ceil(file_seconds) + 5
-        self._command = (*command, "--nice", str(niceness), "--file-seconds", str(alarm), "--parent", str(os.getpid()))
+        alarm = math.ceil(parse_timeout) + 5
+        self._command = (*command, "--nice", str(niceness), "--parse-timeout", str(alarm), "--parent", str(os.getpid()))
         self._slots = asyncio.Semaphore(size)
         self._idle: list[WorkerProcess] = []
         self._alive: set[WorkerProcess] = set()
@@ -160,9 +161,9 @@ class WorkerPool:
         waiting = deque(batch)
         worker = await self._take()
         try:
-            await worker.send(ParseRequest(str(work.root), tuple(batch), self._max_file_bytes), self._file_seconds)
+            await worker.send(ParseRequest(str(work.root), tuple(batch), self._max_file_bytes), self._parse_timeout)
             while waiting:
-                reply = await worker.receive(self._file_seconds)
+                reply = await worker.receive(self._parse_timeout)
                 waiting.popleft()
                 await replies.put(reply)
                 work.done(1)

@@ -1,4 +1,6 @@
-"""File processing: what becomes of one file to be indexed: read, told unchanged or left out, or parsed."""
+"""File processing: what becomes of one file to be indexed: read, told unchanged by its content hash, left out, or
+parsed.
+"""
 
 from __future__ import annotations
 

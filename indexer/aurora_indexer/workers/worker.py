@@ -23,12 +23,12 @@ from aurora_indexer.workers.process_file import Parse, parse_source, process_fil
 def serve(parse_one: Parse, arguments: list[str]) -> None:
     """Answer requests until stdin ends.
 
-    `arguments`: `--nice N`, `--file-seconds S` (end this process when one file takes longer), `--parent PID` (end it
+    `arguments`: `--nice N`, `--parse-timeout S` (end this process when one file takes longer), `--parent PID` (end it
     when its parent is not this one).
     """
     options = _options(arguments)
     detach(options.get("--nice", 0), options.get("--parent", 0))
-    file_seconds = options.get("--file-seconds", 0)
+    parse_timeout = options.get("--parse-timeout", 0)
     requests, replies = claim_pipes()
     pending: queue.SimpleQueue[ParseRequest] = queue.SimpleQueue()
     gc.freeze()
@@ -38,7 +38,7 @@ def serve(parse_one: Parse, arguments: list[str]) -> None:
     while True:
         request = pending.get()
         for item in request.items:
-            _alarm(file_seconds)
+            _alarm(parse_timeout)
             reply = process_file(request.root, item, request.max_file_bytes, parse_one)
             _alarm(0)
             _send(replies, reply)

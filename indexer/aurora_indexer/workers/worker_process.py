@@ -1,4 +1,4 @@
-"""Worker process, seen from the daemon: send it a batch, read its replies, end it."""
+"""Worker process (subprocess), seen from the daemon: send it a batch, read its replies within a timeout, kill it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Lifespan policies, built in and of configuration (AURORA App. C.2), and the retention rules of a chunk (§6.3.6)."""
+"""Retention policies of lifespans, built in and of configuration (AURORA App. C.2), and the retention rules of a chunk
+(§6.3.6).
+"""
 
 from __future__ import annotations
 

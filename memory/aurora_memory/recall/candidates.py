@@ -1,4 +1,6 @@
-"""Candidates of a question: the chunks that are weighed, and of each all that its ranking signals are made of."""
+"""Candidates of a question: the chunks that are weighed, and of each the features that its ranking signals
+are made of.
+"""
 
 from __future__ import annotations
 

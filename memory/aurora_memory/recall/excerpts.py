@@ -1,4 +1,4 @@
-"""Excerpt of a chunk: its signature, what it is for, and the lines that answer the question. Pure."""
+"""Excerpt (snippet) of a chunk: its signature, what it is for, and the lines that answer the question. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Prefix: the last word of a query as the beginning of one, as it stands while someone types. Reads only.
+"""Prefix search (as you type): the last word of a query as the beginning of one, as it stands while someone types.
+Reads only.
 
 A word that the index has is itself and nothing else, unless a client asks for what it may become as well; then it
 still counts more. One that it has not (`sessi`, `authenti`) stands for all words that begin so, taken together as one.

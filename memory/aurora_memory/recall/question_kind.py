@@ -1,4 +1,5 @@
-"""Kind of a question: name, place, topic, how something works, what a function does, change, report, error, issue.
+"""Kind of a question (query intent, classification): name, place, topic, how something works, what a function does,
+change, report, error, issue.
 
 Who asks for a topic wants the file or class that is about it; who describes a change wants every function it touches,
 several of one file as well. The kinds are told apart by how a question begins and by the words that make a sentence of

@@ -1,4 +1,6 @@
-"""Search: the chunks that words, names, places, relations and similar commits bring up for a question. Reads only."""
+"""Search (candidate generation): the chunks that words, names, places, relations and similar commits bring up for a
+question. Reads only.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Entry of a record: one thing learned, named where it arose, so that records merge by union and none counts twice."""
+"""Entry of a record, content-addressed: one thing learned, named where it arose, so that records merge by union and
+none counts twice.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""File of a record: one SQLite file a repository, to which every work tree and clone on this machine appends.
+"""File of a record (append-only log): one SQLite file a repository, to which every work tree and clone on this machine
+appends.
 
 What `append` and `union` have returned of is on the disk. Both write in one transaction, so that two processes may do
 so at once; `version` tells that another one did. Nothing leaves the file but what is forgotten: of that only the ids

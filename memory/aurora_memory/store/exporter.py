@@ -1,4 +1,4 @@
-"""Export of what was learned to a file, line by line, as it stood at one moment (`export_format`)."""
+"""Export of what was learned to a file, as JSON lines, as it stood at one moment (`export_format`)."""
 
 from __future__ import annotations
 

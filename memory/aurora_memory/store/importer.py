@@ -1,4 +1,5 @@
-"""Import of what was learned elsewhere, inside the caller's transaction: all of it, or nothing (`export_format`).
+"""Import of an export, of what was learned elsewhere, inside the caller's transaction: all of it, or nothing
+(`export_format`).
 
 A chunk is found by its identity, then, where it has moved, by where it was or by its shape. One that is not here is
 put aside as a gone chunk with its history, so that it comes back when its file does. Nothing that is known already is
@@ -224,7 +225,7 @@ class _Taking:
             if kind is AccessLine:
                 for row in rows:
                     self._used[row["chunk_id"]] = max(row["at"], self._used.get(row["chunk_id"], 0.0))
-            cursor = await self._db.executemany(_statement(table, form), rows)
+            cursor = await self._db.executemany(_upsert(table, form), rows)
             self.added[form.tag] += cursor.rowcount
             await cursor.close()
 
@@ -387,7 +388,7 @@ def _key_of(document: ReasoningDocument, mark: bytes) -> ChunkKey:
     return ChunkKey("", document.id.removeprefix("reas:"), REASONING, mark.hex())
 
 
-def _statement(table: Table, form: Carried) -> str:
+def _upsert(table: Table, form: Carried) -> str:
     """Statement that writes lines of a type, so that what is known already counts as no change."""
     if form.write:
         return form.write

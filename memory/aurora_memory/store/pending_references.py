@@ -1,4 +1,6 @@
-"""Pending references: which chunks wait to have theirs resolved by `relations`, and the edges that come of it."""
+"""Pending references (queue of unresolved ones): which chunks wait to have theirs resolved by `relations`, and the
+edges that come of it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Relation reader: what calls, contains or mentions what, and the names that relations are made of. Never writes."""
+"""Relation reader (call graph): callers and callees, what contains or mentions what, and the names that relations are
+made of. Never writes.
+"""
 
 from __future__ import annotations
 

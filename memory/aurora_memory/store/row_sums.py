@@ -1,4 +1,4 @@
-"""Checksums of learned rows, so that a bit that changed on the disk is known.
+"""Checksums of learned rows (bit rot), so that a bit that changed on the disk is known.
 
 The table `row_sums` is a set: of every row of the sealed tables the sum of its table's name and sealed columns. A row
 whose sum is not there is not what was written; a sum of no row speaks of one that is lost. Triggers of the writing

@@ -1,4 +1,5 @@
-"""Removal of secrets that a memory file holds from before its rules of secrets (`aurora_protocol.secret_mask.RULES`).
+"""Removal (redaction, vacuum) of secrets that a memory file holds from before its rules of secrets
+(`aurora_protocol.secret_mask.RULES`).
 
 What is written goes through the mask; what was written by an AURORA that knew fewer kinds is gone through once, after
 the files were indexed anew. Deleted text must not be found in the file either: dead words are dropped, the text indexes

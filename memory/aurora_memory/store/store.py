@@ -1,4 +1,6 @@
-"""Store of one workspace's memory as everybody else sees it: who may write when, and everything that can be written."""
+"""Store of one workspace's memory as everybody else sees it: a single writer, transactions, and everything that can be
+written.
+"""
 
 from __future__ import annotations
 

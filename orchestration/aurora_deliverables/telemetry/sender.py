@@ -1,4 +1,4 @@
-"""Sender: exporter thread with retry while a collector is away, so that nobody waits for one.
+"""Sender: OTLP exporter thread with retry while a collector is away, so that nobody waits for one.
 
 Retry is by signal: a collector that took the traces is not sent them again because it refuses metrics.
 """

@@ -1,4 +1,6 @@
-"""Span emitter: a span tree spoken to OpenTelemetry's SDK: parents, historic times, ids that stay the same."""
+"""Span emitter (trace context): a span tree spoken to OpenTelemetry's SDK: parents, historic times, ids that stay the
+same.
+"""
 
 from __future__ import annotations
 

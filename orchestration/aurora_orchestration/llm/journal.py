@@ -1,5 +1,5 @@
-"""Journal of model answers: what models answered in a run, written down as it comes: an interrupted run is gone on
-with and not paid twice.
+"""Journal (replay log) of model answers: what models answered in a run, written down as it comes: an interrupted run is
+gone on with and not paid twice.
 
 One file per run, `<folder>/<run id>.jsonl`, 0600: a header line, then one line per answer, each with the system before
 it is used and forced to the disk right behind (`syncing`). It holds answers and digests of questions, not the

@@ -1,4 +1,4 @@
-"""JSON Schemas as providers take them for structured answers, made from msgspec structs. Pure.
+"""JSON Schemas as providers take them for structured output, made from msgspec structs. Pure.
 
 Providers take a part of JSON Schema: every object closed, every member required, no references, no bounds. What is left
 out (lengths, ranges, patterns) is told in descriptions, and still checked when the answer is decoded.

@@ -1,4 +1,6 @@
-"""Answers that are JSON of a known shape (ruling 13): asked for, decoded, checked, and mended once if need be."""
+"""Structured output, answers that are JSON of a known shape (ruling 13): asked for, decoded, checked, and mended once
+if need be.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Option C: three paths made independently, a debate, and a judge who picks or merges (AURORA §5.1)."""
+"""Deliberation (option C, multi-agent debate): three paths made independently, a debate, and a judge who picks or
+merges (AURORA §5.1).
+"""
 
 from __future__ import annotations
 

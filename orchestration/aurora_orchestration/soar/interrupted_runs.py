@@ -1,4 +1,6 @@
-"""Interrupted runs: runs whose process died are found when a workspace is opened, marked, and kept to be resumed."""
+"""Interrupted runs (crash recovery): runs whose process died are found when a workspace is opened, marked, and kept to
+be resumed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Manifests kept between commands, as a private HTTP cache keeps them (RFC 9111): fresh, revalidated, or not at all."""
+"""HTTP cache (private, RFC 9111) of manifests between commands: fresh, revalidated by ETag, or not at all."""
 
 from __future__ import annotations
 

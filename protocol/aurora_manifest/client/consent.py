@@ -1,4 +1,6 @@
-"""Consent: calls that need human confirmation, and what nobody should see printed (AURA-P "Security model")."""
+"""Consent (human in the loop): calls that need human confirmation, and what nobody should see printed (AURA-P "Security
+model").
+"""
 
 from __future__ import annotations
 

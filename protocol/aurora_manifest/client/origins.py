@@ -1,4 +1,6 @@
-"""Origins: which site a URL belongs to, and which URLs may be asked at all (RFC 6454, RFC 8615)."""
+"""Origins (same-origin policy): which site a URL belongs to, and which URLs may be asked at all (RFC 6454,
+RFC 8615).
+"""
 
 from __future__ import annotations
 

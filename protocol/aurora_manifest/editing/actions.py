@@ -1,5 +1,5 @@
-"""Code actions: what an editor offers to do about findings: their fixes, all fixes at once, or to ignore a rule at
-one place.
+"""Code actions (quick fixes): what an editor offers to do about findings: their fixes, all fixes at once, or to ignore
+a rule at one place.
 """
 
 from __future__ import annotations

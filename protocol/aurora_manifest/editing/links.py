@@ -1,4 +1,6 @@
-"""Addresses in a manifest that can be opened: its schema, its site, its own (AURA-P "Core Concepts")."""
+"""Document links, addresses in a manifest that can be opened: its schema, its site, its own (AURA-P "Core
+Concepts").
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Occurrences of a capability or a parameter: for definitions, references, highlights and renames.
+"""Occurrences (references) of a capability or a parameter: for definitions, references, highlights and renames.
 
 A parameter goes by two kinds of names: the argument's, in `parameters` and in pointers, and the request's, in
 `parameterMapping`, `parameterLocation` and URI templates. Where both are the same word, they are one name.

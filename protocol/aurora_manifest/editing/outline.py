@@ -1,4 +1,4 @@
-"""Outline of a document: a manifest's site, resources and capabilities with what is in them."""
+"""Outline (document symbols) of a document: a manifest's site, resources and capabilities with what is in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Stretches of a text that belong together: what to fold, and what to select by and by."""
+"""Folding and selection ranges, stretches of a text that belong together: what to fold, and what to select by
+and by.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON document with the exact place of everything in it, whole or broken (RFC 8259).
+"""JSON document (syntax tree) with the exact source position of everything in it, whole or broken (RFC 8259).
 
 Places are code point offsets into `JsonDocument.text`; `lines` turns them into LSP positions. Nodes hold no link to
 their parent, so that a document of many nodes is freed at once: `place` finds the way down from the root.

@@ -1,5 +1,5 @@
-"""Effective settings: what holds, member by member, and where it comes from: a default, the user's file, the
-workspace's, or a variable.
+"""Effective settings (precedence): what holds, member by member, and where it comes from: a default, the user's file,
+the workspace's, or a variable.
 """
 
 from __future__ import annotations

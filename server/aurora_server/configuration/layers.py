@@ -1,5 +1,5 @@
-"""Layers of configuration: what a workspace's own `.aurora/config.json` may say of how its questions are answered,
-trusted or not (ruling 16).
+"""Layers of configuration and their precedence: what a workspace's own `.aurora/config.json` may say of how its
+questions are answered, trusted or not (ruling 16).
 
 A clone may have brought it along. So it never has a say in what is spent in sum, where logs go and how the daemon
 works; guardrails and caps it can only make stricter; and until its user trusts it, nothing of it runs, redirects or

@@ -1,4 +1,6 @@
-"""Live settings of a running daemon: read again when the user's file changes, kept when it cannot be read."""
+"""Live settings of a running daemon (hot reload): read again when the user's file changes, kept when it
+cannot be read.
+"""
 
 from __future__ import annotations
 

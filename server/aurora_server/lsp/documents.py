@@ -1,4 +1,4 @@
-"""Documents that an editor has open, with its unsaved changes.
+"""Documents that an editor has open (buffers), with its unsaved changes: incremental synchronization.
 
 pygls splits lines where Python does (form feeds, U+2028), LSP does not; an edit below such a character would go to the
 wrong place. So edits are applied by our own line index.

@@ -1,4 +1,4 @@
-"""Streamable HTTP: the MCP server on a port of this machine's loopback, for whoever has the token.
+"""Streamable HTTP transport: the MCP server on a port of this machine's loopback, for whoever has the token.
 
 Streams, session ids, bounds of bodies and the checks of `Host` and `Origin` are the SDK's.
 """

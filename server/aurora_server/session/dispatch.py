@@ -1,4 +1,5 @@
-"""Dispatch of a session's messages: which are allowed when, who handles them, how they are answered.
+"""Dispatch of a session's messages (JSON-RPC requests and their cancellation): which are allowed when, who handles
+them, how they are answered.
 
 pygls brings the features' registry, the capabilities and the built-in handlers; it dispatches here because its own
 dispatch ends the process on `exit`, keeps every future of every notification, and logs message bodies.

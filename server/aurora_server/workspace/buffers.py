@@ -1,4 +1,6 @@
-"""Buffers of an editor, saved or not: the definitions in each, what a name in it means, where attention is."""
+"""Buffers of an editor (open documents), saved or not: the definitions in each, what a name in it means, where
+attention is.
+"""
 
 from __future__ import annotations
 

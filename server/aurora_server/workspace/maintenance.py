@@ -1,5 +1,5 @@
-"""Maintenance in the background: the daily review of lifespans, retention of conversation logs (AURORA §9.7), removal
-of secrets that older versions let into logs and into memory files that were set aside.
+"""Maintenance in the background (housekeeping): the daily review of lifespans, retention of conversation logs (AURORA
+§9.7), removal of secrets that older versions let into logs and into memory files that were set aside.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Relocation: the memory of a workspace that was moved, renamed or cloned anew, by its repository's first commit.
+"""Relocation (adoption): the memory of a workspace that was moved, renamed or cloned anew, by its repository's first
+commit.
 
 Nothing is adopted by itself: two clones may be two pieces of work. Doctor and `aurora index` only say what there is.
 """

@@ -1,4 +1,4 @@
-"""`aurora doctor --repair`: what is done to a workspace's memory file, and how it is told."""
+"""Repair (recovery), `aurora doctor --repair`: what is done to a workspace's memory file, and how it is told."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aurora_indexer import TooSlow, languages
+from aurora_indexer import ParseTimeout, languages
 from aurora_indexer.parse import chunk_parser
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import ParsedFile
@@ -186,7 +186,7 @@ HOPELESS = {
 def test_a_watched_grammar_gives_up_on_what_no_one_writes(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunk_parser, "_PATIENCE", 0.2)
     monkeypatch.setattr(chunk_parser, "_SLOWEST", 1_000_000)
-    with pytest.raises(TooSlow, match=re.escape(path)):
+    with pytest.raises(ParseTimeout, match=re.escape(path)):
         parse_file(path, HOPELESS[path])
 
 

@@ -65,13 +65,13 @@ class Setting:
         (self.folder / "fake_worker.py").write_text(FAKE_WORKER)
         self.pools: list[WorkerPool] = []
 
-    def pool(self, size: int = 1, *, file_seconds: float = 20.0, idle_seconds: float = 30.0) -> WorkerPool:
+    def pool(self, size: int = 1, *, parse_timeout: float = 20.0, idle_seconds: float = 30.0) -> WorkerPool:
         made = WorkerPool(
             size,
             folder=self.folder,
             environment={**os.environ, "PYTHONPATH": str(self.root)},
             niceness=0,
-            file_seconds=file_seconds,
+            parse_timeout=parse_timeout,
             idle_seconds=idle_seconds,
             command=(sys.executable, "-P", str(self.folder / "fake_worker.py")),
         )
@@ -118,7 +118,7 @@ async def test_a_worker_that_was_stopped_is_replaced_in_seconds(
     setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_process, "LOOK_EVERY", 0.1)
-    pool = setting.pool(file_seconds=HANG)
+    pool = setting.pool(parse_timeout=HANG)
     await collect(pool, setting.root, setting.many(1))
     (pid,) = pool.pids
     os.kill(pid, signal.SIGSTOP)
@@ -234,7 +234,7 @@ async def test_a_file_gets_a_second_try(setting: Setting) -> None:
 
 async def test_a_hanging_file_is_given_up(setting: Setting) -> None:
     begun = time.monotonic()
-    pool = setting.pool(file_seconds=1.0)
+    pool = setting.pool(parse_timeout=1.0)
     replies = await collect(
         pool, setting.root, setting.items({"a.py": "x=1\n", "hang.py": "HANG = 1\n", "b.py": "y=1\n"})
     )

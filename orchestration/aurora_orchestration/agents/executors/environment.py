@@ -1,4 +1,6 @@
-"""Environment variables of an agent's child process: few of the daemon's, those that it declares, and no key."""
+"""Environment variables of an agent's child process: few of the daemon's, those that it declares,
+and no key.
+"""
 
 from __future__ import annotations
 

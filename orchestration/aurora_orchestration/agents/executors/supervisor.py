@@ -1,4 +1,5 @@
-"""Supervisor that runs one agent and ends with it: a program of its own, standard library only (`python -I`).
+"""Supervisor that runs one agent, kills its process tree and ends with it: a program of its own, standard library only
+(`python -I`).
 
     supervisor.py LIFELINE GRACE CPU_SECONDS COMMAND [ARGUMENT…]
 

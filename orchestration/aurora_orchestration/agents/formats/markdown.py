@@ -1,4 +1,5 @@
-"""Folders of agents in Markdown: Claude Code, Amp, Factory droids and opencode keep them so.
+"""Folders of agents in Markdown with front matter (frontmatter): Claude Code, Amp, Factory droids and opencode keep
+them so.
 
 A file begins with front matter in YAML (`name`, `description`, `tools`); what follows is the agent's instruction. A
 file without a description is a document, not an agent: `./agents` may well be somebody's source code.
