@@ -14,7 +14,7 @@ import pytest
 
 from aurora_manifest.check import check_document
 from aurora_manifest.findings import Finding
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.kind_checks import against_schema
 from aurora_manifest.kinds import MANIFEST, DocumentKind
 

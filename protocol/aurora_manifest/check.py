@@ -14,7 +14,7 @@ from aurora_manifest.edited_parts import edited_parts
 from aurora_manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity, in_order
 from aurora_manifest.json.document import JsonDocument
 from aurora_manifest.json.incremental_parse import reparse
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.json.value_text import alternatives, quoted
 from aurora_manifest.model import Capability, Manifest, Resource
 from aurora_manifest.rules.ignore import without_ignored

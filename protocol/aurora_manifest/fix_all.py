@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from aurora_manifest.findings import Edit, Finding
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 
 MAX_ROUNDS = 200
 """A fix may bring another finding to light; so often a text is looked at again."""

@@ -77,7 +77,7 @@ class SchemaCheck:
         """Findings that make the document invalid.
 
         `explained` holds (start of object, name) of missing members that another finding already accounts for; `sound`
-        the `id` of plain values, two levels down, that are known to be valid: nobody looks at them. What the scanner
+        the `id` of plain values, two levels down, that are known to be valid: nobody looks at them. What the parser
         had to leave out is not held against the document: its syntax errors tell that.
         """
         if document.root is None:

@@ -27,7 +27,7 @@ from aurora_manifest.check import check_document
 from aurora_manifest.findings import Finding, Severity
 from aurora_manifest.fix_all import fix_all, is_fixable
 from aurora_manifest.json.document import JsonDocument
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.kinds import MANIFEST, DocumentKind, kind_of
 from aurora_manifest.model import Manifest
 from aurora_protocol.positions import LineIndex, Range

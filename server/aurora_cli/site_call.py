@@ -113,7 +113,7 @@ def typed(capability: Capability, name: str, values: list[str]) -> Any:
 
 
 def _read(text: str, schema: Any) -> Any:
-    from aurora_manifest.json.scanner import parse
+    from aurora_manifest.json.parser import parse
 
     if isinstance(schema, dict) and schema.get("type") == "string":
         return text

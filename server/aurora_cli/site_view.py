@@ -14,7 +14,7 @@ from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.state import SiteState, read_state
 from aurora_manifest.client.transport import SiteReply
 from aurora_manifest.findings import Finding
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.model import Capability, Manifest
 from aurora_manifest.model import string as string_at
 from aurora_manifest.rules.places import IGNORE

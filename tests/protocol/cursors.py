@@ -5,7 +5,7 @@ from __future__ import annotations
 from aurora_manifest.editing.completion import Proposal, complete
 from aurora_manifest.findings import Edit
 from aurora_manifest.fix_all import edited
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.model import Manifest
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from aurora_manifest.findings import Finding
 from aurora_manifest.fix_all import edited
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from tests.manifests import check, manifest, reference_manifests
 
 LAYOUTS = (2, 4, "\t")

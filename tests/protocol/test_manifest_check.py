@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aurora_manifest.findings import MAX_FINDINGS, Finding
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.violations import SchemaCheck
 from aurora_protocol.positions import LineIndex, Pos, Range
 from tests.manifests import check, manifest, reference_manifests
@@ -221,7 +221,7 @@ def test_a_schema_with_choices_tells_the_branch_that_was_meant() -> None:
 
 def test_a_valid_manifest_costs_no_import_of_jsonschema() -> None:
     script = (
-        "import sys; from aurora_manifest.check import check_document; from aurora_manifest.json.scanner import parse;"
+        "import sys; from aurora_manifest.check import check_document; from aurora_manifest.json.parser import parse;"
         "assert check_document(parse(sys.stdin.read())) == [];"
         "assert 'jsonschema' not in sys.modules; assert check_document(parse('{}')); assert 'jsonschema' in sys.modules"
     )

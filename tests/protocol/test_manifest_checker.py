@@ -12,7 +12,7 @@ import pytest
 
 from aurora_manifest.check import Checker, CheckStopped
 from aurora_manifest.findings import Finding
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.rules import registry
 from aurora_manifest.rules.subject import Subject
 from tests.manifests import check, manifest

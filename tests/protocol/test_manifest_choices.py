@@ -11,7 +11,7 @@ from aurora_manifest.check import Checker
 from aurora_manifest.editing.actions import actions
 from aurora_manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity, finding, in_order
 from aurora_manifest.fix_all import apart, edited, is_fixable
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.misspellings import Guesses
 from aurora_protocol.spelling import closest
 from tests.manifests import check, manifest

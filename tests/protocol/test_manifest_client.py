@@ -23,7 +23,7 @@ from aurora_manifest.client.redaction import Hiding
 from aurora_manifest.client.request import CapabilityCall, build_call
 from aurora_manifest.client.state import MAX_HEADER, read_state
 from aurora_manifest.client.transport import SiteReply
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.model import Capability, Manifest
 from aurora_protocol import CallBlocked, SiteError
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from aurora_manifest.editing.completion import complete, complete_by_schema
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.kind_checks import schema_of
 from aurora_manifest.kinds import CONFIGURATION
 from aurora_manifest.model import Manifest

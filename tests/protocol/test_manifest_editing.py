@@ -23,7 +23,7 @@ from aurora_manifest.editing.outline import outline
 from aurora_manifest.editing.spans import folds, selections
 from aurora_manifest.findings import Finding
 from aurora_manifest.fix_all import edited
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.model import Manifest
 from aurora_manifest.rules import documentation
 from aurora_protocol.positions import LineIndex

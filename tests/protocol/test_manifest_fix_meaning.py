@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from aurora_manifest.findings import Edit, Finding, Fix
 from aurora_manifest.fix_all import Fixed, edited, fix_all
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from tests.manifests import check, damaged, manifest, mutated
 from tests.protocol.rule_cases import BASE, patched, spelt, update
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aurora_manifest.findings import Finding
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.kind_checks import schema_of
 from aurora_manifest.kinds import (
     AGENTS,
@@ -67,7 +67,7 @@ def test_files_are_known_by_name_and_folder(path: str, kind: DocumentKind | None
 def test_knowing_them_imports_no_checks() -> None:
     code = "import sys, aurora_manifest.kinds; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"jsonschema", "aurora_schemas", "aurora_manifest.json.scanner"} & set(loaded)
+    assert not {"jsonschema", "aurora_schemas", "aurora_manifest.json.parser"} & set(loaded)
 
 
 def only(text: str, kind: DocumentKind) -> Finding:

@@ -8,7 +8,7 @@ import pytest
 
 from aurora_manifest.editing.occurrences import CannotRename, Named, named_at, renamed
 from aurora_manifest.fix_all import edited
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.model import Manifest
 from tests.manifests import reference_manifests
 from tests.protocol.cursors import marked

@@ -99,7 +99,8 @@ BOMBS = {
 def test_bombs(name: str) -> None:
     text = BOMBS[name]
     looked_at(text)
-    assert grows_with_length(lambda size: check(text[:size]), len(text) // 10, len(text))
+    # Both end alike: of a text that is cut off other rules look than of a whole one.
+    assert grows_with_length(lambda size: check(text[: size - 1] + text[-1]), len(text) // 10, len(text))
 
 
 NAMES: dict[str, Callable[[int], str]] = {

@@ -14,7 +14,7 @@ import pytest
 
 from aurora_manifest.check import unknown_rules
 from aurora_manifest.findings import Finding
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.rules import RuleInfo, catalogue, documentation, link, page
 from aurora_manifest.rules.page import FILE
 from aurora_manifest.violations import SchemaCheck

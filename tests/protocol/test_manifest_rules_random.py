@@ -14,7 +14,7 @@ from aurora_manifest.check import Checker
 from aurora_manifest.findings import Finding
 from aurora_manifest.json.document import Array, Object
 from aurora_manifest.json.incremental_parse import reparse
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.model import Manifest
 from aurora_manifest.rules import catalogue
 from tests.manifests import check, damaged, manifest, mutated, reference_manifests

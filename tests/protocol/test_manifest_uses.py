@@ -7,7 +7,7 @@ import json
 import pytest
 
 from aurora_manifest.editing.hover import hover_at
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.model import Manifest
 from tests.manifests import manifest
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import aurora_schemas
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.unread_settings import unread_settings
 from aurora_protocol.spelling import OF_FEW, OF_MANY, closest
 from aurora_server.configuration import schema_lookup

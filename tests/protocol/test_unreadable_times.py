@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.kinds import DELIVERABLE_STATE, METRICS_OUTPUT
 from aurora_manifest.unreadable_times import unreadable_times
 from tests.manifests import check_text

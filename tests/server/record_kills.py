@@ -19,7 +19,7 @@ from pathlib import Path
 from aurora_deliverables.events import Event, PhaseStarted
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_memory.record.record_file import Record
-from aurora_memory.store import unrecorded
+from aurora_memory.store import record_outbox
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace.shared_records import SharedRecords
 from aurora_server.workspace.workspace import Workspace
@@ -71,7 +71,7 @@ async def counted(folder: Path) -> tuple[list[Counter[str]], list[str]]:
         for each in (*both, *both):
             assert each.record is not None
             await each.record.settled()
-            assert await each._store.read(unrecorded.count) == 0
+            assert await each._store.read(record_outbox.count) == 0
         found: list[Counter[str]] = []
         for each in both:
             rows = learned(each._store.path)

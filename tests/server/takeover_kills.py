@@ -20,7 +20,7 @@ from pathlib import Path
 
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_memory.record.record_file import Record
-from aurora_memory.store import unrecorded
+from aurora_memory.store import record_outbox
 from aurora_memory.store.row_sums import row_sum
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace.memory_settings import database_path
@@ -66,7 +66,7 @@ async def take_over(folder: Path) -> list[str]:
     try:
         assert workspace.record is not None
         await workspace.record.settled()
-        assert await workspace._store.read(unrecorded.count) == 0
+        assert await workspace._store.read(record_outbox.count) == 0
         print("taken over", flush=True)
         return [each.what for each in (await workspace._store.check()).faults]
     finally:

@@ -17,7 +17,7 @@ from aurora_indexer.workers.pool import WorkerPool
 from aurora_memory import StoreError
 from aurora_memory.record.entry import FORGET, EntryDraft
 from aurora_memory.record.record_file import Record
-from aurora_memory.store import Store, chunk_reader, unrecorded
+from aurora_memory.store import Store, chunk_reader, record_outbox
 from aurora_memory.store.export_format import AccessLine, ChunkKey, RunLine, write_line
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace import record_exchange
@@ -112,7 +112,7 @@ async def test_what_is_learned_in_one_work_tree_is_known_in_the_others_and_in_a_
     said = entries(records)
     assert len(said) == len(set(said))
     for each in (here, there, other):
-        assert await each._store.read(unrecorded.count) == 0
+        assert await each._store.read(record_outbox.count) == 0
         assert each.record is not None and each.record.problem is None
         await each.record.settled()
     assert entries(records) == said, "nothing comes back as an echo"
@@ -262,13 +262,13 @@ async def test_a_record_that_cannot_be_opened_costs_nothing_but_a_word(
         assert here.record is not None
         await until(lambda: here.record is not None and here.record.problem is not None)
         await here._store.record_accesses([await row_of(here._store, "cart.py", "total")], "success", NOON)
-        assert await here._store.read(unrecorded.count) == 1
+        assert await here._store.read(record_outbox.count) == 1
         for _ in range(2):  # after the second, the exchange that was woken by the access has failed too
             with pytest.raises(StoreError):
                 await here.record.settled()
         (tmp_path / "home" / "records").unlink()
         await here.record.settled()
-        assert await here._store.read(unrecorded.count) == 0
+        assert await here._store.read(record_outbox.count) == 0
         assert here.record.problem is None, "what is over is told no more, whoever made the exchange that succeeded"
     finally:
         await here.close()
@@ -310,7 +310,7 @@ async def test_what_is_learned_before_the_files_are_known_is_recorded_when_the_d
     exchange = RecordExchange(shop, store, records, asyncio.Event().wait, nothing, Colleagues(shop))
     await store.learn(run(1))
     await exchange.close()
-    assert await store.read(unrecorded.waiting, 0, 9) == []
+    assert await store.read(record_outbox.waiting, 0, 9) == []
     await store.close()
     heard = asyncio.Event().set
     shared, _ = await records.join(shop, heard)

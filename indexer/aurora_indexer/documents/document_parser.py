@@ -13,7 +13,7 @@ from aurora_indexer.documents.restructuredtext import add_restructuredtext
 from aurora_indexer.documents.sql import add_sql
 from aurora_indexer.documents.yaml_document import parse_yaml
 from aurora_manifest.json.document import Node
-from aurora_manifest.json.scanner import parse as parse_json
+from aurora_manifest.json.parser import parse as parse_json
 from aurora_memory.chunk_text import with_own_tokens
 from aurora_memory.chunks import ParsedFile
 

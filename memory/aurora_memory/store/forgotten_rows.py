@@ -13,8 +13,8 @@ from typing import Any
 import aiosqlite
 
 from aurora_memory.store.export_format import ExportLine
+from aurora_memory.store.record_outbox import SOURCES
 from aurora_memory.store.tables import TABLES, Table
-from aurora_memory.store.unrecorded import SOURCES
 
 _AT_ONCE = 1000
 _STAY = "deliverable_events_stay"

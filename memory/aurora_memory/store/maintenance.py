@@ -28,11 +28,11 @@ from aurora_memory.store import (
     others_rows,
     postings,
     rebuild,
+    record_outbox,
     record_position,
     row_sums,
     salvage,
     secret_removal,
-    unrecorded,
 )
 from aurora_memory.store.connection import connect, explained, unreadable
 from aurora_memory.store.file_identity import FileIdentity
@@ -170,7 +170,7 @@ class Maintained:
     async def _reopen(self) -> None:
         self._writer = await connect(self.path)
         await row_sums.keep_sums(self._writer)
-        await unrecorded.note_lines(self._writer, self._note)
+        await record_outbox.note_lines(self._writer, self._note)
         await self.read.open()
         self._identity = FileIdentity(self.path)
 
@@ -264,7 +264,7 @@ class Maintained:
         Numbers of entries that wait for a pattern are kept (`record_position.unread`), to be given again.
         """
         importing = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.importer")
-        async with self._transaction(durable=bool(entries)) as db, unrecorded.unheard(db):
+        async with self._transaction(durable=bool(entries)) as db, record_outbox.unheard(db):
             lines = [line for _, line in entries]
             await deliverable_log.hear_of_changes(db, lines)
             waiting = {id(line) for line in lines}
@@ -289,7 +289,7 @@ class Maintained:
         outbox, and all that the record has is to be taken in from `position` on.
         """
         async with self._transaction(durable=True) as db:
-            await unrecorded.note_all(db)
+            await record_outbox.note_all(db)
             await record_position.keep(db, position)
 
     async def keep_record_position(self, position: RecordPosition) -> None:
@@ -300,7 +300,7 @@ class Maintained:
     async def forget_rows(self, judge: Judge, position: RecordPosition) -> int:
         """Take out every learned row whose line is forgotten, and read the record from `position` on; how many."""
         forgetting = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.forgotten_rows")
-        async with self._transaction(durable=True) as db, unrecorded.unheard(db):
+        async with self._transaction(durable=True) as db, record_outbox.unheard(db):
             gone: int = await forgetting.forget(db, judge)
             await others_rows.tidy(db)
             await record_position.keep(db, position)
@@ -311,7 +311,7 @@ class Maintained:
     async def forget_recorded(self, numbers: Sequence[int]) -> None:
         """Take rows out of the outbox (`unrecorded`): the record has them on the disk."""
         async with self._transaction() as db:
-            await unrecorded.forget(db, numbers)
+            await record_outbox.forget(db, numbers)
 
     async def review_lifespans(self, policies: Policies, now: float) -> Reviewed:
         """Archive what is past its lifespan and flag what policies flag (AURORA §6.7.1), in one transaction.

@@ -32,8 +32,8 @@ from aurora_memory.store import (
     learned_writer,
     pending_references,
     postings,
+    record_outbox,
     row_sums,
-    unrecorded,
 )
 from aurora_memory.store.chunk_writer import Written
 from aurora_memory.store.commit_writer import HistoryWriter
@@ -104,7 +104,7 @@ class Store(Maintained):
             await asyncio.to_thread(path.chmod, 0o600)
             await reader.open()
             store = cls(path, writer, reader, policy)
-            await unrecorded.note_lines(writer, store._note)
+            await record_outbox.note_lines(writer, store._note)
             return store
         except sqlite3.Error as error:
             await reader.close()

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from aurora_manifest.json.document import Object
+from aurora_manifest.json.parser import parse
 from aurora_manifest.json.pointers import PointerError, from_pointer, to_pointer
-from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Capability
 from aurora_manifest.rules.places import IGNORE
 from aurora_protocol import SiteError

@@ -13,7 +13,7 @@ from aurora_manifest.client.state import HEADER
 from aurora_manifest.client.transport import Request, RequestPolicy, SiteReply, send
 from aurora_manifest.findings import Finding
 from aurora_manifest.json.document import JsonDocument
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.model import Manifest
 from aurora_protocol import SiteError
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_protocol import SiteError
 
 HEADER = "aura-state"

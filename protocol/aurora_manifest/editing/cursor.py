@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct
 
 from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Scalar
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 
 _TRIVIA = re.compile(r"(?:[\s\ufeff]|//[^\n\r]*(?=[\n\r])|#[^\n\r]*(?=[\n\r])|/\*.*?\*/)*", re.DOTALL)
 _COMMENT = re.compile(r"//[^\n\r]*|#[^\n\r]*|/\*.*?(?:\*/|\Z)", re.DOTALL)

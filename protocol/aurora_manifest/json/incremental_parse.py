@@ -12,8 +12,8 @@ from typing import TypeVar, overload
 from msgspec.structs import replace
 
 from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Scalar
+from aurora_manifest.json.parser import Scan, in_order, parse, too_large
 from aurora_manifest.json.scan_state import MAX_DEPTH, MAX_NODES
-from aurora_manifest.json.scanner import Scan, in_order, parse, too_large
 
 _LEVELS = 2
 """How deep to look for the value the edit is in: a capability is two levels down."""

@@ -1,4 +1,4 @@
-"""Scan state: how far the reading of a text has come: what both gears of the scanner share."""
+"""Scan state (parser state): how far the reading of a text has come: what both gears of the parser share."""
 
 from __future__ import annotations
 

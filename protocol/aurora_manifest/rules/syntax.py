@@ -1,4 +1,4 @@
-"""Rules about the text as JSON (RFC 8259). The scanner finds; the rules here tell and mend."""
+"""Rules about the text as JSON (RFC 8259). The parser finds; the rules here tell and mend."""
 
 from __future__ import annotations
 

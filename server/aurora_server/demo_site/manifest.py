@@ -9,7 +9,7 @@ from functools import cached_property
 from importlib import resources
 from typing import Any
 
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.model import Capability, Manifest
 
 NEEDS_LOGIN = frozenset({"logout", "create_post", "update_post", "delete_post", "get_profile", "update_profile"})

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 
 from aurora_manifest.client.arguments import misfits
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.model import Capability
 from aurora_server.demo_site.manifest import schema_of
 

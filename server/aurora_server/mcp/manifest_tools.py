@@ -70,7 +70,7 @@ def manifest_in(root: Path, name: str) -> str:
 
 def _checked(text: str) -> tuple[list[str], int]:
     from aurora_manifest.check import check_document  # with the first one: a tenth of the time to start
-    from aurora_manifest.json.scanner import parse
+    from aurora_manifest.json.parser import parse
 
     document = parse(text)
     order = ("error", "warning", "info", "hint")

@@ -14,7 +14,7 @@ from aurora_indexer.files.gitdir import find_git_directory, is_shallow
 from aurora_indexer.git.history import BROKEN
 from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreCorrupt, StoreForeign
-from aurora_memory.store import Store, file_reader, lifespans, unrecorded
+from aurora_memory.store import Store, file_reader, lifespans, record_outbox
 from aurora_memory.store.integrity import Fault, IntegrityReport
 from aurora_memory.store.lifespans import ChunkStatus
 from aurora_memory.store.memory_files import MemoryFile
@@ -184,7 +184,7 @@ async def _lifespans(store: Store) -> list[DoctorFinding]:
 
 async def _record(record: RecordExchange, store: Store) -> DoctorFinding:
     """The repository's record, and how much of what was learned is not in it yet."""
-    waiting = await store.read(unrecorded.count)
+    waiting = await store.read(record_outbox.count)
     later = f"; {waiting} lines wait for it, and nothing of them is lost" if waiting else ""
     if record.problem is not None:
         what, _, fix = record.problem.rpartition("; ")

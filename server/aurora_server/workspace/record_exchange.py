@@ -1,7 +1,7 @@
 """Exchange between a workspace's memory and its repository's record: what was learned here goes into it, what was
 learned in another work tree, a clone or by a colleague comes out of it.
 
-One task per workspace, woken by what was learned and by others' entries. The memory's outbox (`store.unrecorded`) is
+One task per workspace, woken by what was learned and by others' entries. The memory's outbox (`store.record_outbox`) is
 emptied only when the record has its lines on the disk; what is taken in moves the memory's position in one
 transaction. A daemon that is killed anywhere between does it again, which changes nothing.
 """
@@ -20,7 +20,7 @@ from aurora_memory.record.people import people
 from aurora_memory.record.places import in_repository, in_workspace
 from aurora_memory.record.record_file import Record
 from aurora_memory.record.renewal import Renewed
-from aurora_memory.store import Store, record_position, unrecorded
+from aurora_memory.store import Store, record_outbox, record_position
 from aurora_memory.store.export_format import ExportLine, ReasoningLine, write_line
 from aurora_memory.store.forgotten_rows import Judge
 from aurora_memory.store.record_position import RecordPosition
@@ -88,7 +88,7 @@ class RecordExchange:
         try:
             if self._shared is None and self.problem is None:
                 # Learned before the files were known: a job of CI ends then, and nobody would ever hear of it.
-                rows = await self._store.read(unrecorded.waiting, 0, 1)
+                rows = await self._store.read(record_outbox.waiting, 0, 1)
                 if rows:
                     self._shared, self.place = await self._records.join(self._root, self._wake.set)
                     await self._position(self._shared.record)
@@ -169,7 +169,7 @@ class RecordExchange:
 
     async def _record_learned(self, shared: SharedRecord) -> None:
         assert self.place is not None
-        while rows := await self._store.read(unrecorded.waiting, 0, AT_ONCE):
+        while rows := await self._store.read(record_outbox.waiting, 0, AT_ONCE):
             made, problems = await asyncio.to_thread(_record, shared.record, rows, self.place.below)
             for problem in problems:
                 logger.warning("a line cannot be recorded", extra={"root": str(self._root), "problem": problem})
@@ -231,7 +231,7 @@ class RecordExchange:
 
 def _record(record: Record, rows: Sequence[_Row], below: str) -> tuple[list[Entry], list[str]]:
     """Append rows of an outbox to the record; the new entries, and what is wrong with rows that are no lines."""
-    lines, problems = unrecorded.lines_of(rows)
+    lines, problems = record_outbox.lines_of(rows)
     drafts: list[EntryDraft] = []
     for each in lines:
         try:

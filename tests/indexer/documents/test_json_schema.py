@@ -9,7 +9,7 @@ import pytest
 
 from aurora_indexer.documents.document_parser import parse_document
 from aurora_indexer.documents.json_schema import heading, is_json_schema
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.model import Manifest
 from aurora_orchestration.llm.completion import Ask, BadReply, ModelReply
 from aurora_orchestration.sites.capability_search import MAX_SCHEMA, ROOM, nearest

@@ -112,7 +112,7 @@ class Snapshot:
 
             checker = Checker(self.severities)
             return lambda text: checker.check(checker.read(text))
-        from aurora_manifest.json.scanner import parse
+        from aurora_manifest.json.parser import parse
         from aurora_manifest.kind_checks import against_schema
 
         return lambda text: against_schema(parse(text), self.kind)

@@ -24,8 +24,8 @@ from aurora_memory.store import (
     chunk_reader,
     learned_reader,
     others_rows,
+    record_outbox,
     record_position,
-    unrecorded,
 )
 from aurora_memory.store.export_format import AccessLine, BoostLine, ChunkKey, ExportLine, write_line
 from aurora_memory.store.index_copy import copy_index
@@ -48,7 +48,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 async def waiting(store: Store) -> list[ExportLine]:
-    lines, problems = unrecorded.lines_of(await store.read(unrecorded.waiting, 0, 10_000))
+    lines, problems = record_outbox.lines_of(await store.read(record_outbox.waiting, 0, 10_000))
     assert problems == []
     return [each.line for each in lines]
 
@@ -253,5 +253,5 @@ async def test_uses_that_were_read_are_read_again_when_more_come_and_when_some_g
 async def test_an_old_event_that_is_told_now_is_learned_now(store: Store) -> None:
     """What was forgotten in between is not it: told again afterwards, it stays."""
     await store.log_deliverable_events([LoggedEvent("e1", "change-1", NOON - 900 * DAY, NOON, "cli", "{}")])
-    rows = await store.read(unrecorded.waiting, 0, 9)
-    assert [each.at for each in unrecorded.lines_of(rows)[0]] == [NOON]
+    rows = await store.read(record_outbox.waiting, 0, 9)
+    assert [each.at for each in record_outbox.lines_of(rows)[0]] == [NOON]

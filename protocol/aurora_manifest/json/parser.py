@@ -1,5 +1,5 @@
-"""Scanner of JSON text into a document (tolerant parser): exact source positions, and recovery from every error it
-meets.
+"""Parser of JSON text into a document, tolerant: exact source positions, and recovery from every
+error it meets.
 
 Two gears. Well-formed members and items go by one regular expression each; whatever that does not match takes one
 tolerant step, after which the fast gear tries again. Nothing recurses, and no text is looked at more than a few times.
