@@ -109,8 +109,11 @@ def walk(
         yield Walked(folder, files, found, ignored)
 
 
-def scan(root: Path, limits: Limits, rules: IgnoreRules | None = None) -> ScanResult:
-    """Walk `root` once. Given `rules` are refreshed first, so that they hold for what was seen.
+def scan(
+    root: Path, limits: Limits, rules: IgnoreRules | None = None, tell: Callable[[int], None] | None = None
+) -> ScanResult:
+    """Walk `root` once. Given `rules` are refreshed first, so that they hold for what was seen. `tell` hears after each
+    folder how many files were found so far.
 
     Raises OSError where `root` itself cannot be listed.
     """
@@ -156,6 +159,8 @@ def scan(root: Path, limits: Limits, rules: IgnoreRules | None = None) -> ScanRe
                 skipped.append(found)
             else:
                 files.append(found)
+        if tell is not None:
+            tell(len(files) + len(data))
         if len(files) > limits.max_files:
             detail = f"More than {limits.max_files:,} files; raise the limit, or name folders in .auroraignore."
             skipped.append(Skip("", "too-many", detail))
