@@ -179,6 +179,23 @@ def test_what_was_proposed_and_archived_while_no_daemon_ran_is_seen_with_its_tim
     assert {event.change_id for event in events_in(home)} == {"add-search"}
 
 
+def test_nothing_of_a_proposal_that_git_knows_is_told_at_the_time_of_a_look_at_it(
+    daemon: Daemon, root: Path, home: Path
+) -> None:
+    """A proposal alone has no tasks whose time could be taken; what follows in the log would be told after the look."""
+    begun = float(int(time.time() - DAY))
+    write(root / "openspec" / "changes" / "add-search" / "proposal.md", PROPOSAL)
+    commit(root, "docs: propose search", at=begun)
+
+    def spec_is_told() -> bool:
+        return any(event.source == "openspec" for event in events_in(home, "add-search"))
+
+    with daemon.client(root) as client:
+        client.request("aurora/index", timeout=HANG)
+        until(spec_is_told, "the spec is told")
+    assert {event.at for event in events_in(home, "add-search")} == {begun}
+
+
 def test_what_was_given_up_while_no_daemon_ran_has_failed_where_it_was_removed(root: Path, home: Path) -> None:
     begin = float(int(time.time() - 2 * DAY))
     propose(root, "add-search")
