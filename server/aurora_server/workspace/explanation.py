@@ -12,7 +12,7 @@ from aurora_memory.document_builder import code_document
 from aurora_memory.documents import Document
 from aurora_memory.lifespans.evaluate import judge
 from aurora_memory.lifespans.policies import BUILT_IN, Policies
-from aurora_memory.recall import parse_question, relation_questions, weigh
+from aurora_memory.recall import parse_question, relation_questions, weigh, with_uses_of_others
 from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.patterns import weigh_reasoning
 from aurora_memory.recall.places import below, is_test, meant
@@ -84,7 +84,7 @@ def explain_chunk(
 ) -> ExplainResult:
     """Explain a stored chunk of a file."""
     now = time.time()
-    (hit,) = weigh(reader, [chunk], now)
+    (hit,) = with_uses_of_others(reader, weigh(reader, [chunk], now), now)
     edges = relation_reader.edges(reader, chunk.id)
     commits = commit_reader.chunk_commits(reader, [chunk.id]).get(chunk.id)
     accesses = chunk_reader.accesses(reader, [chunk.id]).get(chunk.id, [])

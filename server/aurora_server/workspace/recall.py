@@ -21,7 +21,17 @@ from aurora_memory import StoreError
 from aurora_memory.chunks import REASONING
 from aurora_memory.conversation_logs import LogReference
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.recall import Focus, Hit, Question, line_answer, parse_question, recall, relation_questions, weigh
+from aurora_memory.recall import (
+    Focus,
+    Hit,
+    Question,
+    line_answer,
+    parse_question,
+    recall,
+    relation_questions,
+    weigh,
+    with_uses_of_others,
+)
 from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.recall.kinship import read_some
 from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
@@ -266,7 +276,9 @@ def find(
         hits,
         usages,
         surroundings(reader, hits) if told else {},
-        evidence_of(reader, hits, question, now, colleagues) if params.explain and hits else None,
+        evidence_of(reader, with_uses_of_others(reader, hits, now), question, now, colleagues)
+        if params.explain and hits
+        else None,
         [] if related is not None else recall_logs(reader, question, hits),
         no_file or _hint(reader, question, hits, related, freshness, params.types),
         colleagues.patterns(reader, [hit.chunk.id for hit in hits if hit.chunk.kind == REASONING]),
