@@ -101,7 +101,8 @@ def walk(
             if not entry.is_dir(follow_symlinks=False):
                 files.append(entry)
             elif folder.ignores(entry.name, is_folder=True):
-                ignored.append(folder.prefix + entry.name)
+                if entry.name != ".git":  # git's own, which nobody misses
+                    ignored.append(folder.prefix + entry.name)
             elif not _encodable(entry.name):
                 found.append(_badly_named(folder.prefix + entry.name))
             else:

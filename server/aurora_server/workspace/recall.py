@@ -297,7 +297,8 @@ def _hint(
 ) -> str | None:
     """What is said below an answer: how much there is of relations asked for; where nothing is found, why."""
     if related is not None:
-        return related.said or None
+        pending = freshness.pending_files if related.is_unknown else 0
+        return recall_documents.still_indexed(related.said, pending) or None
     return None if hits else why_nothing(reader, question, freshness, types)
 
 
