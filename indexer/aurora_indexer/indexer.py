@@ -40,7 +40,9 @@ logger = logging.getLogger(__name__)
 HERE_FILES = 4
 HERE_BYTES = 256 << 10
 HERE_SECONDS = 0.25
-"""A save of a few small files is parsed in a thread of the daemon: starting a worker would take longer."""
+"""A save of a few small files, or a first index of no more, is parsed in a thread of the daemon: a worker would take
+longer to start.
+"""
 
 HISTORY_PATIENCE = 0.2
 """Seconds that who asked for an index waits for git's history too: the first answer knows it, if files are few."""
@@ -278,8 +280,6 @@ class Indexer:
     async def _once(self, wanted: _Wanted) -> IndexSummary:
         begun = time.monotonic()
         if wanted.everything:
-            if self.counts is not None and not self.counts.files:
-                self._pool.warm()  # they load while the files are being found
             self.state = "scanning"
             self._tell(IndexProgress(0, 0, 0, "scanning"))
             await self._watched.start()
@@ -315,7 +315,9 @@ class Indexer:
 
     async def _sweep(self, edited: bool) -> IndexSummary:
         """Compare every file's stat with what memory knows; look into those that differ."""
-        found = await asyncio.to_thread(scan, self.root, self._settings.limits, self._watched.rules)
+        found = await asyncio.to_thread(
+            scan, self.root, self._settings.limits, self._watched.rules, self._workers_ahead()
+        )
         known = await self._store.read(file_reader.files)
         skips = await self._store.read(file_reader.skips)
         self.last_scan = found
@@ -386,7 +388,8 @@ class Indexer:
             self._tell(IndexProgress(done, len(changed), chunks + batches.chunks, "indexing"))
 
         try:
-            if edited and len(items) <= HERE_FILES and sum(item.size for item in items) <= HERE_BYTES:
+            few = len(items) <= HERE_FILES and sum(item.size for item in items) <= HERE_BYTES
+            if few and (edited or (first_time and await self._first_time_here())):
                 slow = []
                 for item in items:
                     reply = await asyncio.to_thread(process_file, str(self.root), item, limit, _parse_here)
@@ -413,6 +416,32 @@ class Indexer:
             skipped=batches.skipped,
             failed=batches.failed,
         )
+
+    def _workers_ahead(self) -> Callable[[int], None] | None:
+        """Starts the workers, told on another thread how many files there are by now: they load while the rest of a
+        first index is being found. A few files take none.
+        """
+        if self.counts is None or self.counts.files:
+            return None
+        loop = asyncio.get_running_loop()
+        started = False
+
+        def start(files: int) -> None:
+            nonlocal started
+            if files > HERE_FILES and not started:
+                started = True
+                loop.call_soon_threadsafe(self._pool.warm)
+
+        return start
+
+    async def _first_time_here(self) -> bool:
+        """Whether this is the first try at a first index. Where a parser brought the daemon down in that, a worker,
+        which may die of a file, does the next.
+        """
+        if await self._store.read(file_reader.fact, "first_index") is not None:
+            return False
+        await self._store.remember("first_index", "begun")
+        return True
 
     async def _resolve(self) -> None:
         await self._store.resolve(lambda waiting: self._tell(IndexProgress(0, waiting, 0, "linking")))

@@ -3,11 +3,17 @@
 Imported only by a command of `aurora team`, which the daemon starts as well: psycopg is the extra `team`.
 """
 
-from aurora_protocol import AuroraError
+from aurora_protocol import BAD_INPUT, AuroraError
 
 
 class TeamError(AuroraError):
     """Error of a hub or of a membership; the message says what, where and the next step."""
+
+
+class AddressRefused(TeamError):
+    """Error of what was given as a hub's address."""
+
+    exit_code = BAD_INPUT
 
 
 class HubAway(TeamError):

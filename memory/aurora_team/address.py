@@ -10,7 +10,7 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from aurora_protocol.strict_modes import complaint
-from aurora_team import TeamError
+from aurora_team import AddressRefused
 
 CONNECT_SECONDS = 5
 _PASSWORDS = ("password", "sslpassword", "passfile")
@@ -19,22 +19,23 @@ _PASSWORDS = ("password", "sslpassword", "passfile")
 def connection_text(url: str, environ: Mapping[str, str]) -> str:
     """What libpq is given for `url`: with `sslmode=verify-full` wherever the host may be another machine.
 
-    A password comes from PGPASSWORD, a service file or .pgpass. Raises TeamError; it does not repeat the address, which
-    may hold one. Files that say where the hub is, or whose word for it counts, are believed only if they are ours.
+    A password comes from PGPASSWORD, a service file or .pgpass. Raises AddressRefused; it does not repeat the
+    address, which may hold one. Files that say where the hub is, or whose word for it counts, are believed only if
+    they are ours.
     """
     if not url.startswith(("postgresql://", "postgres://")):
-        raise TeamError("a hub's address begins with postgresql://, as postgresql://ann@hub.example/aurora")
+        raise AddressRefused("a hub's address begins with postgresql://, as postgresql://ann@hub.example/aurora")
     try:
         given = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
     except ProgrammingError as error:
-        raise TeamError("this is no address that PostgreSQL understands") from error
+        raise AddressRefused("this is no address that PostgreSQL understands") from error
     if any(name in given for name in _PASSWORDS):
-        raise TeamError("a password does not belong into a hub's address; put it into ~/.pgpass or PGPASSWORD")
+        raise AddressRefused("a password does not belong into a hub's address; put it into ~/.pgpass or PGPASSWORD")
     given.setdefault("connect_timeout", str(CONNECT_SECONDS))
     given.setdefault("application_name", "aurora")
     if not _is_here(given, environ):
         if given.get("sslmode", "verify-full") != "verify-full":
-            raise TeamError(f"a hub on another machine needs sslmode=verify-full, not {given['sslmode'][:20]}")
+            raise AddressRefused(f"a hub on another machine needs sslmode=verify-full, not {given['sslmode'][:20]}")
         given["sslmode"] = "verify-full"
         given["gssencmode"] = "disable"  # it would come instead of TLS
     for path in _obeyed(given, environ):
@@ -43,7 +44,7 @@ def connection_text(url: str, environ: Mapping[str, str]) -> str:
         except OSError:
             continue  # libpq says what it misses
         if problem is not None:
-            raise TeamError(problem)
+            raise AddressRefused(problem)
     return make_conninfo("", **given)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 HIDDEN = "[REDACTED]"
 
-RULES = "4"
+RULES = "5"
 """By which rules secrets are known. Another number goes through every memory file anew, once: raise it with them."""
 
 T = TypeVar("T", bound=msgspec.Struct)

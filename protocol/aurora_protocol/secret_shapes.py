@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from aurora_protocol.key_contexts import CONTEXTS
 from aurora_protocol.key_prefixes import PREFIXES
 
 
@@ -28,6 +29,7 @@ class Shape(NamedTuple):
 
 
 _HEX, _LOWER, _WORD, _ID, _64 = "[0-9a-f]", "[0-9a-z]", "[0-9A-Za-z]", "[0-9A-Za-z_-]", "[0-9A-Za-z+/]"
+_CRYPT = "[0-9A-Za-z./]"
 _UUID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 
 
@@ -143,11 +145,12 @@ SHAPES: tuple[Shape, ...] = (
     # Code and packages
     Shape("gh", "github_token", "a GitHub token", r"gh[pousr]_[A-Za-z0-9]{20,255}"),
     Shape("github_pat_", "github_token", "a GitHub token", r"github_pat_[A-Za-z0-9_]{20,255}"),
+    Shape("glpat-", "gitlab_token", "a GitLab token", r"glpat-[A-Za-z0-9_.-]{20,320}", loose=True),
     Shape(
         "gl",
         "gitlab_token",
         "a GitLab token",
-        r"gl(?:pat|ptt|dt|rt|rtr|ft|ffct|soat|cbt|imt|oas|agent)-[A-Za-z0-9_.-]{20,320}",
+        r"gl(?:ptt|dt|rt|rtr|ft|ffct|soat|cbt|imt|oas|agent)-[A-Za-z0-9_.-]{20,320}",
     ),
     _alone("GR1348941", _ID + "{20}", "gitlab_token", "a GitLab token"),
     Shape("_gitlab_session=", "gitlab_token", "a GitLab session", r"_gitlab_session=(?P<value>[0-9a-z]{32})"),
@@ -170,25 +173,10 @@ SHAPES: tuple[Shape, ...] = (
     _alone("pnu_", "[0-9A-Za-z]{36}", "prefect_token", "a Prefect token"),
     _alone("rdme_", _LOWER + "{70}", "readme_key", "a ReadMe key"),
     _alone("PMAK-", "[0-9a-fA-F]{24}-[0-9a-fA-F]{34}", "postman_key", "a Postman key"),
-    Shape(
-        "<add key=",
-        "password",
-        "a password",
-        r"(?i:<add key=\"(?:ClearText)?Password\")\s{1,9}value=\"(?P<value>[^\"\n]{6,200})\"",
-        loose=True,
-    ),
-    Shape(
-        "__CONTRIBSYS__COM",
-        "password",
-        "a password of Sidekiq",
-        r"BUNDLE_(?:ENTERPRISE|GEMS)__CONTRIBSYS__COM[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<value>[0-9a-f]{8}:[0-9a-f]{8})(?!\w)",
-        before=None,
-        loose=True,
-    ),
     # Models
     Shape("sk-ant-", "anthropic_key", "an Anthropic key", r"(?<![A-Za-z0-9])sk-ant-[A-Za-z0-9_-]{16,255}"),
     Shape("sk-", "api_key", "an API key", r"(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]{0,60}+[0-9])[A-Za-z0-9_-]{20,255}"),
-    Shape("hf_", "hugging_face_token", "a Hugging Face token", r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,60}"),
+    Shape("hf_", "hugging_face_token", "a Hugging Face token", r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,60}", loose=True),
     _alone("api_org_", "[0-9A-Za-z]{34}", "hugging_face_token", "a Hugging Face token"),
     _alone("pplx-", "[0-9A-Za-z]{40,60}", "perplexity_key", "a Perplexity key"),
     _alone("gsk_", "[0-9A-Za-z]{52}", "groq_key", "a Groq key"),
@@ -269,8 +257,16 @@ SHAPES: tuple[Shape, ...] = (
     _alone("pat-na1-", _UUID, "hubspot_token", "a HubSpot token"),
     _alone("pat-eu1-", _UUID, "hubspot_token", "a HubSpot token"),
     # Money and shops
-    Shape(
-        "k_", "stripe_key", "a Stripe key", r"(?<![A-Za-z0-9])[rs]k_(?:live|test|prod)_[A-Za-z0-9]{10,255}", before=1
+    *(
+        Shape(
+            lead,
+            "stripe_key",
+            "a Stripe key",
+            rf"(?<![A-Za-z0-9])[rs]k_{where}_[A-Za-z0-9]{{10,255}}",
+            before=1,
+            loose=loose,
+        )
+        for lead, where, loose in (("k_live_", "live", True), ("k_", "(?:test|prod)", False))
     ),
     Shape("whsec_", "stripe_key", "a Stripe signing secret", r"whsec_[A-Za-z0-9+/]{24,255}"),
     *(
@@ -398,57 +394,21 @@ SHAPES: tuple[Shape, ...] = (
         r"LS0tLS1CRUdJTi(?:BQUklW|BSU0EgUFJJVk|BFQyBQUklW|BEU0EgUFJJVk|BPUEVOU1NIIFBSSVZB|BFTkNSWVBURUQg)"
         r"[0-9A-Za-z+/]{20,20000}={0,2}",
     ),
-    Shape(
-        "Private-Lines:",
-        "private_key",
-        "a private key of PuTTY",
-        r"Private-Lines: [0-9]{1,4}(?P<value>(?:\s{1,4}[A-Za-z0-9+/=]{16,100}+){1,400})",
-        loose=True,
+    Shape("$apr1$", "password_hash", "the hash of a password", rf"\$apr1\${_CRYPT}{{1,8}}\${_CRYPT}{{22}}"),
+    *(
+        Shape(f"$2{kind}$", "password_hash", "the hash of a password", rf"\$2{kind}\$[0-9]{{2}}\${_CRYPT}{{53}}")
+        for kind in "aby"
     ),
-    Shape(
-        "client-key-data:",
-        "private_key",
-        "a private key",
-        r"client-key-data:\s{1,5}(?P<value>[A-Za-z0-9+/=]{100,8000})",
-        loose=True,
+    *(
+        Shape(
+            f"${kind}$",
+            "password_hash",
+            "the hash of a password",
+            rf"\${kind}\$(?:rounds=[0-9]{{1,9}}\$)?{_CRYPT}{{1,16}}\${_CRYPT}{{{length}}}",
+        )
+        for kind, length in ((5, 43), (6, 86))
     ),
-    Shape(
-        "PrivateKey",
-        "private_key",
-        "a WireGuard key",
-        r"PrivateKey\s{0,5}=\s{0,5}(?P<value>[A-Za-z0-9+/]{43}=)",
-        loose=True,
-    ),
-    Shape(
-        '"auth"',
-        "login",
-        "a login in base64",
-        r"\"auth\"\s{0,5}:\s{0,5}\"(?P<value>[A-Za-z0-9+/]{12,400}={0,2})\"",
-        loose=True,
-    ),
-    Shape(
-        "machine ",
-        "password",
-        "a password of .netrc",
-        r"(?<![\w-])machine\s{1,5}\S{1,200}\s{1,5}login\s{1,5}\S{1,200}\s{1,5}password\s{1,5}(?P<value>\S{3,200})",
-        before=None,
-        loose=True,
-    ),
-    Shape(
-        "curl",
-        "password",
-        "a password",
-        r"(?<![\w-])curl\s[^\n]{0,300}?(?<=\s)(?:-u|--user)[\s=]{1,3}[\"']?[^\s:\"'$<{]{1,80}:(?P<value>[^\s\"'$<{]{4,200})",
-        loose=True,
-    ),
-    Shape(
-        "earer ",
-        "bearer_token",
-        "a bearer token",
-        r"[Bb]earer (?P<value>(?=[A-Za-z._~+/-]{0,60}+[0-9])[A-Za-z0-9._~+/=-]{20,2000})",
-        before=1,
-        loose=True,
-    ),
+    *(Shape(*row, loose=True) for row in CONTEXTS),
 )
 
 SERVICES = (

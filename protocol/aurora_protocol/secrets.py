@@ -75,7 +75,8 @@ _RUN = 14
 _IN_RUNS = bytes(sign if re.match(rb"[0-9A-Za-z_+/=~-]", bytes([sign])) else ord(" ") for sign in range(256))
 _MIXED = re.compile(rb"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]|[a-z][A-Z]{1,2}[a-z][A-Z]|[0-9a-z]{20}|[0-9A-Z]{16}")
 """Sign of letters at random, which hardly a name has and one key in a thousand lacks."""
-_AROUND = 24
+_AROUND = 32
+"""Letters before a run that a lead is looked for in: of some keys the first part is none by itself."""
 _OPTION = re.compile(r"(?:\A|[\s\"'`(])--?[\w-]{0,30}\Z")
 
 _PLACEHOLDER = re.compile(

@@ -133,6 +133,13 @@ def _kind(annotation: Any) -> Any:
     return kind
 
 
+def named_change(change: str | None) -> str | None:
+    """A change as it was named; None for the only one that is open. Raises UsageError where the name is empty."""
+    if change is not None and not change.strip():
+        raise click.UsageError("the name of a change is empty", click.get_current_context())
+    return change
+
+
 def split(
     given: tuple[str, ...], words: Sequence[str], choices: Mapping[str, tuple[str, ...]]
 ) -> tuple[str | None, dict[str, str]]:
@@ -140,7 +147,7 @@ def split(
     if len(given) not in (len(words), len(words) + 1):
         wanted = " ".join(["[CHANGE]", *(word.upper() for word in words)])
         raise click.UsageError(f"expected {wanted}, got {len(given)} arguments", click.get_current_context())
-    change = given[0] if len(given) > len(words) else None
+    change = named_change(given[0] if len(given) > len(words) else None)
     named = dict(zip(words, given[len(given) - len(words) :], strict=True))
     for word, value in named.items():
         allowed = choices.get(word)

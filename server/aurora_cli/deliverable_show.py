@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from aurora_cli.deliverable_record import DELIVERABLE, called, with_zone
+from aurora_cli.deliverable_record import DELIVERABLE, called, named_change, with_zone
 from aurora_cli.deliverable_view import criteria_lines, ended_lines, event_line, list_lines, show_lines
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import json_text, print_json, style_of_output
@@ -24,8 +24,9 @@ MOST = 100_000
 @click.pass_obj
 def show(settings: GlobalOptions, change: str | None) -> None:
     """Show a deliverable's state; with --json the document of AURA-M §5.1."""
+    asked = _about("show", change)
     with open_session(settings, settings.workspace) as client:
-        state = client.request(DELIVERABLE, _about("show", change))
+        state = client.request(DELIVERABLE, asked)
         final = None
         if state["status"] in ("completed", "failed"):
             final = client.request(DELIVERABLE, {"action": "export", "change_id": state["change_id"]})
@@ -70,8 +71,9 @@ def list_(settings: GlobalOptions, /, limit: int, **asked: str | None) -> None:
 @click.pass_obj
 def criteria(settings: GlobalOptions, change: str | None) -> None:
     """Show what a deliverable's spec asks for, what shows whether it is met, and what nothing tells."""
+    asked = _about("criteria", change)
     with open_session(settings, settings.workspace) as client:
-        reply = client.request(DELIVERABLE, _about("criteria", change))
+        reply = client.request(DELIVERABLE, asked)
     _said(reply["change_id"], change)
     if settings.json:
         print_json(reply)
@@ -85,8 +87,9 @@ def criteria(settings: GlobalOptions, change: str | None) -> None:
 @click.pass_obj
 def events(settings: GlobalOptions, change: str | None, limit: int) -> None:
     """Print a deliverable's events, oldest first; with --json one line each, as `ingest` reads them."""
+    asked = {**_about("events", change), "limit": limit}
     with open_session(settings, settings.workspace) as client:
-        reply = client.request(DELIVERABLE, {**_about("events", change), "limit": limit})
+        reply = client.request(DELIVERABLE, asked)
     _said(reply["change_id"], change)
     style = style_of_output(settings)
     for event in reply["events"]:
@@ -104,14 +107,15 @@ def events(settings: GlobalOptions, change: str | None, limit: int) -> None:
 @click.pass_obj
 def export(settings: GlobalOptions, change: str | None) -> None:
     """Print the final record of a deliverable that has ended (AURA-M §5.2), else its state, as JSON."""
+    asked = _about("export", change)
     with open_session(settings, settings.workspace) as client:
-        document = client.request(DELIVERABLE, _about("export", change))
+        document = client.request(DELIVERABLE, asked)
     _said(document["change_id"], change)
     print_json(document)
 
 
 def _about(action: str, change: str | None) -> dict[str, Any]:
-    return {"action": action} if change is None else {"action": action, "change_id": change}
+    return {"action": action} if named_change(change) is None else {"action": action, "change_id": change}
 
 
 def _said(meant: str, change: str | None) -> None:

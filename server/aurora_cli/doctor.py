@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
@@ -24,6 +25,9 @@ _ANSWER_WITHIN = 300.0
 """Seconds: every page of the memory file is read, and that may lie on a slow disk."""
 _SIGNS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "error": ("✗", "red")}
 _EXAMPLES = 5
+BY_SUFFIX = frozenset({"no-language"})
+"""Reasons whose examples are suffixes, each of many files."""
+
 _LOG_LINES = 5
 
 
@@ -59,8 +63,17 @@ def without_daemon(error: DaemonUnreachable, address: Address) -> dict[str, Any]
         lines = address.log.read_text("utf-8", "replace").splitlines()[-_LOG_LINES:]
     except OSError:
         lines = []
-    findings += [{"level": "warning", "what": f"log: {line}", "fix": None} for line in lines if line.strip()]
+    findings += [{"level": "warning", "what": f"log: {line}", "fix": None} for line in lines if _tells(line)]
     return {"findings": findings, "skipped": {}, "examples": []}
+
+
+def _tells(line: str) -> bool:
+    """Whether a line of the log says what may be wrong: what is as it should be is none."""
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return bool(line.strip())
+    return not (isinstance(entry, dict) and entry.get("level") in ("debug", "info"))
 
 
 def plugin_findings(ctx: click.Context) -> list[dict[str, Any]]:
@@ -98,7 +111,9 @@ def doctor_lines(reply: dict[str, Any], style: TerminalStyle, *, verbose: bool =
         for example in shown:
             detail = plain(example.get("detail") or "")
             rows.append(["", f"{plain(example['path'])}{style.dim(f'  {detail}') if detail else ''}"])
-        if number > len(shown) and shown:
+        if reason in BY_SUFFIX and len(examples) > len(shown):
+            rows.append(["", style.dim(f"… and {count(len(examples) - len(shown), 'other ending')} (-v lists them)")])
+        elif reason not in BY_SUFFIX and number > len(shown) and shown:
             more = "" if verbose or len(examples) == len(shown) else " (-v lists more)"
             rows.append(["", style.dim(f"… and {number - len(shown):,} more{more}")])
     return [*lines, *table_lines(rows, style, right={0}, least={0: 7})] if rows else lines

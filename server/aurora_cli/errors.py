@@ -46,11 +46,12 @@ def one_line(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, click.UsageError):
         command = error.ctx.command_path if error.ctx is not None else "aurora"
-        return f"{_flat(error.format_message()).rstrip('.')}; see: {command} --help"
+        return f"{_numbers(_flat(error.format_message())).rstrip('.')}; see: {command} --help"
     if isinstance(error, click.ClickException):
         return _flat(error.format_message())
     if isinstance(error, OSError) and error.filename is not None:
-        return _flat(f"{error.filename}: {error.strerror}")
+        check = "; check the path" if isinstance(error, FileNotFoundError | NotADirectoryError) else ""
+        return _flat(f"{error.filename}: {error.strerror}{check}")
     if isinstance(error, AuroraError | OSError):
         return _flat(str(error))
     return f"internal error, {type(error).__name__}: {_flat(str(error))}; -vv shows where it happened"
@@ -67,6 +68,14 @@ def report(error: BaseException, *, verbosity: int, stream: TextIO | None = None
         print(file=stream)  # the terminal has just shown ^C there
     print(f"aurora: {one_line(error)}", file=stream)
     return exit_code(error)
+
+
+def _numbers(text: str) -> str:
+    """Click's messages, with numbers called what people call them."""
+    for kind, name in (("integer", "whole number"), ("float", "number")):
+        for said in (f"is not a valid {kind} range", f"is not a valid {kind}"):
+            text = text.replace(said, f"is no {name}")
+    return text
 
 
 def _flat(text: str) -> str:

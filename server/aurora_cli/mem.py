@@ -110,6 +110,8 @@ def answer_about(settings: GlobalOptions, method: str, member: str, place: str) 
 
     Raises `NothingThere` where there is no such place.
     """
+    if not place.strip():
+        raise click.UsageError("nothing is named: give a name, a place or an id", click.get_current_context())
     root = settings.workspace
     with open_session(settings, root) as client:
         index_once(client, root, settings)

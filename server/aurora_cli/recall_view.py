@@ -231,7 +231,9 @@ def _also(members: list[dict[str, Any]], width: int) -> str:
 
 
 def _member(member: dict[str, Any]) -> str:
-    """A member by its name; a section by its own heading, without those above it."""
+    """A member by its name; a section by its own heading, without those above it; what is left of a file as such."""
+    if member["name"] == "<module>":
+        return "the file itself"
     name = _ANCHOR.sub("", str(member["name"]))
     return plain(name.rpartition(".")[2] if member.get("kind") == "section" else name)
 

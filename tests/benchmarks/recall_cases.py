@@ -47,7 +47,10 @@ class Case(Struct, frozen=True):
 
 
 def docstring_cases(root: Path, copy: Path, most: int, seed: int = 1) -> list[Case]:
-    """Copy the sources of `root` to `copy` without the docstrings asked for; return the questions."""
+    """Copy the sources of `root` to `copy` without the docstrings asked for; return the questions.
+
+    Where several functions say the same of themselves, each is an answer, and it is asked once.
+    """
     found: list[tuple[CodeChunk, str]] = []
     for path, source in _sources(root):
         for chunk in parse_file(path, source).chunks:
@@ -55,12 +58,16 @@ def docstring_cases(root: Path, copy: Path, most: int, seed: int = 1) -> list[Ca
             if chunk.kind in FUNCTIONS and not is_test(path) and 4 <= len(sentence.split()) <= 30:
                 found.append((chunk, sentence))
     chosen = random.Random(seed).sample(found, min(most, len(found)))
-    asked = {(chunk.path, chunk.name) for chunk, _ in chosen}
+    answers: dict[str, set[Function]] = {sentence: set() for _, sentence in chosen}
+    for chunk, sentence in found:
+        if sentence in answers:
+            answers[sentence].add((chunk.path, chunk.name))
+    asked = set().union(*answers.values())
     for path, source in _sources(root):
         target = copy / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(_undocumented(path, source, asked))
-    return [Case(sentence, frozenset({(chunk.path, chunk.name)})) for chunk, sentence in chosen]
+    return [Case(sentence, frozenset(those)) for sentence, those in answers.items()]
 
 
 def first_sentence(chunk: CodeChunk) -> str:

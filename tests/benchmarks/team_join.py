@@ -89,14 +89,21 @@ def clone(repository: Path, root: Path, who: str, commit: str) -> None:
 
 
 async def lived(member: Workspace, steps: Sequence[Step]) -> int:
-    """Let what each commit changed be of use when it was made; how many uses that were."""
+    """Let what each commit changed be of use when it was made; how many uses that were. Rebased commits may be of one
+    second, in which a chunk is used once: to the record, two uses of one moment are the same.
+    """
     uses = 0
+    at, seen = 0.0, set[int]()
     for step in steps:
+        if step.at != at:
+            at, seen = step.at, set()
         rows = [
             chunk.id
             for path, name in sorted(step.case.answers)
             for chunk in (await member._store.read(chunk_reader.by_name, path, name))[:1]
+            if chunk.id not in seen
         ]
+        seen.update(rows)
         if rows:
             await member._store.record_accesses(rows, "success", step.at)
         uses += len(rows)

@@ -3,8 +3,9 @@
 Three daemons have clones of one repository: `alone`, `joined` with ENTRIES of five colleagues in its record, and
 `faulty`, which is joined likewise, by a hub that is silent, hangs up, refuses or answers garbage, one or the other each
 time. The same questions, which are subjects of commits, are asked of two of them by turns, each first as often as the
-other; what counts is the ratio of a pair, by the CPU time of the daemon, which is a sum over its threads, and by the
-clock.
+other, and each ROUNDS times of both. What counts is by how much more a question costs in one than in the other: the
+ratio of the medians of its rounds, by the CPU time of the daemon, which is a sum over its threads, and by the clock;
+what the ratios of single pairs are says how much the machine was busy with else.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ from tests.wait_limits import HANG
 COLLEAGUES = 5
 ORIGIN = "https://example.org/one.git"
 WHO = ("alone", "joined", "faulty")
+ROUNDS = 8
+"""How often each question is asked of both, after a round that warms them."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("repository", type=Path)
     parser.add_argument("entries", type=int, nargs="?", default=50_000)
-    parser.add_argument("questions", type=int, nargs="?", default=400)
+    parser.add_argument("questions", type=int, nargs="?", default=100)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="aurora-recall-") as name, ExitStack() as stack:
         folder = Path(name)
@@ -162,29 +165,38 @@ def _settle(folder: Path, who: str, entries: int) -> int:
 
 
 def _compare(asked: dict[str, Asked], one: str, other: str, questions: list[str]) -> None:
-    pairs: list[tuple[float, float]] = []
-    seconds: dict[str, list[float]] = {one: [], other: []}
-    for turn in range(2):  # the first warms both
-        for number, question in enumerate(questions):
-            took = {}
-            for who in (one, other) if (number + turn) % 2 else (other, one):
-                took[who] = asked[who].recall(question)
-            if turn:
-                pairs.append((took[one][0] / took[other][0], took[one][1] / took[other][1]))
-                for who in took:
-                    seconds[who].append(took[who][1] * 1e3)
-        if not turn:
+    took: dict[str, list[list[tuple[float, float]]]] = {who: [[] for _ in questions] for who in (one, other)}
+    cpu = {}
+    for turn in range(ROUNDS + 1):  # the first warms both
+        if turn == 1:
             cpu = {who: asked[who].cpu() for who in (one, other)}
+        for number, question in enumerate(questions):
+            for who in (one, other) if (number + turn) % 2 else (other, one):
+                seconds = asked[who].recall(question)
+                if turn:
+                    took[who][number].append(seconds)
     spent = {who: asked[who].cpu() - cpu[who] for who in (one, other)}
-    by_cpu, by_clock = (statistics.quantiles(each, n=20) for each in zip(*pairs, strict=True))
-    print(
-        f"{one} by {other}, {len(pairs)} pairs: CPU in all {spent[one] / spent[other]:.3f}, "
-        f"of a pair {by_cpu[9]:.3f} (p5 {by_cpu[0]:.2f}, p95 {by_cpu[-1]:.2f}); "
-        f"clock {by_clock[9]:.3f} (p5 {by_clock[0]:.2f}, p95 {by_clock[-1]:.2f})"
-    )
-    for who, each in seconds.items():
-        each.sort()
+    print(f"{one} by {other}, {len(questions)} questions, {ROUNDS} times each:")
+    print(f"  CPU in all {spent[one] / spent[other]:.3f}")
+    for place, clock in enumerate(("CPU", "clock")):
+        questions_ratios = [
+            statistics.median(each[place] for each in mine) / statistics.median(each[place] for each in others)
+            for mine, others in zip(took[one], took[other], strict=True)
+        ]
+        pairs = [
+            single[place] / beside[place]
+            for mine, others in zip(took[one], took[other], strict=True)
+            for single, beside in zip(mine, others, strict=True)
+        ]
+        print(f"  {clock} of a question {_spread(questions_ratios)}; of a pair {_spread(pairs)}")
+    for who in (one, other):
+        each = sorted(seconds[1] * 1e3 for rounds in took[who] for seconds in rounds)
         print(f"  {who}: p50 {each[len(each) // 2]:.1f} ms, p95 {each[len(each) * 95 // 100]:.1f}, max {each[-1]:.1f}")
+
+
+def _spread(ratios: list[float]) -> str:
+    cut = statistics.quantiles(ratios, n=20)
+    return f"{cut[9]:.3f} (p5 {cut[0]:.3f}, p95 {cut[-1]:.3f}, most {max(ratios):.3f})"
 
 
 if __name__ == "__main__":

@@ -186,6 +186,7 @@ def test_explain_status_and_lenses(nvim: Any, root: Path) -> None:
     assert "pay_by_card (src/checkout.py:" in out["explained"] and "activation" in out["explained"]
     assert (out["filetype"], out["changeable"], out["closed"]) == ("markdown", False, True)
     assert f"{root.resolve()}: ready" in out["status"]
+    assert re.search(r", 1 connection$", out["status"], re.MULTILINE)
     assert out["lens"].startswith("# ")
 
 

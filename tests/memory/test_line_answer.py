@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from aurora_memory.recall import parse_question
-from aurora_memory.recall.line_answer import answer_at
+from aurora_memory.recall import parse_question, recall
+from aurora_memory.recall.line_answer import answer_at, spelled_first
 from aurora_memory.relations import Import
 from aurora_memory.store import Store
 from tests.memory.chunks import chunk, file
@@ -82,3 +82,38 @@ async def test_a_file_of_several_is_each_told_without_relations(store: Store) ->
 )
 async def test_whatever_is_no_line_is_another_question(store: Store, query: str) -> None:
     assert await told(store, query) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("src/shop.py:42: error: the shop parse py is wrong", ["parse"]),
+        ("main fails:\n --> src/shop.py:12:5\n --> src/shop.py:42:1", ["Shop.sell", "parse"]),
+        ("FAILED src/shop.py::Shop::sell - shop parse py", ["Shop.sell"]),
+        ("cli.py:3: shop parse py", ["main"]),
+        ("shop.py:42: which of two files is not told", []),
+        ("src/gone.py:42: shop parse py", []),
+        ("src/shop.py:4200: shop parse py", []),
+        ("why does src/shop.py parse shop py", []),
+        ("shop.parse of shop py", []),
+    ],
+)
+async def test_what_stands_at_a_place_comes_before_what_resembles_what_is_said_of_it(
+    store: Store, query: str, names: list[str]
+) -> None:
+    question = parse_question(query)
+    hits = await store.read(recall, question, 10, 1000.0)
+    found = await store.read(spelled_first, question, hits, 1000.0)
+    assert [hit.chunk.name for hit in found[: len(names)]] == names
+    assert len({hit.chunk.id for hit in found}) == len(found)
+    assert {hit.chunk.id for hit in hits} <= {hit.chunk.id for hit in found}
+    if not names:
+        assert found == hits
+    scores = [hit.score for hit in found]
+    assert scores == sorted(scores, reverse=True)
+
+
+async def test_a_place_is_of_the_types_that_are_asked_for(store: Store) -> None:
+    question = parse_question("src/shop.py:42: error: unheard of")
+    assert await store.read(spelled_first, question, [], 1000.0, {"know"}) == []
+    assert len(await store.read(spelled_first, question, [], 1000.0, {"code"})) == 1

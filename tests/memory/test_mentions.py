@@ -44,15 +44,57 @@ async def test_a_stop_word_that_is_spelled_as_code_is_a_name(store: Store) -> No
         ("Coarsen.construct loses attributes", ("Coarsen.construct",)),
         ("lib.nowhere loses attributes", ("lib.nowhere",)),
         ("coarsen.CONSTRUCT loses attributes", ("coarsen.CONSTRUCT",)),
-        ("xr.where", ("xr.where",)),
+        ("xr.where", ("where",)),
+        ("lib.nowhere", ("lib.nowhere",)),
+        ("grid.Coarsen", ("Coarsen",)),
+        ("pkg::grid::Coarsen::construct", ("Coarsen.construct",)),
+        ("where.go", ("where.go",)),
+        ("Coarsen.con", ("Coarsen.connect", "Coarsen.construct")),
+        ("grid.coarsen.Con", ("Coarsen.connect", "Coarsen.construct")),
+        ("Coarsen.con of where", ("Coarsen.con",)),
+        ("Coarsen.", ("Coarsen",)),
     ],
 )
 async def test_the_longest_end_of_a_name_that_something_is_called(
     store: Store, question: str, names: tuple[str, ...]
 ) -> None:
-    await store.write([file("b.py", chunk("b.py", "where"), chunk("b.py", "Coarsen.construct", line=20))])
+    names_of_grid = ("where", "Coarsen", "Coarsen.construct", "Coarsen.connect", "Other.contain", "go")
+    await store.write([file("b.py", *(chunk("b.py", name, line=10 * n + 1) for n, name in enumerate(names_of_grid)))])
+    await store.write([file("where.go", chunk("where.go", "main"))])
     asked = await store.read(with_known_names, parse_question(question))
     assert asked.identifiers == names
+
+
+async def test_a_name_by_its_package_is_found_before_what_resembles_it(store: Store) -> None:
+    option = chunk("core.py", "Option", "a choice", kind="class")
+    alike = chunk("click_option.py", "click_option", "click option click option", doc="click option")
+    await store.write([file("core.py", option), file("click_option.py", alike)])
+    found = await store.read(recall, parse_question("click.Option"), 5, NOW)
+    assert found[0].chunk.name == "Option"
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("route!", "Base.route!"),
+        ("Base#route!", "Base.route!"),
+        ("Base.route", "Base.route"),
+        ("route", "Base.route"),
+        ("status=", "Base.status="),
+        ("status", "Base.status"),
+        ("status == 3", "Base.status"),
+        ("draw!", "Base.draw"),
+    ],
+)
+async def test_a_mark_at_the_end_of_a_name_is_of_the_name_where_something_is_called_so(
+    store: Store, question: str, name: str
+) -> None:
+    names = ("Base.route", "Base.route!", "Base.status", "Base.status=", "Base.draw")
+    await store.write(
+        [file("b.rb", *(chunk("b.rb", each, "one", line=10 * n + 1, kind="method") for n, each in enumerate(names)))]
+    )
+    found = await store.read(recall, parse_question(question), 5, NOW)
+    assert found[0].chunk.name == name
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.question import ERRAND, SUGGESTED
 
@@ -32,3 +34,38 @@ def test_a_task_and_what_it_is_done_to_may_be_one_name() -> None:
     assert parse_question("fix all on save").weights["fixal"] == 1.0
     assert parse_question("add a line, find all").weights.keys() >= {"adda", "findal"}
     assert not {"asav", "onsav"} & parse_question("save a thing on save").weights.keys()
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("class Option(Parameter):", "Option"),
+        ("    async def parse_args(self, ctx: Context) -> list[str]:", "parse_args"),
+        ("func (c *Command) Execute() error {", "Execute"),
+        ("pub(crate) async fn apply<T>(self, dst: &mut T) -> Result<()> {", "apply"),
+        ("export default class Application extends Emitter {", "Application"),
+        ("public interface Cart<T> extends Iterable<T> {", "Cart"),
+        ("class Web::Base < Rack::Base", "Web.Base"),
+        ("def route!(base = settings)", "route"),
+        ("struct Db {", "Db"),
+        ("(*Command).Execute", "Command.Execute"),
+        ("pkg.(*Command).Execute", "pkg.Command.Execute"),
+    ],
+)
+def test_a_pasted_line_that_defines_something_asks_for_that(line: str, name: str) -> None:
+    question = parse_question(line)
+    assert (question.identifiers, question.by_name, question.kind) == ((name,), True, "name")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "interface of the cart",
+        "module system: how are files found",
+        "trait objects (dyn)",
+        "function calls in templates",
+        "class Option(Parameter):\n    def convert(self):\n        return 1",
+    ],
+)
+def test_words_that_only_begin_as_a_definition_are_words(line: str) -> None:
+    assert parse_question(line).kind != "name"

@@ -15,7 +15,7 @@ import pytest
 
 from aurora_memory import StoreError
 from aurora_memory.activation import Weighing, decay_penalty
-from aurora_memory.recall import parse_question, recall
+from aurora_memory.recall import parse_question, recall, with_uses_of_others
 from aurora_memory.recall.access_history import levels_of, with_others
 from aurora_memory.record.line_key import KINDS
 from aurora_memory.store import (
@@ -223,6 +223,19 @@ async def test_colleagues_uses_that_are_summed_up_come_to_what_each_of_them_does
     (each,) = levels_of([tuple(sorted((*history, *parts[1][evict.id])))], now, 0.4)
     assert level == pytest.approx(each, abs=1e-9)
     await store.close()
+
+
+async def test_colleagues_uses_are_looked_up_one_by_one_only_where_someone_asks_why(store: Store) -> None:
+    """Ranking takes their sums: each list that an answer gathers costs every question of who joined a team."""
+    now = NOON + 10 * DAY
+    told = [AccessLine(ChunkKey("src/cache.py", "evict", "function", ""), NOON + n, "success") for n in range(3)]
+    await store.take_in_record(list(enumerate(told, 1)), HERE, NOON, {1: "bob", 2: "bob"})
+    (hit,) = [each for each in await store.read(recall, parse_question("evict"), 5, now) if each.chunk.name == "evict"]
+    assert hit.history == (NOON + 2,)
+    (whole,) = await store.read(with_uses_of_others, [hit], now)
+    (times,) = (await store.read(chunk_reader.weighed_accesses, [hit.chunk.id], now)).values()
+    assert whole.history == tuple(times) and len(times) == 3
+    assert await store.read(with_uses_of_others, [whole][:0], now) == []
 
 
 async def test_uses_that_were_read_are_read_again_when_more_come_and_when_some_go(tmp_path: Path) -> None:

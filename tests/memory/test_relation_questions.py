@@ -60,6 +60,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
             file("a.py", chunk("a.py", "A", kind="class", inherits=("Base",)), imports=base),
             file("b.py", chunk("b.py", "load", "one", calls=("parse",)), imports=base),
             file("c.py", chunk("c.py", "save", "two", calls=("db.parse",)), imports=base),
+            file("d.py", chunk("d.py", "Load", kind="class")),
         ]
     )
     await store.resolve()
@@ -96,6 +97,8 @@ async def test_nothing_is_said_to_be_nothing_and_unknown_names_are_other_questio
     [
         ("who calls prase", "Nothing here is called 'prase'; did you mean 'parse'?"),
         ("subclasses of Bsae", "Nothing here is called 'Bsae'; did you mean 'Base'?"),
+        ("subclasses of Losd", "Nothing here is called 'Losd'; did you mean 'Load'?"),
+        ("who calls losd", "Nothing here is called 'losd'; did you mean 'load'?"),
         ("callers of read_all_rows", "Nothing here is called 'read_all_rows'."),
         ("what usually changes with `zzz`", "Nothing here is called 'zzz'."),
     ],
@@ -104,6 +107,57 @@ async def test_a_name_that_nothing_has_is_said_with_the_one_most_like_it(store: 
     found = await store.read(answer, parse_question(text), 10, 1000.0)
     assert found is not None
     assert (found.hits, found.said, found.is_unknown) == ([], said, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("who calls db.parse", "1 calls 'parse', and maybe 1 more."),
+        ("who calls self.db.parse()", "1 calls 'parse', and maybe 1 more."),
+        ("who calls pkg::base::parse", "1 calls 'base.parse', and maybe 1 more."),
+        ("what implements pkg.Base", "1 inherits from 'Base'."),
+        ("who calls Base.parse", "Nothing here is called 'Base.parse'; did you mean 'parse'?"),
+        ("who calls Cart.parse", "Nothing here is called 'Cart.parse'; did you mean 'parse'?"),
+        ("who calls db.prase", "Nothing here is called 'db.prase'; did you mean 'parse'?"),
+        ("who calls other.py:parse", "Nothing here is called 'other.py:parse'; did you mean 'parse'?"),
+        ("what usually changes with db.parse", "No two commits changed 'parse' together with something else."),
+    ],
+)
+async def test_what_only_the_askers_file_calls_so_is_no_part_of_the_name(store: Store, text: str, said: str) -> None:
+    found = await store.read(answer, parse_question(text), 10, 1000.0)
+    assert found is not None
+    assert found.said == said
+
+
+@pytest.mark.parametrize(
+    ("text", "callers", "said"),
+    [
+        ("who calls route!", ["call"], "1 calls 'route!'."),
+        ("who calls Base#route!", ["call"], "1 calls 'Base#route!'."),
+        ("who calls route", ["get"], "1 calls 'route'."),
+        ("who calls route?", ["get"], "1 calls 'route'."),
+        ("who calls route!?", ["call"], "1 calls 'route!'."),
+        ("who calls empty?", ["check"], "1 calls 'empty?'."),
+        ("who calls empty", ["check"], "1 calls 'empty?'."),
+        ("who calls get!", [], "Nothing here is known that calls 'get'."),
+    ],
+)
+async def test_a_mark_at_the_end_is_of_the_name_where_something_is_called_so(
+    tmp_path: Path, text: str, callers: list[str], said: str
+) -> None:
+    store = await Store.open(tmp_path / "memory.db")
+    names = {"Base.route": (), "Base.route!": (), "Base.empty?": ()}
+    calling = {"get": ("route",), "call": ("route!",), "check": ("empty?",)}
+    made = [
+        chunk("base.rb", name, kind="method" if "." in name else "function", line=10 * n + 1, calls=calls)
+        for n, (name, calls) in enumerate((names | calling).items())
+    ]
+    await store.write([file("base.rb", *made)])
+    await store.resolve()
+    found = await store.read(answer, parse_question(text), 10, 1000.0)
+    await store.close()
+    assert found is not None
+    assert ([hit.chunk.name for hit in found.hits], found.said.replace("may be what calls", "calls")) == (callers, said)
 
 
 @pytest.mark.parametrize("text", ["what uses parsers", "who calls the parsed", "where are loads used"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 
 from aurora_cli.agents import agent_lines
 from aurora_cli.output import TerminalStyle
+from tests.programs import COMMAND, run
 
 
 @pytest.fixture
@@ -32,8 +32,7 @@ def workspace(tmp_path: Path) -> Path:
 def aurora(workspace: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     home = workspace.parent
     environ = {**os.environ, "AURORA_HOME": str(home / "h"), "HOME": str(home / "u")}
-    command = [sys.executable, "-c", "import sys; from aurora_cli import main; sys.exit(main())", "agents"]
-    return subprocess.run([*command, *arguments], cwd=workspace, env=environ, capture_output=True, text=True)
+    return run([*COMMAND, "agents", *arguments], cwd=workspace, env=environ, capture_output=True, text=True)
 
 
 def test_agents_are_listed_and_those_of_an_untrusted_workspace_named_as_ignored(workspace: Path) -> None:
@@ -53,8 +52,8 @@ def test_agents_are_listed_and_those_of_an_untrusted_workspace_named_as_ignored(
 def test_refresh_looks_again_and_trust_counts(workspace: Path) -> None:
     aurora(workspace, "list")
     (workspace.parent / "h" / "agents.json").write_text("[]")
-    subprocess.run(
-        [sys.executable, "-c", "import sys; from aurora_cli import main; sys.exit(main())", "trust"],
+    run(
+        [*COMMAND, "trust"],
         cwd=workspace,
         env={**os.environ, "AURORA_HOME": str(workspace.parent / "h"), "HOME": str(workspace.parent / "u")},
         capture_output=True,

@@ -179,6 +179,23 @@ def test_what_was_proposed_and_archived_while_no_daemon_ran_is_seen_with_its_tim
     assert {event.change_id for event in events_in(home)} == {"add-search"}
 
 
+def test_nothing_of_a_proposal_that_git_knows_is_told_at_the_time_of_a_look_at_it(
+    daemon: Daemon, root: Path, home: Path
+) -> None:
+    """A proposal alone has no tasks whose time could be taken; what follows in the log would be told after the look."""
+    begun = float(int(time.time() - DAY))
+    write(root / "openspec" / "changes" / "add-search" / "proposal.md", PROPOSAL)
+    commit(root, "docs: propose search", at=begun)
+
+    def spec_is_told() -> bool:
+        return any(event.source == "openspec" for event in events_in(home, "add-search"))
+
+    with daemon.client(root) as client:
+        client.request("aurora/index", timeout=HANG)
+        until(spec_is_told, "the spec is told")
+    assert {event.at for event in events_in(home, "add-search")} == {begun}
+
+
 def test_what_was_given_up_while_no_daemon_ran_has_failed_where_it_was_removed(root: Path, home: Path) -> None:
     begin = float(int(time.time() - 2 * DAY))
     propose(root, "add-search")
@@ -226,6 +243,42 @@ def test_a_branch_and_a_stash_that_were_only_begun_while_a_change_was_there_do_n
             client.request("aurora/index", timeout=HANG)
             found = ended(home / place.name, "add-search")
             assert (found.status, found.completed_at) == ("failed", begin + DAY), place.name
+
+
+@pytest.mark.parametrize("merged", ["squash", "picked", "squash, and gone on with"])
+def test_a_branch_whose_work_went_to_main_as_other_commits_does_not_keep_what_main_gave_up(
+    root: Path, home: Path, merged: str
+) -> None:
+    begin = float(int(time.time() - 2 * DAY))
+    git(root, "checkout", "-q", "-b", "feature/search")
+    propose(root, "add-search")
+    commit(root, "docs: propose search", at=begin)
+    git(root, "checkout", "-q", "main")
+    write(root / "src" / "other.py", "def other():\n    return 0\n")
+    commit(root, "feat: something else", at=begin + DAY / 4)  # so that a picked commit is another one
+    if merged == "picked":
+        git(root, "cherry-pick", "feature/search", at=begin + DAY / 2)
+    else:
+        git(root, "merge", "-q", "--squash", "feature/search")
+        commit(root, "docs: propose search (#1)", at=begin + DAY / 2)
+    git(root, "rm", "-rq", "openspec/changes/add-search")
+    commit(root, "docs: no search", at=begin + DAY, author="Bea")
+    goes_on = merged.endswith("gone on with")
+    if goes_on:
+        git(root, "checkout", "-q", "feature/search")
+        write(root / "openspec" / "changes" / "add-search" / "tasks.md", TASKS.replace("[ ] 1.1", "[x] 1.1"))
+        commit(root, "feat: search, all the same", at=begin + 0.75 * DAY)
+        git(root, "checkout", "-q", "main")
+    propose(root, "add-export", "## Why\nPeople want their data.\n")
+    with Daemon(home) as daemon, daemon.client(root) as client:
+        client.request("aurora/index", timeout=HANG)
+        if goes_on:
+            seen(home, "add-export", "tasks")
+            client.request("aurora/index", timeout=HANG)
+            assert deliverable_in(home, "add-search") is None, "open on a branch that nobody checked out"
+            return
+        found = ended(home, "add-search")
+    assert (found.status, found.started_at, found.completed_at) == ("failed", begin, begin + DAY)
 
 
 def test_a_look_at_an_old_branch_takes_up_nothing_that_was_given_up(daemon: Daemon, root: Path, home: Path) -> None:

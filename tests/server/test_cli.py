@@ -313,6 +313,10 @@ def test_index_names_files_absolutely_and_refuses_those_outside(
     [
         (("mem",), "Missing argument"),
         (("mem", "  "), "the query is empty"),
+        (("explain", " "), "nothing is named"),
+        (("who", ""), "nothing is named"),
+        (("deliverable", "show", ""), "the name of a change is empty"),
+        (("deliverable", "start", " "), "the name of a change is empty"),
         (("mem", "x", "--limit", "0"), "--limit"),
         (("mem", "x", "--type", "nonsense"), "--type"),
         (("mem", "x", "--workspace", "/no/such/folder"), "/no/such/folder"),

@@ -17,6 +17,7 @@ from aurora_protocol.address import Address
 from aurora_protocol.frames import Decoder, encode
 from tests.fake_daemon import FakeDaemon
 from tests.processes import lives
+from tests.programs import COMMAND, start
 from tests.wait_limits import HANG
 
 
@@ -29,7 +30,7 @@ def daemon(tmp_path: Path) -> Iterator[FakeDaemon]:
 
 @pytest.fixture
 def editor(daemon: FakeDaemon, tmp_path: Path) -> Iterator[Editor]:
-    opened = Editor(tmp_path, [sys.executable, "-P", "-m", "aurora_cli", "lsp"])
+    opened = Editor(tmp_path, [*COMMAND, "lsp"])
     yield opened
     opened.process.kill()
     opened.process.communicate()
@@ -39,7 +40,7 @@ class Editor:
     def __init__(self, tmp_path: Path, command: list[str]) -> None:
         environ = {**os.environ, "AURORA_HOME": str(tmp_path / "h")}
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, cwd=tmp_path, env=environ, stdin=pipe, stdout=pipe, stderr=pipe)
+        self.process = start(command, cwd=tmp_path, env=environ, stdin=pipe, stdout=pipe, stderr=pipe)
         self.decoder = Decoder()
 
     def send(self, **message: Any) -> None:

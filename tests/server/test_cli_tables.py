@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aurora_cli.doctor import doctor_lines
+from aurora_cli.doctor import doctor_lines, without_daemon
 from aurora_cli.metrics import metrics_lines
 from aurora_cli.output import TerminalStyle
 from aurora_cli.query_text import detail_lines
 from aurora_cli.table import markdown_table, table_lines
+from aurora_protocol import DaemonUnreachable
+from aurora_protocol.address import Address
 
 PIPED = TerminalStyle()
 QUESTION = "how does the log-in work, and where are its tokens kept after the browser was closed"
@@ -96,6 +99,24 @@ def test_skipped_files_are_ranked_by_number_and_examples_stand_below_their_reaso
     assert lines[1:4] == ["not indexed: 1,203 paths", "    1,200  too large", "           a.json  3 MiB"]
     assert lines[-2:] == ["           … and 1,195 more (-v lists more)", "        3  binary"]
     assert doctor_lines(reply, PIPED, verbose=True)[-2] == "           … and 1,194 more"
+
+
+def test_files_that_nobody_reads_are_told_by_their_endings_and_the_rest_by_how_many_endings_there_are() -> None:
+    endings = [{"reason": "no-language", "path": f"*.{name}", "detail": "9 files."} for name in "abcdefg"]
+    reply = {"findings": [], "skipped": {"no-language": 63}, "examples": endings}
+    assert doctor_lines(reply, PIPED)[-1] == "           … and 2 other endings (-v lists them)"
+    assert doctor_lines({**reply, "examples": endings[:5]}, PIPED)[-1] == "           *.e  9 files."
+    assert doctor_lines(reply, PIPED, verbose=True)[-1] == "           *.g  9 files."
+
+
+def test_the_log_of_a_daemon_that_does_not_start_is_told_as_far_as_something_is_wrong(tmp_path: Path) -> None:
+    address = Address.of(tmp_path)
+    address.log.parent.mkdir(parents=True)
+    lines = ['{"level": "info", "message": "daemon stopped"}', '{"level": "error", "message": "oh"}', "no!", ""]
+    address.log.write_text("\n".join(lines))
+    findings = without_daemon(DaemonUnreachable("it did not start; see the log"), address)["findings"]
+    told = [each["what"] for each in findings if each["level"] == "warning"]
+    assert told == ['log: {"level": "error", "message": "oh"}', "log: no!"]
 
 
 def test_the_time_of_each_phase_and_of_all() -> None:

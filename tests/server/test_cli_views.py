@@ -154,6 +154,8 @@ def test_of_what_else_answers_in_the_file_the_first_are_named_as_many_as_fit() -
     plain_item = item(callers=0, last_modified=None, signature="", also=also)
     assert lines_of(plain_item, width=80)[-1].strip() == "also here: first :7, second :7, third :7"
     assert lines_of(plain_item, width=40)[-1].strip() == "also here: first :7, second :7"
+    rest = [{"id": "m", "name": "<module>", "kind": "module", "line_start": 1}]
+    assert lines_of({**plain_item, "also": rest}, width=80)[-1].strip() == "also here: the file itself :1"
 
 
 @pytest.mark.parametrize("width", [40, 60, 79, 80, 120])

@@ -153,6 +153,7 @@ def test_a_new_file_is_private_and_a_link_stays_one(home: Path, root: Path, tmp_
     ("pairs", "said"),
     [
         (["scoring.max_retry", "3"], "did you mean 'scoring.max_retries'?"),
+        (["llm.reasoning_llm", '{"provider":'], "llm.reasoning_llm: '{\"provider\":' is no JSON: "),
         (["scoring.max_retries", "x"], "scoring.max_retries cannot be that; it may be a whole number, at least 0"),
         (["cost_budgets.period", "yearly"], "it may be one of daily, weekly, monthly"),
         (["llm.reasoning_llm.provider", "openai"], "set them together"),

@@ -39,6 +39,7 @@ from aurora_protocol import (
 from aurora_server.configuration.config_file import SettingsError
 from aurora_server.session.errors import REQUEST_FAILED, as_request_error
 from aurora_server.workspace.registry import WorkspaceError
+from aurora_team import AddressRefused
 
 PACKAGES = (
     aurora_cli,
@@ -74,6 +75,7 @@ PACKAGES = (
         (InvalidRequest("`start` must be before `end`"), 2),
         (BadPrompt("there is no goal"), 2),
         (OrchestrationError("cannot begin"), 2),
+        (AddressRefused("a hub's address begins with postgresql://"), 2),
         (UnreadableManifest("aura.json: there is no such file"), 2),
         (FileChanged("aura.json: it was changed"), 2),
         # 3: no daemon, or it failed, or we did
@@ -107,7 +109,11 @@ def test_an_error_ends_a_command_with_its_code(error: BaseException, code: int) 
     [
         (SettingsError("recall.limit must be a number"), "recall.limit must be a number"),
         (StoreError("the disk\nis \x1b[31mfull"), "the disk is"),
-        (FileNotFoundError(2, "No such file", "a.py"), "a.py: No such file"),
+        (FileNotFoundError(2, "No such file", "a.py"), "a.py: No such file; check the path"),
+        (PermissionError(13, "Permission denied", "a.py"), "a.py: Permission denied"),
+        (click.UsageError("'x' is not a valid integer range."), "'x' is no whole number; see: aurora --help"),
+        (click.UsageError("'x' is not a valid integer."), "'x' is no whole number; see: aurora --help"),
+        (click.UsageError("'x' is not a valid float range."), "'x' is no number; see: aurora --help"),
         (click.UsageError("no such option: -x."), "no such option: -x; see: aurora --help"),
         (ValueError("what?"), "internal error, ValueError: what?; -vv shows where it happened"),
     ],

@@ -49,6 +49,9 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
         pytest.param("load", "src/a.py:11", id="then no test, then the first by path"),
         pytest.param("main()", "src/cli.py:1", id="a call is a name"),
         pytest.param("Shop::sell", "src/shop.py:10", id="however a language writes it"),
+        pytest.param("shop.Shop", "src/shop.py:1", id="a name by its module"),
+        pytest.param("pkg.shop.Shop.sell", "src/shop.py:10", id="a member by its package"),
+        pytest.param("self.cli.main()", "src/cli.py:1", id="a member of something"),
         pytest.param("sell", "src/shop.py:10", id="a member by its own name"),
         pytest.param("src/shop.py:12", "src/shop.py:10", id="of a line, the innermost"),
         pytest.param("src/shop.py:25", "src/shop.py:1", id="where there is no other, what is around it"),
@@ -69,6 +72,7 @@ async def test_which_chunk_is_meant(store: Store, named: str, meant: str) -> Non
     [
         ("prase", r"nothing here is called 'prase'; did you mean 'parse'\?"),
         ("zzzzzz", "nothing here is called 'zzzzzz'; 'aur mem zzzzzz' finds what there is"),
+        ("Shop.parse", "nothing here is called 'Shop.parse'"),
         ("Cart.sell", "nothing here is called 'Cart.sell'"),
         ("know:src/shop.py:again", "no chunk know:src/shop.py:again in /home/me/shop"),
         ("code:again", "'code:again' is not a chunk id"),

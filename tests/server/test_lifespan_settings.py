@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ from aurora_memory.lifespans.policies import BUILT_IN
 from aurora_protocol.client import Client
 from aurora_server.configuration.settings import load
 from aurora_server.workspace.memory_settings import policies_of
+from tests.programs import COMMAND, run
 from tests.server.daemons import Daemon
 from tests.wait_limits import HANG
 
@@ -122,15 +121,10 @@ def test_a_file_named_on_the_command_line_reaches_the_daemon(home: Path, root: P
     named = write(tmp_path / "policies.json", {"policies": {"mine": {}}})
     arguments = ["--workspace", str(root), "--lifespan-policies", str(named), "doctor"]
     environment = {**os.environ, "AURORA_HOME": str(home), "AURORA_LIFESPAN_POLICIES": "/no/such/file"}
-    command = [sys.executable, "-P", "-m", "aurora_cli"]
     try:
-        done = subprocess.run(
-            [*command, *arguments], env=environment, capture_output=True, text=True, timeout=HANG, check=False
-        )
-        again = subprocess.run(
-            [*command, *arguments], env=environment, capture_output=True, text=True, timeout=HANG, check=False
-        )
+        done = run([*COMMAND, *arguments], env=environment, capture_output=True, text=True, timeout=HANG, check=False)
+        again = run([*COMMAND, *arguments], env=environment, capture_output=True, text=True, timeout=HANG, check=False)
     finally:
-        subprocess.run([*command, "daemon", "stop"], env=environment, capture_output=True, timeout=HANG, check=False)
+        run([*COMMAND, "daemon", "stop"], env=environment, capture_output=True, timeout=HANG, check=False)
     assert "policy 'mine' lacks its condition" in " ".join(done.stdout.split())
     assert "stop it for --lifespan-policies" in again.stderr

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -18,8 +16,10 @@ import pytest
 from aurora_cli.app import run as aurora
 from aurora_cli.output import TerminalStyle
 from aurora_orchestration.settings import ConversationSettings
+from tests import programs
 from tests.orchestration.runs import BEGAN, ID, QUERY, run
 from tests.orchestration.written_log import write_log
+from tests.programs import COMMAND
 from tests.wait_limits import HANG
 
 Said = Callable[..., tuple[str, str, int]]
@@ -179,8 +179,8 @@ def test_no_daemon_is_started_and_the_configured_folder_is_read(home: Path, tmp_
     moved = tmp_path / "elsewhere"
     (home / "logs" / "conversations").rename(moved)
     (home / "config.json").write_text(json.dumps({"logging": {"conversations": {"path": str(moved)}}}))
-    done = subprocess.run(
-        [sys.executable, "-m", "aurora_cli", "logs", "--month", "2025-12", "--json"],
+    done = programs.run(
+        [*COMMAND, "logs", "--month", "2025-12", "--json"],
         env={**os.environ, "AURORA_HOME": str(home)},
         capture_output=True,
         text=True,

@@ -126,6 +126,15 @@ def test_a_hover_is_three_lines_with_links() -> None:
     assert plain(explained(chunk, links[:1]), NOW).splitlines()[-1] == "called by Action.request (src/a b.py:41)"
 
 
+def test_a_hover_names_an_overloaded_function_once_and_what_is_left_of_a_file_by_the_file() -> None:
+    links = [link("calls", "lookup", line=line) for line in (7, 9, 11)]
+    links += [link("calls", "lookup", "b.py"), link("called by", "lookup"), link("edited with", "<module>", "src/c.py")]
+    text = plain(explained(recalled("expand"), links), NOW)
+    assert text.splitlines()[-1] == (
+        "called by lookup (a.py:7) · calls lookup (a.py:7), lookup (b.py:7) · edited with c.py (src/c.py:7)"
+    )
+
+
 def test_a_hover_names_the_way_of_working_that_went_best() -> None:
     used = [
         PatternUse(id="reas:a", query="add a *template*\noperator", score=0.92, uses=2),

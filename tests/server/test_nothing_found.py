@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from aurora_memory import UnknownChunk
+from aurora_memory.lifespans.policies import BUILT_IN
 from aurora_memory.recall import parse_question
+from aurora_memory.store import Store
 from aurora_memory.store.reader import Reader
-from aurora_protocol.methods import Freshness
+from aurora_protocol.methods import Freshness, RecallParams
+from aurora_server.workspace.colleagues import Colleagues
 from aurora_server.workspace.nothing_found import why_nothing
+from aurora_server.workspace.recall import find
+from aurora_server.workspace.workspace import Workspace
+from tests.memory.chunks import chunk, file
 from tests.server.daemons import Daemon
 
 
@@ -64,6 +72,57 @@ def test_a_file_that_is_not_there_is_missing_with_or_without_its_folder(
         reply = client.request("aurora/recall", {"query": query})
     assert reply.get("missing", False) is is_missing
     assert ("memory knows no file" in reply["hint"]) is is_missing
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("who calls parse_it", "Nothing here is called 'parse_it'"),
+        ("tokens.py:900", "tokens.py has nothing at line 900"),
+        ("code:tokens.py:frob", "tokens.py defines no frob"),
+        ("src/none.py", "memory knows no file src/none.py"),
+    ],
+)
+@pytest.mark.parametrize("pending", [0, 2])
+async def test_what_is_not_there_may_come_while_files_are_still_being_indexed(
+    tmp_path: Path, query: str, said: str, pending: int
+) -> None:
+    freshness = Freshness(indexed_at=None, pending_files=pending, skipped_files=0, files=1, chunks=1, state="ready")
+    store = await Store.open(tmp_path / "memory.db")
+    await store.write([file("tokens.py", chunk("tokens.py", "expand_template"))])
+    try:
+        found = await store.read(
+            find,
+            parse_question(query),
+            RecallParams(query=query),
+            BUILT_IN,
+            1000.0,
+            focus=None,
+            near=(),
+            read_text=lambda path: "",
+            freshness=freshness,
+            colleagues=Colleagues(tmp_path),
+        )
+    finally:
+        await store.close()
+    assert found.missing
+    assert found.hint is not None
+    assert found.hint.startswith(said)
+    assert found.hint.endswith("; 2 files still being indexed") == (pending > 0)
+
+
+@pytest.mark.parametrize(("pending", "still"), [(2, "; 2 files still being indexed"), (0, ""), (None, "")])
+async def test_an_explanation_of_what_is_not_there_says_that_it_may_come(pending: int | None, still: str) -> None:
+    async def changes_pending() -> int | None:
+        return pending
+
+    async def missing() -> None:
+        raise UnknownChunk("nothing here is called 'frob'")
+
+    indexer = SimpleNamespace(changes_pending=changes_pending, pending=0)
+    with pytest.raises(UnknownChunk) as raised:
+        await Workspace._or_may_come(cast(Workspace, SimpleNamespace(_indexer=indexer)), missing())
+    assert str(raised.value) == f"nothing here is called 'frob'{still}"
 
 
 def test_a_cursor_shows_nothing_in_its_place(daemon: Daemon, tmp_path: Path) -> None:

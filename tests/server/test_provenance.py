@@ -98,6 +98,11 @@ async def test_a_colleagues_pattern_and_uses_are_marked_wherever_they_play_a_par
         assert not isinstance(evidence, msgspec.UnsetType)
         (part,) = evidence.colleagues
         assert (part.name, part.uses, part.boosts, part.last[:10]) == ("Ann Lee", 1, 1, "2025-12-12")
+        assert (evidence.access_count, evidence.accesses_from) == (1, "answers"), "hers are his history, too"
+        asked = await bob.recall(RecallParams(query="total", types=["code"], explain=True))
+        recalled = asked.results[0].evidence
+        assert not isinstance(recalled, msgspec.UnsetType)
+        assert (recalled.access_count, recalled.accesses) == (1, evidence.accesses)
         (pattern,) = explained.patterns
         assert pattern.provenance is not None and pattern.provenance.name == "Ann Lee"
         for text in (hover.plain(explained, NOW), hover.markdown(explained, tmp_path / "bob", NOW)):

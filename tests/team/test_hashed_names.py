@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -24,6 +23,8 @@ from aurora_server.workspace.record_place import open_record, record_place
 from aurora_team import TeamError
 from aurora_team.guise import Guise, checked_key
 from aurora_team.membership import Memberships
+from tests import programs
+from tests.programs import COMMAND
 from tests.team.postgres import PROGRAMS, Server
 from tests.team.records import access, held
 
@@ -50,8 +51,8 @@ def run(tmp_path: Path) -> Run:
             ):
                 subprocess.run(["git", *words], cwd=clone, check=True, capture_output=True)
         environ = {**os.environ, "AURORA_HOME": str(tmp_path / f"home-{who}{machine}"), **HASHED, **more}
-        command = [sys.executable, "-P", "-m", "aurora_cli", "team", *arguments]
-        return subprocess.run(
+        command = [*COMMAND, "team", *arguments]
+        return programs.run(
             command, cwd=clone, env=environ, input=given, capture_output=True, text=True, timeout=120, check=False
         )
 

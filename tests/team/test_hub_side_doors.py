@@ -46,6 +46,24 @@ REFUSED = {
     "own it": "ALTER TABLE aurora.entries OWNER TO ann",
     "own all": "REASSIGN OWNED BY owner TO ann",
     "drop what the owner has": "DROP OWNED BY owner",
+    "take every member's rights away": "DROP OWNED BY aurora_members",
+    "let a friend in": "GRANT aurora_members TO mallory",
+    "let a friend in as the members' role": "SET ROLE aurora_members; GRANT aurora_members TO mallory",
+    "let nobody read as a member": "ALTER ROLE aurora_members SET search_path = pg_temp",
+    "pass a function off as one that tells nothing": (
+        "CREATE FUNCTION pg_temp.told(text) RETURNS boolean LEAKPROOF LANGUAGE sql AS 'SELECT true'"
+    ),
+    "join a part of one's own to it": (
+        "CREATE TEMP TABLE mine (LIKE aurora.entries); "
+        "ALTER TABLE aurora.entries ATTACH PARTITION mine FOR VALUES WITH (MODULUS 32, REMAINDER 1)"
+    ),
+    "take a part away from it": "ALTER TABLE aurora.entries DETACH PARTITION aurora.entries_3",
+    "probe by a foreign key": "CREATE TABLE pg_temp.probe (team_id text REFERENCES aurora.teams)",
+    "read a part past the wall": "COPY aurora.entries_3 TO STDOUT",
+    "read the highest number": "SELECT last_value FROM aurora.arrivals",
+    "stand in for the wall's function": (
+        "CREATE OR REPLACE FUNCTION aurora.among(teams text[], team text) RETURNS boolean LANGUAGE sql AS 'SELECT true'"
+    ),
     "leave it locked while it is built anew": "REINDEX TABLE aurora.entries",
     "begin the numbers anew": "ALTER SEQUENCE aurora.arrivals RESTART",
     "read the server's settings": "SELECT * FROM pg_hba_file_rules",

@@ -101,7 +101,8 @@ def walk(
             if not entry.is_dir(follow_symlinks=False):
                 files.append(entry)
             elif folder.ignores(entry.name, is_folder=True):
-                ignored.append(folder.prefix + entry.name)
+                if entry.name != ".git":  # git's own, which nobody misses
+                    ignored.append(folder.prefix + entry.name)
             elif not _encodable(entry.name):
                 found.append(_badly_named(folder.prefix + entry.name))
             else:
@@ -109,8 +110,11 @@ def walk(
         yield Walked(folder, files, found, ignored)
 
 
-def scan(root: Path, limits: Limits, rules: IgnoreRules | None = None) -> ScanResult:
-    """Walk `root` once. Given `rules` are refreshed first, so that they hold for what was seen.
+def scan(
+    root: Path, limits: Limits, rules: IgnoreRules | None = None, tell: Callable[[int], None] | None = None
+) -> ScanResult:
+    """Walk `root` once. Given `rules` are refreshed first, so that they hold for what was seen. `tell` hears after each
+    folder how many files were found so far.
 
     Raises OSError where `root` itself cannot be listed.
     """
@@ -156,6 +160,8 @@ def scan(root: Path, limits: Limits, rules: IgnoreRules | None = None) -> ScanRe
                 skipped.append(found)
             else:
                 files.append(found)
+        if tell is not None:
+            tell(len(files) + len(data))
         if len(files) > limits.max_files:
             detail = f"More than {limits.max_files:,} files; raise the limit, or name folders in .auroraignore."
             skipped.append(Skip("", "too-many", detail))

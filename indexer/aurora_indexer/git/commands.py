@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import subprocess
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -66,6 +67,11 @@ def head(root: Path, *, environment: Mapping[str, str] = os.environ) -> str | No
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.decode("ascii", "replace").strip() or None
+
+
+def is_installed() -> bool:
+    """Whether there is a git to ask."""
+    return shutil.which(_COMMAND[0]) is not None
 
 
 class GitOutput:

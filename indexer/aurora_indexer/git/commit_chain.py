@@ -35,9 +35,9 @@ class ChainLink(Struct, frozen=True, gc=False):
 
 
 async def first_parents(root: Path, head: str) -> list[ChainLink]:
-    """The first-parent line from `head` on, newest first; empty where git cannot tell."""
+    """The first-parent line from `head` on, newest first; empty where git cannot tell. Raises GitSilent."""
     arguments = ["log", "--first-parent", "--no-show-signature", f"--max-count={MAX_CHAIN}", "--format=%H %ct %P", head]
-    said = await commands.answer(root, arguments, seconds=CHAIN_SECONDS, partly=True)
+    said = await commands.told(root, arguments, seconds=CHAIN_SECONDS, partly=True)
     return await asyncio.to_thread(_line, said or b"")
 
 

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from aurora_indexer.files.gitdir import find_git_directory, shallow_commits
 from aurora_indexer.git import commands
+from aurora_indexer.git.commands import GitSilent
 from aurora_indexer.git.commit_chain import MAX_CHAIN, ChainLink, first_parents, merged_subjects, told
 from aurora_indexer.git.function_history import FunctionWalk, WalkedCommit
 from aurora_indexer.git.line_moves import LineSpan, own_spans
@@ -59,14 +60,16 @@ async def learn_history(
     """
     try:
         await _learn(root, store, bounds or Bounds(), tell)
-    except (StoreError, OSError) as error:
+    except (StoreError, OSError, GitSilent) as error:  # a git that did not answer does not say that something is broken
         logger.warning("git history not kept", extra={"root": str(root), "error": str(error)})
 
 
 async def _learn(root: Path, store: Store, bounds: Bounds, tell: Callable[[float], None]) -> None:
     repository = find_git_directory(root)
     head = await asyncio.to_thread(commands.head, root) if repository else None
-    if repository is None or head is None or head == await store.read(file_reader.fact, "git_head"):
+    if repository is None or head is None or not commands.is_installed():
+        return
+    if head == await store.read(file_reader.fact, "git_head"):
         return
     line = await first_parents(root, head)
     tracked = await tracked_files(root, head)

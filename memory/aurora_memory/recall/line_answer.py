@@ -1,15 +1,17 @@
 """Line answer: what stands at `FILE:LINE`, and what it has to do with: the innermost definition, then its relations.
 
-A line means one thing. What else resembles its file's name, or stands around it, is not what was asked for.
+A line means one thing. What else resembles its file's name, or stands around it, is not what was asked for. What a
+tool says of a line (`src/auth.py:45: error: …`) asks for what stands there first, then for what resembles its words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from aurora_memory.recall.places import standing_at
+from aurora_memory.chunks import type_of
+from aurora_memory.recall.places import QueryPlace, standing_at
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
@@ -54,14 +56,44 @@ def answer_at(reader: Reader, question: Question, limit: int, now: float) -> Rel
     return RelatedHits(hits, "")
 
 
+def spelled_first(
+    reader: Reader, question: Question, hits: Sequence[Hit], now: float, types: Collection[str] | None = None
+) -> list[Hit]:
+    """The answers to a question, before them what stands at places that its words name too, in their order.
+
+    A name that several files have tells no place; of a file as a whole its words may mean anything.
+    """
+    if question.kind == "place" or question.is_id:
+        return list(hits)
+    found: dict[int, ChunkView] = {}
+    for place in question.places:
+        if not place.is_certain or (place.line is None and place.name is None):
+            continue
+        paths = file_reader.files_like(reader, place.path, 2)
+        exact = [path for path in paths if path == place.path] or paths
+        chunk = _meant(reader, place, exact[0]) if len(exact) == 1 else None
+        if chunk is not None and (types is None or type_of(chunk.kind) in types):
+            found[chunk.id] = chunk
+    first = [_placed(hit, MEANT_SCORE - n * STEP) for n, hit in enumerate(weigh(reader, list(found.values()), now))]
+    rest = [hit for hit in hits if hit.chunk.id not in found]
+    most = first[-1].score if first else 1.0
+    return first + [replace(hit, score=min(hit.score, most)) for hit in rest]
+
+
 def _innermost(reader: Reader, question: Question) -> Iterator[ChunkView]:
     """The definition at each place, the smallest that holds its line; where none does, its file's remainder."""
     for place in question.places:
         for path in file_reader.files_like(reader, place.path, MAX_FILES):
-            chunks = chunk_reader.of_file(reader, path)
-            standing = standing_at([place], chunks)
-            if standing:
-                yield max(chunks, key=lambda each: standing.get(each.id, 0.0))
+            chunk = _meant(reader, place, path)
+            if chunk is not None:
+                yield chunk
+
+
+def _meant(reader: Reader, place: QueryPlace, path: str) -> ChunkView | None:
+    """What a place means in a file."""
+    chunks = chunk_reader.of_file(reader, path)
+    standing = standing_at([place], chunks)
+    return max(chunks, key=lambda each: standing.get(each.id, 0.0)) if standing else None
 
 
 def _related(reader: Reader, chunk: int) -> Sequence[tuple[int, tuple[str, bool]]]:

@@ -1,7 +1,8 @@
 """Places that a query names: files, definitions and lines in them, and ids as people see them. Pure.
 
 `auth.py`, `src/auth.py:login`, `src/auth.py:45`, `code:src/auth.py:login:45-78`, `know:README.md:Shop.Prices`. Also as
-tools print them: `src/auth.ts(45,7)`, `src/auth.ts#L45-L78`, `File "src/auth.py", line 45`.
+tools print them: `src/auth.ts(45,7)`, `src/auth.ts#L45-L78`, `File "src/auth.py", line 45`, `(Auth.java:45)`,
+`src/auth.rb:45:in 'login'`, `src/auth.php on line 45`, `tests/test_auth.py::TestLogin::test_it[empty]`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,12 @@ MAX_WORD = 300
 
 _ID = re.compile(r"(code|know):([^:]+):(.+?)(?::(\d+)-(\d+))?")
 _PLACE = re.compile(r"(?:\./)?([^\s:]*/[^\s:]*[^\s:/]|[^\s:/]*\.[A-Za-z]\w{0,11})(?::([^\s:][^\s]*))?")
-_LINES = re.compile(r"(\d{1,9})(?:[-:]\d{1,9})*")
+_LINES = re.compile(r"(\d{1,9})(?:[-:]\d{1,9})*(?::\D.*)?")
+_TEST = re.compile(r"(?:\./)?([^\s:]*\.py|[^\s:]*/[^\s:]*\.[A-Za-z]\w{0,11})((?:::[A-Za-z_]\w*)+)(?:\[.*)?")
+"""A test as pytest names it, without the parameters of one of its runs."""
+
+_CALLED_AT = re.compile(r"[\w$.<>/]+\(([^()\s:]+\.[A-Za-z]\w{0,11}:\d{1,9})")
+_ON_LINE = re.compile(r"(?<=\w)(?: on line |:line )(?=\d{1,9}\b)")
 _OTHERWISE = re.compile(r"([^:#]+?)(?:#L(\d{1,9})(?:C\d+)?(?:-L?\d+(?:C\d+)?)?|\((\d{1,9})(?:,\d+){0,3}\)?)")
 """A line in a path, as web pages spell it and as compilers do."""
 _TRACED = re.compile(r'\bFile "([^"\n]{1,300})", line (\d{1,9})(?:, in ([\w.]+|<\w+>))?')
@@ -85,7 +91,7 @@ def places_in(query: str) -> tuple[tuple[QueryPlace, ...], str]:
             found.append(QueryPlace(traced[1].removeprefix("/"), None, int(traced[2])))
             query = query.replace(traced[0], f" {traced[3] or ''} " if len(frames) > 1 else " ", 1)
     words: list[str] = []
-    for word in query.split():
+    for word in _ON_LINE.sub(":", query).split():
         place = _place(word.strip(_AROUND_WORDS)) if len(word) <= MAX_WORD and len(found) < MAX_PLACES else None
         if place is not None:
             found.append(place)
@@ -101,6 +107,12 @@ def is_test(path: str) -> bool:
 
 
 def _place(word: str) -> QueryPlace | None:
+    called_at = _CALLED_AT.fullmatch(word)  # a frame of Java's
+    if called_at is not None:
+        word = called_at[1]
+    test = _TEST.fullmatch(word)
+    if test is not None:
+        return QueryPlace(test[1].removeprefix("/"), test[2].removeprefix("::").replace("::", "."))
     otherwise = _OTHERWISE.fullmatch(word.rstrip(":)"))
     if otherwise is not None:
         match = _PLACE.fullmatch(otherwise[1])

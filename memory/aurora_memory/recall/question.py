@@ -53,6 +53,18 @@ _QUOTED = re.compile(r"`([^`\n]{1,80})`")
 _AS_CODE = re.compile(r"(?<=\w)(?:\.|::|#)(\w+)\b|\b(\w+)\(|`\W*(\w+)\W*`")
 """Names that are spelled as code, be they stop words elsewhere: `xr.where`, `get()`."""
 
+_DEFINED = re.compile(
+    r"\s*(?:(?:async|pub(?:\([^)]*\))?|public|private|protected|internal|static|final|abstract|export|default|unsafe"
+    r"|override|suspend|open|sealed|data|virtual|inline|const)\s+)*"
+    r"(?:def|class|func|fn|fun|function\*?|interface|struct|trait|enum|module)\s+(?:\([^()\n]*\)\s*)?"
+    r"([A-Za-z_]\w*(?:(?:\.|::)\w+)*[!?]?)(?:<[^\n]*>)?"
+    r"(?:[(\[][^\n]*|\s*(?:[{;<][^\n]*|:(?:[^\n]*\{)?\s*)|\s(?:extends|implements)\s[^\n]*)\s*"
+)
+"""A line that defines something, as it is written in code."""
+
+_RECEIVER = re.compile(r"\(\*?([A-Za-z_]\w*)\)(?=\.[A-Za-z_])")
+"""A receiver as Go prints it: `(*Command).Execute`."""
+
 _LOOKS_LIKE_CODE = re.compile(r"_|[a-z0-9][A-Z]|\.|::|#|\d")
 
 
@@ -108,6 +120,7 @@ def parse_question(query: str) -> Question:
     asked, is_report = query, len(query.split()) >= ISSUE_WORDS
     if is_report:
         query = report_text(query)
+    query = _RECEIVER.sub(r"\1", query)
     as_code = {word.lower() for found in _AS_CODE.findall(query) for word in found if word}
     telling = without_stop_words(words_in(query), QUESTION_WORDS - as_code)
     counts = Counter(term for word in telling for term in stem_word(word))
@@ -138,6 +151,9 @@ def parse_question(query: str) -> Question:
     names = [
         word for word in spelled if (len(rest) == 1 and word in rest) or word in quoted or _LOOKS_LIKE_CODE.search(word)
     ]
+    defined = _DEFINED.fullmatch(query) if len(query) <= MAX_TITLE else None
+    if defined is not None:
+        names = rest = [defined[1].rstrip("!?")]
     by_name = bool(names or certain) and all(word in names for word in rest)
     kind = kind_of(asked, by_name, by_name and bool(certain) and not names)
     about_tests = _wants_tests(kind, counts, words)

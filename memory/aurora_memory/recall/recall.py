@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from aurora_memory.chunks import MODULE_NAME, type_of
+from aurora_memory.chunks import MODULE_NAME, REASONING, type_of
 from aurora_memory.recall.access_history import modified_at, modified_before
 from aurora_memory.recall.candidates import Candidates, gather
 from aurora_memory.recall.dedupe import content_terms, fold_near_duplicates
@@ -131,10 +131,17 @@ def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list[Hit]:
     findings = Findings()
     candidates = gather(reader, NO_QUESTION, chunks, findings, now)
     ranks = ranks_of(candidates)
-    others = _uses_of_others(reader, candidates, [chunk.id for chunk in chunks])
+    return [_hit(candidates, findings, rank, chunk) for rank, chunk in zip(ranks, chunks, strict=True)]
+
+
+def with_uses_of_others(reader: Reader, hits: Sequence[Hit], now: float) -> list[Hit]:
+    """Hits with colleagues' uses in their histories, as they count at `now`: told where someone asks why, and not
+    looked up for each answer, since ranking takes only their sums.
+    """
+    others = chunk_reader.counted_accesses(reader, [hit.chunk.id for hit in hits if hit.chunk.kind != REASONING], now)
     return [
-        _hit(candidates, findings, rank, chunk, of_others=others.get(chunk.id, ()))
-        for rank, chunk in zip(ranks, chunks, strict=True)
+        replace(hit, history=tuple(sorted((*hit.history, *others[hit.chunk.id])))) if hit.chunk.id in others else hit
+        for hit in hits
     ]
 
 
@@ -160,7 +167,6 @@ def _best(
     names = [(head.path, head.name) for head in (candidates.heads[rank.place] for rank in ranks)]
     kept = fold_near_duplicates(contents, limit, [name if name in overloads else None for name in names])
     shown = {ranks[place].id for place in kept.kept}
-    others = _uses_of_others(reader, candidates, list(shown))
     return [
         _hit(
             candidates,
@@ -170,16 +176,9 @@ def _best(
             parts.get(ranks[place].id, ()),
             tuple(chunks[ranks[other].id] for other in kept.similar.get(place, ())),
             tuple(chunks[other] for other in also.get(ranks[place].id, ()) if other in chunks and other not in shown),
-            others.get(ranks[place].id, ()),
         )
         for place in kept.kept
     ]
-
-
-def _uses_of_others(reader: Reader, candidates: Candidates, ids: Sequence[int]) -> Mapping[int, Sequence[float]]:
-    """Colleagues' uses of hits, as they count: of all candidates only their sums are known."""
-    used = [each for each in ids if each in candidates.of_others]
-    return chunk_reader.counted_accesses(reader, used, candidates.now) if used else {}
 
 
 def _hit(
@@ -190,7 +189,6 @@ def _hit(
     parts: Sequence[PartView] = (),
     similar: tuple[ChunkView, ...] = (),
     also: tuple[ChunkView, ...] = (),
-    of_others: Sequence[float] = (),
 ) -> Hit:
     """A ranked candidate with all that is told of it."""
     primed = findings.episodes.get(chunk.id)
@@ -205,7 +203,7 @@ def _hit(
         modified_before=modified_before(chunk, candidates.commits),
         focus=_focus(chunk, findings, parts),
         matched=_matched(candidates.question, parts),
-        history=tuple(sorted((*candidates.histories[rank.place], *of_others))),
+        history=candidates.histories[rank.place],
         path=tuple(findings.spread.path_to(chunk.id)),
         episodes=primed.episodes if primed else (),
         similar=similar,

@@ -7,12 +7,13 @@ answer is what is related and nothing else, surest first; where there is nothing
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
@@ -116,12 +117,13 @@ def answer(reader: Reader, asked: Question, limit: int, now: float) -> RelatedHi
     if question is None:
         return None
     ids: list[int] = []
-    for mark in ("", "?", "!"):  # `empty?` is a name in Ruby, a question's end elsewhere
+    for name in _spellings(reader, question, asked.text):
         if not ids:
-            named = RelationQuestion(question.asked, question.name + mark)
+            named = RelationQuestion(question.asked, name)
             ids = _meant(reader, named)
     if not ids:
         return _unknown(reader, question, asked.text)
+    question = named
     shared = _together(reader, ids) if question.asked == "together" else {}
     related = [(each, True) for each in shared] if shared else _related(reader, ids, question.asked)
     sure = sum(surely for _, surely in related)
@@ -141,6 +143,18 @@ def answer(reader: Reader, asked: Question, limit: int, now: float) -> RelatedHi
     return RelatedHits(hits, _said(question, sure, len(related) - sure, one, many))
 
 
+def _spellings(reader: Reader, question: RelationQuestion, text: str) -> Iterator[str]:
+    """What the name may be: with a mark of Ruby's at its end, without what only the asker's file calls so.
+
+    `empty?` is a name in Ruby, a question's end elsewhere; nobody ends a question as `route!` ends. `ctx.fail` asks for
+    what is called `fail`, unless something here is called `ctx`: then that has no such member.
+    """
+    name = question.name
+    yield from (f"{name}!", name, f"{name}?") if f"{name}!" in text else (name, f"{name}?", f"{name}!")
+    if ":" not in name.replace("::", "") and "/" not in name:
+        yield from without_unknown_fronts(reader, re.sub(r"::|->|#", ".", name))
+
+
 def _unknown(reader: Reader, question: RelationQuestion, text: str) -> RelatedHits | None:
     """The answer about a name that nothing has: what may be meant. None where it is a word of the language."""
     name = question.name
@@ -157,7 +171,9 @@ def near_name(reader: Reader, leaf: str) -> str | None:
     if len(leaf) < 3:
         return None
     names = {*chunk_reader.names_from(reader, leaf[0]), *chunk_reader.names_with(reader, leaf[-3:])}
-    known = {name.lower(): name for name in sorted(names) if abs(len(name) - len(leaf)) <= _SPELLED}
+    alike = [name for name in sorted(names) if abs(len(name) - len(leaf)) <= _SPELLED]
+    alike.sort(key=lambda name: name[0].isupper() == leaf[0].isupper())
+    known = {name.lower(): name for name in alike}  # `Option` before `option` for `Opton`
     near = closest(leaf.lower(), known)
     return known[near] if near else None
 

@@ -25,6 +25,8 @@ class Times(Struct, frozen=True):
     others: npt.NDArray[Any]
     authors: dict[str, tuple[int, float]]
     """How often each colleague used it, and when last."""
+    latest: float
+    """When a colleague used it last; 0 where none did."""
 
 
 class AccessTimes:
@@ -82,4 +84,5 @@ class AccessTimes:
                 else:
                     others.append(at)
                     authors[author] = authors.get(author, (0, at))[0] + 1, at
-            self._known[chunk_id] = Times(marks[chunk_id], own, np.asarray(others, dtype=np.float64), authors)
+            latest = others[-1] if others else 0.0
+            self._known[chunk_id] = Times(marks[chunk_id], own, np.asarray(others, dtype=np.float64), authors, latest)

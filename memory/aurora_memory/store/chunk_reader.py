@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from itertools import accumulate
 
 from aurora_memory.activation import MINUTE, Weighing
 from aurora_memory.store import others_rows
@@ -39,6 +40,21 @@ def name_prefix(reader: Reader, prefix: str, limit: int) -> list[ChunkView]:
         (prefix, end, limit),
     )
     return [ChunkView(*row) for row in rows]
+
+
+def members_from(reader: Reader, beginning: str, limit: int) -> list[str]:
+    """Qualified names that `Owner.beg` may become, whatever the case: members of that owner, shortest first."""
+    begun = beginning.rpartition(".")[2].lower()
+    if not begun:
+        return []
+    rows = reader.rows(
+        """SELECT DISTINCT name FROM chunks
+           WHERE gone_at IS NULL AND leaf COLLATE NOCASE >= ? AND leaf COLLATE NOCASE < ?
+           AND instr('.' || lower(name), ?)
+           ORDER BY length(name), name LIMIT ?""",
+        (begun, begun[:-1] + chr(ord(begun[-1]) + 1), f".{beginning.lower()}", limit),
+    )
+    return [row[0] for row in rows]
 
 
 def names_from(reader: Reader, letter: str, limit: int = 5000) -> list[str]:
@@ -136,17 +152,21 @@ def summed_accesses(
         return accesses(reader, ids), {}
     known = reader.times.of(ids, reader.writes)
     own = {each: times.own for each, times in known.items() if times.own}
-    used = {each: times.others for each, times in known.items() if len(times.others)}
+    used = {each: times for each, times in known.items() if times.authors}
     if not used:
         return own, {}
     import numpy as np  # 0.1 s that opening a workspace need not pay
 
-    rate = reader.weighing.decay_rate
-    ages = np.maximum((now - np.concatenate(list(used.values()))) / 86_400, MINUTE)
-    starts = np.cumsum([0, *map(len, used.values())])[:-1]
-    amounts = np.add.reduceat(ages**-rate, starts).tolist()
-    sums = zip(used.items(), amounts, strict=True)
-    return own, {each: OthersUses(len(times), amount, float(times[-1])) for (each, times), amount in sums}
+    counts = [len(times.others) for times in used.values()]
+    ages = np.concatenate([times.others for times in used.values()])
+    # In place: recall comes here with each question, and three copies more push what it reads next out of the cache.
+    np.subtract(now, ages, out=ages)
+    ages /= 86_400
+    np.maximum(ages, MINUTE, out=ages)
+    ages **= -reader.weighing.decay_rate
+    amounts = np.add.reduceat(ages, [0, *accumulate(counts[:-1])]).tolist()
+    sums = zip(used.items(), counts, amounts, strict=True)
+    return own, {each: OthersUses(count, amount, times.latest) for (each, times), count, amount in sums}
 
 
 def parted_accesses(

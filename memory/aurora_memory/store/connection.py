@@ -6,11 +6,15 @@ import asyncio
 import functools
 import sqlite3
 import time
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 import aiosqlite
 
 from aurora_memory import StoreBusy, StoreCorrupt, StoreError, StoreForeign
+
+T = TypeVar("T")
 
 APPLICATION_ID = 0x4155524F
 """`AURO`: tells our files from other SQLite databases."""
@@ -58,8 +62,7 @@ async def connect(path: Path, *, read_only: bool = False) -> aiosqlite.Connectio
         await _refuse_others(db, path)
         await _use_write_ahead_log(db)
         db.text_factory = lenient_text
-        for pragma in _READING_PRAGMAS if read_only else _WRITING_PRAGMAS:
-            await db.execute(f"PRAGMA {pragma}")
+        await execute_all(db, [f"PRAGMA {each}" for each in (_READING_PRAGMAS if read_only else _WRITING_PRAGMAS)])
     except sqlite3.Error as error:
         await db.close()
         raise explained(error, path) from error
@@ -70,6 +73,26 @@ async def connect(path: Path, *, read_only: bool = False) -> aiosqlite.Connectio
         await db.close()
         raise
     return db
+
+
+async def on_thread_of(connection: aiosqlite.Connection, work: Callable[[], T]) -> T:
+    """Run a function on the thread that owns an aiosqlite connection, after what is queued there.
+
+    aiosqlite sends each of its own calls there by `_execute`, and has no public name for it: this is the one place.
+    """
+    execute: Callable[[Callable[[], T]], Awaitable[T]] = connection._execute
+    return await execute(work)
+
+
+async def execute_all(db: aiosqlite.Connection, statements: Iterable[str]) -> None:
+    """Execute statements without parameters in one turn of the connection's thread: a turn takes longer than most."""
+    connection: sqlite3.Connection = db._conn  # its script method would commit what is under way
+
+    def work() -> None:
+        for statement in statements:
+            connection.execute(statement)
+
+    await on_thread_of(db, work)
 
 
 async def _refuse_others(db: aiosqlite.Connection, path: Path) -> None:

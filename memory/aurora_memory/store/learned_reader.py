@@ -11,7 +11,7 @@ from aurora_memory.documents import ReasoningDocument
 from aurora_memory.learning import POLICY, Boost, Difficulty, bounded, similar_difficulties
 from aurora_memory.store import others_rows
 from aurora_memory.store.reader import Reader
-from aurora_memory.store.statements import any_of, marks
+from aurora_memory.store.statements import any_of, as_list, marks
 from aurora_protocol import typed
 
 WORD_WEIGHTS = (5.0, 4.0, 2.0, 3.0, 1.0)
@@ -86,12 +86,16 @@ def boosts(reader: Reader, ids: Sequence[int]) -> dict[int, float]:
 
     Those of colleagues' runs count by their weight.
     """
+    if not reader.single("SELECT EXISTS (SELECT 1 FROM boosts)"):
+        return {}
     weight = ""
     if others_rows.has_others(reader):
         is_others = "EXISTS (SELECT 1 FROM others_runs WHERE others_runs.run_id = boosts.run_id)"
         weight = f" * CASE WHEN {is_others} THEN {float(reader.weighing.others_weight)!r} ELSE 1.0 END"
     rows = reader.rows(
-        f"SELECT chunk_id, total(amount{weight}) FROM boosts WHERE chunk_id IN ({marks(ids)}) GROUP BY chunk_id", ids
+        f"""SELECT chunk_id, total(amount{weight}) FROM boosts
+            WHERE chunk_id IN (SELECT value FROM json_each(?)) GROUP BY chunk_id""",
+        (as_list(ids),),
     )
     return {chunk_id: bounded(total) for chunk_id, total in rows}
 

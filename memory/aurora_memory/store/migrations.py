@@ -21,7 +21,7 @@ import aiosqlite
 
 from aurora_memory import StoreError, StoreTooNew
 from aurora_memory.store import postings
-from aurora_memory.store.connection import APPLICATION_ID, pragma_int
+from aurora_memory.store.connection import APPLICATION_ID, execute_all, pragma_int
 from aurora_memory.tokens import stem_word
 from aurora_protocol.process_state import may_live
 
@@ -66,86 +66,91 @@ EMBEDDING_TABLES = (
 
 async def create_tables(db: aiosqlite.Connection) -> None:
     """Database migration 1: files, chunks with their parts, references and relations, accesses, what runs taught."""
-    for statement in (
-        """CREATE TABLE files (
+    await execute_all(
+        db,
+        (
+            """CREATE TABLE files (
             id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, language TEXT NOT NULL, size INTEGER NOT NULL,
             mtime_ns INTEGER NOT NULL, content_hash BLOB NOT NULL, syntax_errors INTEGER NOT NULL,
             imports BLOB NOT NULL, indexed_at REAL NOT NULL)""",
-        """CREATE TABLE skips (
+            """CREATE TABLE skips (
             path TEXT PRIMARY KEY, reason TEXT NOT NULL, detail TEXT NOT NULL, size INTEGER NOT NULL,
             mtime_ns INTEGER NOT NULL) WITHOUT ROWID""",
-        """CREATE TABLE chunks (
+            """CREATE TABLE chunks (
             id INTEGER PRIMARY KEY, path TEXT NOT NULL, name TEXT NOT NULL, ordinal INTEGER NOT NULL,
             leaf TEXT NOT NULL, kind TEXT NOT NULL, parent TEXT, language TEXT NOT NULL,
             line_start INTEGER NOT NULL, line_end INTEGER NOT NULL, signature TEXT NOT NULL, docstring TEXT NOT NULL,
             complexity TEXT NOT NULL, branches INTEGER NOT NULL, loops INTEGER NOT NULL, keywords TEXT NOT NULL,
             body_hash BLOB NOT NULL, shape_hash BLOB NOT NULL, tokens INTEGER NOT NULL, part_count INTEGER NOT NULL,
             changed_at REAL, gone_at REAL, archived_at REAL, UNIQUE (path, name, ordinal))""",
-        "CREATE INDEX chunks_leaf ON chunks (leaf COLLATE NOCASE) WHERE gone_at IS NULL",
-        "CREATE INDEX chunks_shape ON chunks (shape_hash)",
-        "CREATE INDEX chunks_changed ON chunks (changed_at) WHERE changed_at IS NOT NULL",
-        "CREATE INDEX chunks_kind ON chunks (kind) WHERE gone_at IS NULL",
-        "CREATE INDEX files_language ON files (language)",
-        """CREATE TABLE parts (
+            "CREATE INDEX chunks_leaf ON chunks (leaf COLLATE NOCASE) WHERE gone_at IS NULL",
+            "CREATE INDEX chunks_shape ON chunks (shape_hash)",
+            "CREATE INDEX chunks_changed ON chunks (changed_at) WHERE changed_at IS NOT NULL",
+            "CREATE INDEX chunks_kind ON chunks (kind) WHERE gone_at IS NULL",
+            "CREATE INDEX files_language ON files (language)",
+            """CREATE TABLE parts (
             id INTEGER PRIMARY KEY, chunk_id INTEGER NOT NULL, line_start INTEGER NOT NULL, line_end INTEGER NOT NULL,
             occurrences BLOB NOT NULL)""",
-        "CREATE INDEX parts_chunk ON parts (chunk_id)",
-        "CREATE TABLE blocks (block INTEGER PRIMARY KEY, parts BLOB NOT NULL, dead INTEGER NOT NULL DEFAULT 0)",
-        """CREATE TABLE postings (
+            "CREATE INDEX parts_chunk ON parts (chunk_id)",
+            "CREATE TABLE blocks (block INTEGER PRIMARY KEY, parts BLOB NOT NULL, dead INTEGER NOT NULL DEFAULT 0)",
+            """CREATE TABLE postings (
             block INTEGER NOT NULL, term TEXT NOT NULL, entries BLOB NOT NULL, PRIMARY KEY (block, term))
             WITHOUT ROWID""",
-        """CREATE TABLE refs (
+            """CREATE TABLE refs (
             chunk_id INTEGER NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, qualifier TEXT NOT NULL,
             PRIMARY KEY (chunk_id, name, kind, qualifier)) WITHOUT ROWID""",
-        "CREATE INDEX refs_name ON refs (name)",
-        """CREATE TABLE relations (
+            "CREATE INDEX refs_name ON refs (name)",
+            """CREATE TABLE relations (
             from_id INTEGER NOT NULL, kind TEXT NOT NULL, to_id INTEGER NOT NULL, weight REAL NOT NULL,
             PRIMARY KEY (from_id, kind, to_id)) WITHOUT ROWID""",
-        "CREATE INDEX relations_to ON relations (to_id, kind)",
-        "CREATE TABLE unresolved (chunk_id INTEGER PRIMARY KEY)",
-        """CREATE TABLE accesses (
+            "CREATE INDEX relations_to ON relations (to_id, kind)",
+            "CREATE TABLE unresolved (chunk_id INTEGER PRIMARY KEY)",
+            """CREATE TABLE accesses (
             id INTEGER PRIMARY KEY, chunk_id INTEGER NOT NULL REFERENCES chunks (id), at REAL NOT NULL,
             kind TEXT NOT NULL)""",
-        "CREATE INDEX accesses_chunk ON accesses (chunk_id, at)",
-        "CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-        "CREATE INDEX chunks_archived ON chunks (archived_at) WHERE archived_at IS NOT NULL",
-        """CREATE TABLE escalations (
+            "CREATE INDEX accesses_chunk ON accesses (chunk_id, at)",
+            "CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+            "CREATE INDEX chunks_archived ON chunks (archived_at) WHERE archived_at IS NOT NULL",
+            """CREATE TABLE escalations (
             chunk_id INTEGER NOT NULL, action TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (chunk_id, action))
             WITHOUT ROWID""",
-        # Row ids are given anew: a flag must not pass to the chunk that gets a deleted one's id.
-        """CREATE TRIGGER chunks_escalations AFTER DELETE ON chunks BEGIN
+            # Row ids are given anew: a flag must not pass to the chunk that gets a deleted one's id.
+            """CREATE TRIGGER chunks_escalations AFTER DELETE ON chunks BEGIN
             DELETE FROM escalations WHERE chunk_id = OLD.id; END""",
-        *LEARNED_TABLES,
-        """CREATE TABLE git_commits (
+            *LEARNED_TABLES,
+            """CREATE TABLE git_commits (
             id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, subject TEXT NOT NULL,
             files INTEGER NOT NULL, sweeping INTEGER NOT NULL, settled INTEGER NOT NULL)""",
-        "CREATE VIRTUAL TABLE git_messages USING fts5 (terms, tokenize = 'unicode61 remove_diacritics 0')",
-        """CREATE TABLE changes (
+            "CREATE VIRTUAL TABLE git_messages USING fts5 (terms, tokenize = 'unicode61 remove_diacritics 0')",
+            """CREATE TABLE changes (
             chunk_id INTEGER NOT NULL, commit_id INTEGER NOT NULL, changed INTEGER NOT NULL,
             PRIMARY KEY (chunk_id, commit_id)) WITHOUT ROWID""",
-        "CREATE INDEX changes_commit ON changes (commit_id, chunk_id)",
-        *EMBEDDING_TABLES,
-    ):
-        await db.execute(statement)
+            "CREATE INDEX changes_commit ON changes (commit_id, chunk_id)",
+            *EMBEDDING_TABLES,
+        ),
+    )
 
 
 async def create_deliverable_log(db: aiosqlite.Connection) -> None:
     """Database migration 2: the log of deliverables, in the order of hearing. Rows are only ever added."""
-    for statement in (
-        """CREATE TABLE deliverable_events (
+    await execute_all(
+        db,
+        (
+            """CREATE TABLE deliverable_events (
             number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, change_id TEXT NOT NULL, at REAL NOT NULL,
             received_at REAL NOT NULL, source TEXT NOT NULL, body TEXT NOT NULL)""",
-        "CREATE INDEX deliverable_events_change ON deliverable_events (change_id)",
-        # What each deliverable's events amounted to when it was looked at last: derived, and left out where they grew.
-        """CREATE TABLE deliverable_folds (
+            "CREATE INDEX deliverable_events_change ON deliverable_events (change_id)",
+            # What each deliverable's events amounted to when it was looked at last: derived, and left out where they
+            # grew.
+            """CREATE TABLE deliverable_folds (
             change_id TEXT PRIMARY KEY, number INTEGER NOT NULL, mark TEXT NOT NULL, body TEXT NOT NULL)
             WITHOUT ROWID""",
-        """CREATE TRIGGER deliverable_events_stay BEFORE DELETE ON deliverable_events BEGIN
+            """CREATE TRIGGER deliverable_events_stay BEFORE DELETE ON deliverable_events BEGIN
             SELECT RAISE(ABORT, 'events of deliverables are never deleted'); END""",
-        """CREATE TRIGGER deliverable_events_hold BEFORE UPDATE ON deliverable_events BEGIN
+            """CREATE TRIGGER deliverable_events_hold BEFORE UPDATE ON deliverable_events BEGIN
             SELECT RAISE(ABORT, 'events of deliverables are never changed'); END""",
-    ):
-        await db.execute(statement)
+        ),
+    )
 
 
 async def keep_outbox(db: aiosqlite.Connection) -> None:
@@ -197,18 +202,20 @@ async def sum_rows(db: aiosqlite.Connection) -> None:
 
 async def note_unrecorded(db: aiosqlite.Connection) -> None:
     """Database migration 7: what the repository's record lacks, and what of it is not understood yet."""
-    for statement in (
-        """CREATE TABLE unrecorded (
+    await execute_all(
+        db,
+        (
+            """CREATE TABLE unrecorded (
             number INTEGER PRIMARY KEY, type TEXT NOT NULL, at REAL NOT NULL, told TEXT NOT NULL)""",
-        # Numbers of the record's entries that speak of a pattern which did not come yet.
-        "CREATE TABLE unread_entries (number INTEGER PRIMARY KEY)",
-        # Deliverables that were told of elsewhere first: that their specs are not here means nothing.
-        "CREATE TABLE heard_changes (change_id TEXT PRIMARY KEY) WITHOUT ROWID",
-        # Accesses, and runs, that a colleague's entries told of: they weigh less.
-        "CREATE TABLE others_accesses (access_id INTEGER PRIMARY KEY, author TEXT NOT NULL)",
-        "CREATE TABLE others_runs (run_id TEXT PRIMARY KEY, author TEXT NOT NULL) WITHOUT ROWID",
-    ):
-        await db.execute(statement)
+            # Numbers of the record's entries that speak of a pattern which did not come yet.
+            "CREATE TABLE unread_entries (number INTEGER PRIMARY KEY)",
+            # Deliverables that were told of elsewhere first: that their specs are not here means nothing.
+            "CREATE TABLE heard_changes (change_id TEXT PRIMARY KEY) WITHOUT ROWID",
+            # Accesses, and runs, that a colleague's entries told of: they weigh less.
+            "CREATE TABLE others_accesses (access_id INTEGER PRIMARY KEY, author TEXT NOT NULL)",
+            "CREATE TABLE others_runs (run_id TEXT PRIMARY KEY, author TEXT NOT NULL) WITHOUT ROWID",
+        ),
+    )
 
 
 async def mark_others_patterns(db: aiosqlite.Connection) -> None:
@@ -225,15 +232,17 @@ async def mark_others_patterns(db: aiosqlite.Connection) -> None:
 
 async def keep_former_places(db: aiosqlite.Connection) -> None:
     """Database migration 9: where chunks were that something was learned of, before they moved."""
-    for statement in (
-        """CREATE TABLE former_places (
+    await execute_all(
+        db,
+        (
+            """CREATE TABLE former_places (
             path TEXT NOT NULL, name TEXT NOT NULL, ordinal INTEGER NOT NULL, chunk_id INTEGER NOT NULL,
             PRIMARY KEY (path, name, ordinal)) WITHOUT ROWID""",
-        "CREATE INDEX former_places_chunk ON former_places (chunk_id)",
-        """CREATE TRIGGER chunks_former_places AFTER DELETE ON chunks BEGIN
+            "CREATE INDEX former_places_chunk ON former_places (chunk_id)",
+            """CREATE TRIGGER chunks_former_places AFTER DELETE ON chunks BEGIN
             DELETE FROM former_places WHERE chunk_id = OLD.id; END""",
-    ):
-        await db.execute(statement)
+        ),
+    )
 
 
 _COPIES = itertools.count()

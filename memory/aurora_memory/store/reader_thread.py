@@ -7,7 +7,7 @@ as one call on the thread of its aiosqlite connection (datasette's `execute_fn` 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -15,6 +15,7 @@ import aiosqlite
 
 from aurora_memory import StoreError
 from aurora_memory.activation import USUAL, Weighing
+from aurora_memory.store.connection import on_thread_of
 from aurora_memory.store.reader import Reader
 
 P = ParamSpec("P")
@@ -50,7 +51,7 @@ class ReaderThread:
             return function(self._reader, *args, **kwargs)
 
         try:
-            return await _on_thread_of(self._connection, work)
+            return await on_thread_of(self._connection, work)
         except asyncio.CancelledError:
             given_up = True
             raise
@@ -87,12 +88,3 @@ class ReaderThread:
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.close()
-
-
-async def _on_thread_of(connection: aiosqlite.Connection, work: Callable[[], T]) -> T:
-    """Run a function on the thread that owns an aiosqlite connection, after what is queued there.
-
-    aiosqlite sends each of its own calls there by `_execute`, and has no public name for it: this is the one place.
-    """
-    execute: Callable[[Callable[[], T]], Awaitable[T]] = connection._execute
-    return await execute(work)

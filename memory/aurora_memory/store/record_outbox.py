@@ -7,7 +7,7 @@ once the record has them. What came out of the record is not put in again: `unhe
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 
 import aiosqlite
@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory.store.carried_rows import RowSource, row_source
+from aurora_memory.store.connection import execute_all
 from aurora_memory.store.export_format import ExportLine
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.tables import carried
@@ -40,7 +41,11 @@ class UnrecordedLine(Struct, frozen=True):
 async def note_lines(db: aiosqlite.Connection, hear: Callable[[], None]) -> None:
     """Make a writing connection fill the transactional outbox; `hear` is called, on its thread, for each line."""
     await _add_function(db, hear)
-    await db.execute(f"CREATE TEMP TABLE IF NOT EXISTS {_HUSH} (one INTEGER)")
+    await execute_all(db, (f"CREATE TEMP TABLE IF NOT EXISTS {_HUSH} (one INTEGER)", *_triggers()))
+
+
+def _triggers() -> Iterator[str]:
+    """Statements that make a connection note what is learned."""
     for type_, (table, source) in SOURCES.items():
         put = f"INSERT INTO unrecorded (type, at, told) {_told(type_, source)};"
         loud = f"({source.new_travels}) AND NOT EXISTS (SELECT 1 FROM temp.{_HUSH})"
@@ -50,9 +55,7 @@ async def note_lines(db: aiosqlite.Connection, hear: Callable[[], None]) -> None
             (f"UPDATE OF {', '.join(source.changes)}", f"{loud} AND ({changed})"),
         ):
             name = f"record_{table}_{event[:6].lower()}"
-            await db.execute(
-                f"CREATE TEMP TRIGGER IF NOT EXISTS {name} AFTER {event} ON main.{table} WHEN {when} BEGIN {put} END"
-            )
+            yield f"CREATE TEMP TRIGGER IF NOT EXISTS {name} AFTER {event} ON main.{table} WHEN {when} BEGIN {put} END"
 
 
 async def note_all(db: aiosqlite.Connection) -> None:

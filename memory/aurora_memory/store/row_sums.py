@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import aiosqlite
 
+from aurora_memory.store.connection import execute_all
 from aurora_memory.store.tables import TABLES, Table
 
 SEALED = tuple(table for table in TABLES if table.sealed)
@@ -47,10 +48,16 @@ SCHEME = row_sum("row_sums", [f"{table.name}:{','.join(table.sealed)}:{table.sea
 async def keep_sums(db: aiosqlite.Connection) -> None:
     """Make a writing connection keep the sums of the rows it writes. The tables are there.
 
-    A file that has no sums yet gets them: what is there now counts as what was written.
+    A file that has no sums yet gets them.
     """
     await db.create_function(_FUNCTION, -1, _row_sum, deterministic=True)
-    await db.execute("PRAGMA recursive_triggers = 1")  # else a row that a REPLACE pushes out would leave its sum
+    await add_sums(db)
+    # Without the pragma a row that a REPLACE pushes out would leave its sum.
+    await execute_all(db, ("PRAGMA recursive_triggers = 1", *_TRIGGERS))
+
+
+async def add_sums(db: aiosqlite.Connection) -> None:
+    """Give a file that has no sums yet those of its rows: what is there now counts as what was written."""
     if not await _has_sums(db):
         await db.execute("BEGIN IMMEDIATE")
         try:
@@ -60,6 +67,10 @@ async def keep_sums(db: aiosqlite.Connection) -> None:
             await db.execute("ROLLBACK")
             raise
         await db.execute("COMMIT")
+
+
+def _triggers() -> Iterator[str]:
+    """Statements that make a connection keep the sums."""
     for table in SEALED:
         new, old = (_told(table, row) for row in ("NEW", "OLD"))
         add = f"INSERT OR IGNORE INTO row_sums VALUES ({new});"
@@ -71,9 +82,8 @@ async def keep_sums(db: aiosqlite.Connection) -> None:
         ):
             when = f"WHEN {table.sealed_rows.replace(f'{table.name}.', f'{row}.')}" if table.sealed_rows else ""
             name = f"sum_{table.name}_{event[:6].lower()}"
-            await db.execute(
-                f"CREATE TEMP TRIGGER IF NOT EXISTS {name} AFTER {event} ON main.{table.name} {when} BEGIN {steps} END"
-            )
+            on = f"AFTER {event} ON main.{table.name} {when}"
+            yield f"CREATE TEMP TRIGGER IF NOT EXISTS {name} {on} BEGIN {steps} END"
 
 
 async def seal(db: aiosqlite.Connection) -> None:
@@ -133,3 +143,6 @@ def _bytes(table: Table, row: str) -> str:
 
 def _row_sum(table: str, *values: Value) -> int:
     return row_sum(table, values)
+
+
+_TRIGGERS = tuple(_triggers())

@@ -345,7 +345,7 @@ async def _made(path: Path) -> None:
         db = await connect(beside)
         try:
             await migrate(db, beside)
-            await row_sums.keep_sums(db)
+            await row_sums.add_sums(db)
         finally:
             await db.close()
         await asyncio.to_thread(_put, beside, path)

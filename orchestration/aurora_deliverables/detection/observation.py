@@ -115,7 +115,9 @@ _Difference = tuple[float, EventBody, str]
 
 def _differences(seen: Observation, told: RecordedState, now: float) -> Iterator[_Difference]:
     fresh = _fresh(seen, told, now)
-    begun = fresh[0].at if fresh else _within(seen.tasks.at if seen.tasks else now, told, now)
+    # What was told of already and is put right since: when its latest file says, not when somebody looked.
+    latest = seen.tasks.at if seen.tasks else max((each.at for each in seen.artefacts), default=now)
+    begun = fresh[0].at if fresh else _within(latest, told, now)
     ended = seen.ending
     if ended is not None and told.started_at is None:
         return  # it ended before anybody looked: nothing of its way is known

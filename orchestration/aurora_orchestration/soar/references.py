@@ -14,6 +14,7 @@ from typing import Literal
 from msgspec import Struct
 
 from aurora_indexer.files.scan import known_by_name
+from aurora_orchestration.soar.said_calls import not_called, told_calls
 from aurora_orchestration.soar.said_names import Name, found_names, lost_part, stands, telling_parts
 from aurora_orchestration.soar.said_places import (
     MAX_MEANT,
@@ -32,6 +33,9 @@ MAX_NAMES = 300
 
 MAX_IN_ONE = 60
 """Places, and names, of one sentence that are looked up."""
+
+MAX_CALLS = 5
+"""Calls of one sentence that are looked up."""
 
 _LONG_OWNER = 4
 _HEAD = 3
@@ -197,6 +201,11 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
         ]
         for kind, what, issue in _misplaced(sentence, there, good):
             told(kind, what, issue)
+        if not proposal and not places:
+            for caller, called in islice(told_calls(sentence, there), MAX_CALLS):
+                if not_called(caller, called, workspace):
+                    what = f"`{caller.text}` does not call `{called.text}`: it does not stand there"
+                    told("called name", f"{called.text} {caller.text}", what)
         if places:
             last = _bound(sentence, there, good)
         elif not _GOES_ON.search(sentence):

@@ -15,6 +15,7 @@ NEAR = 3
 
 MAX_BLOCK = 400
 
+_DIGITS = 12
 MAX_MEANT = 50
 """Files of one name that a place may mean."""
 
@@ -23,12 +24,12 @@ _DOTTED = r"(?:[\w.@+-]+/)*[\w.@+-]+\.[A-Za-z]\w*"
 _DASH = r"\s*(?:[-–—]|to|through|until|and)\s*"
 _LINE = r"(?:[Ll]ines?\s+|ln\.?\s*|ll?\.\s*|L)"
 _PLACE = re.compile(
-    rf"(?<![\w/:.@])(?:code:)?(?P<file>{_PATH})(?::[A-Za-z_][\w.]*)?(?::L?|\#L)(?P<first>\d{{1,9}})"
-    rf"(?:\s?[-–]\s?L?(?P<last>\d{{1,9}}))?(?![\w.]*\w)"
-    rf"|\b{_LINE}(?P<first2>\d{{1,9}})(?:{_DASH}L?(?P<last2>\d{{1,9}}))?\s+(?:(?:of|in)\s+|\()`?(?P<file2>{_PATH})"
+    rf"(?<![\w/:.@])(?:code:)?(?P<file>{_PATH})(?::[A-Za-z_][\w.]*)?(?::L?|\#L)(?P<first>\d++)"
+    rf"(?:\s?[-–]\s?L?(?P<last>\d++))?(?![\w.]*\w)"
+    rf"|\b{_LINE}(?P<first2>\d++)(?:{_DASH}L?(?P<last2>\d++))?\s+(?:(?:of|in)\s+|\()`?(?P<file2>{_PATH})"
     rf"|(?<![\w/:.@])(?P<file3>{_DOTTED})`?\s*[,(@]?\s*"
-    rf"(?:(?:at|on|from|around|near|between|starting (?:at|on|from))\s+)?{_LINE}(?P<first3>\d{{1,9}})"
-    rf"(?:{_DASH}L?(?P<last3>\d{{1,9}}))?"
+    rf"(?:(?:at|on|from|around|near|between|starting (?:at|on|from))\s+)?{_LINE}(?P<first3>\d++)"
+    rf"(?:{_DASH}L?(?P<last3>\d++))?"
 )
 _BARE_PATH = re.compile(
     r"(?<![\w/:.@`-])`?(?P<file>(?:[\w.@+-]+/)+[\w.@+-]+\.[A-Za-z]\w{0,5}|[\w-]+\.[A-Za-z]\w{0,5})`?(?![\w/(-])"
@@ -58,9 +59,14 @@ def found_places(text: str) -> Iterator[SaidPlace]:
         for mark in ("", "2", "3"):
             file = match[f"file{mark}"]
             if file is not None and ("." in file or known_by_name(file.rpartition("/")[2])):
-                first = int(match[f"first{mark}"])
-                last = int(match[f"last{mark}"] or first)
+                first = _number(match[f"first{mark}"])
+                last = _number(match[f"last{mark}"] or match[f"first{mark}"])
                 yield SaidPlace(file.removeprefix("./"), first, last, match.start(), match.end())
+
+
+def _number(digits: str) -> int:
+    """A line's number; of one that no file has, as much as is compared quickly."""
+    return int(digits[:_DIGITS])
 
 
 def bare_files(sentence: str, places: Sequence[SaidPlace]) -> Iterator[SaidPlace]:

@@ -14,7 +14,7 @@ from itertools import combinations
 from msgspec import Struct
 
 from aurora_memory.tokens import terms, words
-from aurora_orchestration.soar.concepts import OPPOSITES
+from aurora_orchestration.soar.concepts import OPPOSITES, Opposites
 from aurora_orchestration.soar.sentences import bounded, sentences
 
 MAX_SENTENCES = 120
@@ -36,6 +36,11 @@ _CASE = re.compile(
     re.IGNORECASE,
 )
 _ALWAYS = re.compile(r"\b(?:always|in every case|every time|each time|all)\b", re.IGNORECASE)
+_NEVER = re.compile(r"\b(?:never|at no time|under no circumstances|in no case)\b", re.IGNORECASE)
+_DEFAULT = re.compile(r"\bby default\b", re.IGNORECASE)
+_ONE = re.compile(r"\b(?:exactly|only|just|at most|no more than) (?:one|a single)\b|\ba single\b", re.IGNORECASE)
+_EVERY = re.compile(r"\b(?:all|every)\b(?! (?:calls?|times?)\b)", re.IGNORECASE)
+_COUNTING = frozenset(terms("exactly only just single one once at most more than call calls time every all each"))
 _NUMBER = re.compile(r"(?<![\w.:#-])\d+(?:\.\d+)?(?![\w:-]|\.\d)")
 _PLACE = re.compile(
     r"\(?`?[\w./-]+\.\w+(?::\d+(?:[-–]\d+)?)`?\)?|\blines?\s+\d+(?:\s*(?:-|–|to)\s*\d+)?", re.IGNORECASE
@@ -61,6 +66,9 @@ _FUNCTION_WORDS = frozenset(
 )
 """Words that say nothing of what a sentence is about."""
 
+
+_NEEDED = Opposites(frozenset(terms("need require")), frozenset(terms("optional")), (), ())
+"""Opposites in what code is said to do, not in plans, which need much."""
 
 _BASE = {
     form: base
@@ -100,6 +108,12 @@ def self_contradictions(texts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _against(one: _Said, other: _Said) -> str:
+    if _DEFAULT.search(one.text) and _DEFAULT.search(other.text):
+        return _other_default(one, other)
+    if how_many := _how_many(one, other):
+        return how_many
+    if _never(one, other) or _never(other, one):
+        return "one denies in every case what the other says"
     if one.cases != other.cases and not (_ALWAYS.search(one.text) or _ALWAYS.search(other.text)):
         return ""
     if one.names != other.names and one.names and other.names:
@@ -122,6 +136,37 @@ def _against(one: _Said, other: _Said) -> str:
     return _opposite(one, other, alike)
 
 
+def _never(denying: _Said, other: _Said) -> bool:
+    """Whether a sentence without a case of its own says "never" of what the other says, be it in some case only."""
+    return (
+        denying.denied
+        and not other.denied
+        and not denying.cases
+        and _NEVER.search(denying.text) is not None
+        and denying.names == other.names
+        and len(denying.stems) + len(denying.names) > 1
+        and denying.stems <= other.stems
+    )
+
+
+def _other_default(one: _Said, other: _Said) -> str:
+    """Two defaults of one thing: "spaces become `+` by default" against "by default spaces become `%20`"."""
+    if one.denied or other.denied or one.stems != other.stems or len(one.names) != len(other.names):
+        return ""
+    left, right = set(one.names) - set(other.names), set(other.names) - set(one.names)
+    return f"`{left.pop()}` against `{right.pop()}`" if len(left) == len(right) == 1 else ""
+
+
+def _how_many(one: _Said, other: _Said) -> str:
+    """One against all of the same: "wakes exactly one waiter" against "wakes all waiters"."""
+    if one.names != other.names or one.denied or other.denied or one.stems - _COUNTING != other.stems - _COUNTING:
+        return ""
+    for few, many in ((one.text, other.text), (other.text, one.text)):
+        if (alone := _ONE.search(few)) and (every := _EVERY.search(many)) and not _ONE.search(many):
+            return f"“{alone[0]}” against “{every[0]}”"
+    return ""
+
+
 def _other_value(one: _Said, other: _Said) -> str:
     """The same sentence with another value: "the default is `a`" against "the default is `b`"."""
     first, second = _VALUE.search(one.text), _VALUE.search(other.text)
@@ -137,7 +182,7 @@ def _opposite(one: _Said, other: _Said, alike: int) -> str:
         return ""
     if alike < 2 and not (alike and max(len(one.stems), len(other.stems)) <= BRIEF):
         return ""
-    for pair in OPPOSITES:
+    for pair in (*OPPOSITES, _NEEDED):
         if (left & pair.ones and right & pair.others) or (left & pair.others and right & pair.ones):
             return f"“{' '.join(sorted(left))}” against “{' '.join(sorted(right))}”"
     return ""

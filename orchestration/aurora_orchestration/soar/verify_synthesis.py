@@ -14,10 +14,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from aurora_orchestration.agents.executors.builtin import LLM_EXECUTOR
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.structured import ask_judge
 from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
+from aurora_orchestration.soar.claimed_acts import claimed_acts
 from aurora_orchestration.soar.concepts import PROCESS, telling
 from aurora_orchestration.soar.contradictions import opposed
 from aurora_orchestration.soar.missing_parts import missing_parts
@@ -39,6 +41,7 @@ SURER = 0.15
 """How much surer than its sources an answer may be."""
 
 MAX_CONTRADICTIONS = 10
+MAX_ACTS = 5
 MOST_CLAIMS = 60
 """Claims that are compared with each other; the rest is not."""
 
@@ -127,7 +130,7 @@ def references_of(
 
     What agents of the user observed elsewhere counts as known; what a model without tools says is no observation.
     """
-    observed = [result for result in results if result.response.agent_id != "llm-executor"]
+    observed = [result for result in results if result.response.agent_id != LLM_EXECUTOR]
     logs = context.logs if context is not None else ()
     known = "\n".join((query, *_outputs(observed), *(log.content for log in logs)))
     return look_up(answer, workspace, known, outside=frozenset(log.file for log in logs))
@@ -217,6 +220,10 @@ def precheck(
         issues["traceable"].extend(fault.issue for fault in faults[:8])
         if 4 * len(faults) >= looked_up.count:
             critical.append("; ".join(fault.issue for fault in faults[:3]))
+    acted = any(result.response.agent_id != LLM_EXECUTOR for result in results if result.response.output is not None)
+    for said_done in islice(claimed_acts(query, answer, acted=acted), MAX_ACTS):
+        hold("traceable", 0.2, f"nobody did that: “{said_done[:120]}”")
+        critical.append(issues["traceable"][-1])
     for one, other, why in (*_denying(claims), *islice(self_contradictions([answer]), MAX_CONTRADICTIONS)):
         hold("consistent", 0.3, f"“{one[:80]}” and “{other[:80]}” contradict each other: {why}")
         critical.append(issues["consistent"][-1])

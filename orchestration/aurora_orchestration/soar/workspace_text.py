@@ -82,6 +82,31 @@ class WorkspaceText:
                 del wanted[name]
         self._names |= dict.fromkeys(wanted, left < 0)
 
+    def definitions(self, name: str) -> list[tuple[str, int]]:
+        """Where a name is defined, as far as its line says so: file and index. None where too much is there."""
+        if self._files is None:
+            self._list()
+        assert self._files is not None
+        word = re.escape(name.encode())
+        line = re.compile(
+            rb"^[^\n#'\"`]*?(?:\b(?:def|function|func|fn|fun|sub|class|struct|interface|trait|object|module)[ \t]+"
+            rb"(?:\([^)\n]*\)[ \t]*)?(?:[\w:.]+[.:])?"
+            + word
+            + rb"(?!\w)|^[ \t]*(?:(?:public|private|protected|static|async|final|override|export|default|get|set)"
+            rb"[ \t]+)*" + word + rb"[ \t]*\([^;\n]*\)[^;\n]*\{[ \t]*$)",
+            re.MULTILINE,
+        )
+        found: list[tuple[str, int]] = []
+        left = MAX_READ if len(self._files) < MAX_FILES else 0
+        for file in self._files:
+            data = (self._texts[file] if file in self._texts else self._content(file)) or b""
+            left -= len(data)
+            if left < 0:
+                return []
+            if name.encode() in data:
+                found += [(file, data.count(b"\n", 0, match.end())) for match in line.finditer(data)]
+        return found
+
     def _list(self) -> None:
         found: list[str] = []
         try:

@@ -37,7 +37,10 @@ def parsed(name: str, text: str) -> Any:
         return text
     try:
         return json.loads(text, parse_constant=lambda _: text, parse_float=lambda said: _finite(name, said))
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
+        if text.lstrip()[:1] in ("{", "["):
+            what = f"{name}: {text[:80]!r} is no JSON: {str(error)[:200]}"
+            raise SettingsError(f"{what}; mind the shell's quotes") from error
         return [each.strip() for each in text.split(",") if each.strip()] if "array" in kinds else text
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
-from msgspec import UnsetType, to_builtins
+from msgspec import UnsetType, structs, to_builtins
 
 from aurora_indexer import documents
 from aurora_protocol.methods import ExplainResult, PatternUse, RelatedChunk
@@ -18,6 +18,7 @@ from aurora_server.lsp.location import in_code_points, place_of
 from aurora_server.lsp.manifests.document_cache import snapshot_of
 from aurora_server.lsp.manifests.hover import hover as manifest_hover
 from aurora_server.lsp.memory_text import ago, counted, escaped, fenced, file_uri, moment, month, warmth, within
+from aurora_server.workspace.wire import named_in
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
@@ -149,9 +150,13 @@ def _marks(pattern: PatternUse) -> str:
 def _related(explained: ExplainResult, show: Callable[[RelatedChunk], str]) -> str:
     chunk = explained.chunk
     groups: dict[str, list[RelatedChunk]] = {relation: [] for relation in _ORDER}
+    told: set[tuple[str, str, str]] = set()
     for link in explained.relations:
-        if link.relation not in _UNMENTIONED:
-            groups.setdefault(f"maybe {link.relation}" if link.likely else link.relation, []).append(link)
+        relation = f"maybe {link.relation}" if link.likely else link.relation
+        one = (relation, link.file, link.name)  # of overloads, the first
+        if link.relation not in _UNMENTIONED and one not in told:
+            told.add(one)
+            groups.setdefault(relation, []).append(structs.replace(link, name=named_in(link.file, link.name)))
     # Links are cut off where there are many; what is counted is not.
     counts = {
         "called by": chunk.callers,

@@ -75,7 +75,8 @@ class WorkspaceGit:
         """Whether what lies at `place` (relative, `/`) is on a branch that is not merged, or in a stash.
 
         A branch that merely was begun while it was there, and a stash that did not touch it, would not bring it back:
-        they do not count. None where there is no repository to ask.
+        they do not count, nor does a branch whose work went to main as other commits, squashed or picked, and was
+        removed there. None where there is no repository to ask.
         """
         path = await self._path_in_repository(place)
         if path is None:
@@ -83,17 +84,26 @@ class WorkspaceGit:
         away = _lines(await commands.answer(self._root, AWAY))
         stashes = _lines(await commands.answer(self._root, STASHES))
         # The third parent of a stash has what was not tracked.
-        commits = [*away, *stashes, *(f"{each}^3" for each in stashes)]
+        held = await self._contents(path, [*away, *stashes, *(f"{each}^3" for each in stashes)])
+        if held is None:
+            return True  # git does not answer: nothing is said to be lost
+        shared = _lines(await commands.answer(self._root, MAINLINE))
+        if not held or not held.keys().isdisjoint(shared):
+            return bool(held)  # what the branch has that all share is there for all
+        once = _lines(await commands.answer(self._root, ("rev-list", "HEAD", *shared, "--", f":(top,literal){path}")))
+        had = frozenset((await self._contents(path, once) or {}).values())
+        others = [commit for commit, content in held.items() if content not in had]
+        return bool(others) and await self._touched(path, others, ["HEAD", *shared])
+
+    async def _contents(self, path: str, commits: Sequence[str]) -> dict[str, bytes] | None:
+        """What lies at a path (from the top) in each of some commits that has it; None where git does not answer."""
         asked = "".join(f"{each}:{path}\n" for each in commits).encode()
         said = await commands.answer(self._root, ("cat-file", "--batch-check"), send=asked) if asked else b""
         if said is None:
-            return True  # git does not answer: nothing is said to be lost
+            return None
         lost = (b"missing", b"ambiguous")
-        held = [each for each, line in zip(commits, said.splitlines(), strict=True) if not line.endswith(lost)]
-        shared = _lines(await commands.answer(self._root, MAINLINE))
-        if not held or not set(held).isdisjoint(shared):
-            return bool(held)  # what the branch has that all share is there for all
-        return await self._touched(path, held, ["HEAD", *shared])
+        told = zip(commits, said.splitlines(), strict=True)
+        return {each: line.partition(b" ")[0] for each, line in told if not line.endswith(lost)}
 
     async def touched_since(self, commit: str, place: str) -> bool:
         """Whether HEAD has commits that `commit` is not made of and that touch what lies at `place`."""

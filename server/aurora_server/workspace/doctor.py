@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from aurora_indexer import IndexerError
 from aurora_indexer.files.gitdir import find_git_directory, is_shallow
+from aurora_indexer.git.commands import is_installed
 from aurora_indexer.git.history import BROKEN
 from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreCorrupt, StoreForeign
@@ -18,6 +19,7 @@ from aurora_memory.store import Store, file_reader, lifespans, record_outbox
 from aurora_memory.store.integrity import Fault, IntegrityReport
 from aurora_memory.store.lifespans import ChunkStatus
 from aurora_memory.store.memory_files import MemoryFile
+from aurora_protocol.human_text import count
 from aurora_protocol.methods import DoctorFinding, DoctorResult, Skipped
 
 if TYPE_CHECKING:
@@ -66,8 +68,12 @@ async def checkup(
         skipped.update(skip.reason for skip in scan.skips)
         skipped.update({"ignored": scan.ignored})
     examples += [
-        Skipped(path=f"*{suffix}", reason=UNKNOWN, detail=f"{count} files, neither code nor documents known here.")
-        for suffix, count in unknown.most_common()
+        Skipped(
+            path=f"*{suffix}" if suffix else "(no ending)",
+            reason=UNKNOWN,
+            detail=f"{count(number, 'file')}, neither code nor documents known here.",
+        )
+        for suffix, number in unknown.most_common()
     ]
     skipped[UNKNOWN] += unknown.total()
     return DoctorResult(
@@ -91,7 +97,7 @@ def _index(root: Path, indexer: Indexer) -> list[DoctorFinding]:
     if indexer.state == "error":
         findings.append(DoctorFinding(level="error", what=f"indexing stopped: {indexer.last_error}"))
     elif indexer.pending:
-        findings.append(DoctorFinding(level="warning", what=f"{indexer.pending} files wait to be indexed"))
+        findings.append(DoctorFinding(level="warning", what=f"{count(indexer.pending, 'file')} still to be indexed"))
     counts = indexer.counts
     if counts is not None:
         findings.append(DoctorFinding(level="ok", what=f"memory holds {counts.chunks} chunks of {counts.files} files"))
@@ -114,6 +120,14 @@ async def _history(root: Path, store: Store, indexer: Indexer) -> list[DoctorFin
     repository = find_git_directory(root)
     if repository is None:
         return findings
+    if not is_installed():
+        findings.append(
+            DoctorFinding(
+                level="warning",
+                what="there is no git on the daemon's PATH: when, by whom and with what code changed is not known",
+                fix="install git, then aurora daemon stop; the next command starts it",
+            )
+        )
     if await asyncio.to_thread(is_shallow, repository):
         findings.append(
             DoctorFinding(

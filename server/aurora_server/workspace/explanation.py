@@ -12,7 +12,8 @@ from aurora_memory.document_builder import code_document
 from aurora_memory.documents import Document
 from aurora_memory.lifespans.evaluate import judge
 from aurora_memory.lifespans.policies import BUILT_IN, Policies
-from aurora_memory.recall import parse_question, relation_questions, weigh
+from aurora_memory.recall import parse_question, relation_questions, weigh, with_uses_of_others
+from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.patterns import weigh_reasoning
 from aurora_memory.recall.places import below, is_test, meant
 from aurora_memory.recall.recall import STORED
@@ -65,7 +66,7 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
             if found := next(iter(meant([place], chunks)), None):
                 return found
     name = re.sub(r"::|->|#", ".", text.strip().removesuffix("()"))
-    named = [each for each in chunk_reader.named(reader, [name]) if f".{each.name}".endswith(f".{name}")]
+    named = next((some for end in (name, *without_unknown_fronts(reader, name)) if (some := _called(reader, end))), [])
     if not named:
         near = relation_questions.near_name(reader, name.rpartition(".")[2])
         said = f"; did you mean {near!r}?" if near else f"; 'aur mem {name}' finds what there is"
@@ -74,12 +75,16 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
     return min(named, key=lambda each: (-usages.get(each.id, UsageCounts()).callers, is_test(each.path), each.path))
 
 
+def _called(reader: Reader, name: str) -> list[ChunkView]:
+    return [each for each in chunk_reader.named(reader, [name]) if f".{each.name}".endswith(f".{name}")]
+
+
 def explain_chunk(
     reader: Reader, root: Path, chunk: ChunkView, colleagues: Colleagues, policies: Policies = BUILT_IN
 ) -> ExplainResult:
     """Explain a stored chunk of a file."""
     now = time.time()
-    (hit,) = weigh(reader, [chunk], now)
+    (hit,) = with_uses_of_others(reader, weigh(reader, [chunk], now), now)
     edges = relation_reader.edges(reader, chunk.id)
     commits = commit_reader.chunk_commits(reader, [chunk.id]).get(chunk.id)
     accesses = chunk_reader.accesses(reader, [chunk.id]).get(chunk.id, [])

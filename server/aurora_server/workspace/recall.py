@@ -21,7 +21,17 @@ from aurora_memory import StoreError
 from aurora_memory.chunks import REASONING
 from aurora_memory.conversation_logs import LogReference
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.recall import Focus, Hit, Question, line_answer, parse_question, recall, relation_questions, weigh
+from aurora_memory.recall import (
+    Focus,
+    Hit,
+    Question,
+    line_answer,
+    parse_question,
+    recall,
+    relation_questions,
+    weigh,
+    with_uses_of_others,
+)
 from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.recall.kinship import read_some
 from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
@@ -254,7 +264,10 @@ def find(
             )
         if reasoning and params.level is None and not (hits and question.is_id):
             hits += recall_reasoning(reader, question, depth, now, policies)
-        hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]
+        hits = sorted(hits, key=lambda hit: -hit.strength)
+        if params.level is None:
+            hits = line_answer.spelled_first(reader, question, hits, now, types)
+        hits = hits[:depth]
         usages = relation_reader.usages(reader, [hit.chunk.id for hit in hits])
     no_file = None if hits or related else recall_documents.missing_file(reader, question, freshness.pending_files)
     told = params.include_content or params.budget_tokens is not None
@@ -263,7 +276,9 @@ def find(
         hits,
         usages,
         surroundings(reader, hits) if told else {},
-        evidence_of(reader, hits, question, now, colleagues) if params.explain and hits else None,
+        evidence_of(reader, with_uses_of_others(reader, hits, now), question, now, colleagues)
+        if params.explain and hits
+        else None,
         [] if related is not None else recall_logs(reader, question, hits),
         no_file or _hint(reader, question, hits, related, freshness, params.types),
         colleagues.patterns(reader, [hit.chunk.id for hit in hits if hit.chunk.kind == REASONING]),
@@ -282,7 +297,8 @@ def _hint(
 ) -> str | None:
     """What is said below an answer: how much there is of relations asked for; where nothing is found, why."""
     if related is not None:
-        return related.said or None
+        pending = freshness.pending_files if related.is_unknown else 0
+        return recall_documents.still_indexed(related.said, pending) or None
     return None if hits else why_nothing(reader, question, freshness, types)
 
 

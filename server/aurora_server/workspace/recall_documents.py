@@ -263,8 +263,13 @@ def missing_file(reader: Reader, question: Question, pending: int) -> str | None
 
 
 def _no_file(path: str, pending: int) -> str:
-    still = f"{count(pending, 'file')} still being indexed" if pending else "'aurora doctor' says what is left out"
-    return f"memory knows no file {shorten(path, 200)}; {still}"
+    said = f"memory knows no file {shorten(path, 200)}"
+    return still_indexed(said, pending) if pending else f"{said}; 'aurora doctor' says what is left out"
+
+
+def still_indexed(said: str, pending: int) -> str:
+    """What is said of something that is not there, and that it may come, where files are still being indexed."""
+    return f"{said.rstrip('.')}; {count(pending, 'file')} still being indexed" if pending else said
 
 
 def missing_place(reader: Reader, question: Question, pending: int) -> str | None:
@@ -287,6 +292,7 @@ def missing_place(reader: Reader, question: Question, pending: int) -> str | Non
     if meant([place], chunks):
         return None
     if place.name is None:
-        return f"{paths[0]} has nothing at line {place.line}"
+        return still_indexed(f"{paths[0]} has nothing at line {place.line}", pending)
     near = closest(place.name, [chunk.name for chunk in chunks], OF_FEW)
-    return f"{paths[0]} defines no {shorten(place.name, 200)}" + (f"; did you mean {near}?" if near else "")
+    said = f"{paths[0]} defines no {shorten(place.name, 200)}" + (f"; did you mean {near}?" if near else "")
+    return still_indexed(said, pending)

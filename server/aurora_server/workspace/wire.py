@@ -29,4 +29,9 @@ def shown_id(chunk: ChunkView) -> str:
 
 def place_name(chunk: ChunkView) -> str:
     """Name of a chunk in a list of names: what is left of a file goes by the file's name."""
-    return chunk.path.rsplit("/", 1)[-1] if chunk.name == MODULE_NAME else chunk.name
+    return named_in(chunk.path, chunk.name)
+
+
+def named_in(path: str, name: str) -> str:
+    """The same by path and qualified name."""
+    return path.rsplit("/", 1)[-1] if name == MODULE_NAME else name

@@ -7,11 +7,11 @@ import importlib
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -21,7 +21,7 @@ from aurora_indexer.index_runs import IndexProgress
 from aurora_indexer.indexer import Indexer, IndexerSettings
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_indexer.workers.process_file import get_ready
-from aurora_memory import StoreError
+from aurora_memory import StoreError, UnknownChunk
 from aurora_memory.chunks import type_of
 from aurora_memory.lifespans.policies import Merged
 from aurora_memory.recall import parse_question
@@ -70,6 +70,8 @@ if TYPE_CHECKING:
     from aurora_orchestration.run_record import RunRecord
     from aurora_server.configuration.live_settings import SettingsSource
     from aurora_server.workspace.shared_records import SharedRecords
+
+Found = TypeVar("Found")
 
 logger = logging.getLogger(__name__)
 
@@ -312,12 +314,25 @@ class Workspace:
 
     async def explain(self, chunk_id: str) -> ExplainResult:
         """All that memory knows of the chunk of that id, with or without its lines. Raises UnknownChunk."""
-        return await self._store.read(explanation.explain_id, self.root, chunk_id, self._colleagues, self.policies)
+        colleagues, policies = self._colleagues, self.policies
+        return await self._or_may_come(
+            self._store.read(explanation.explain_id, self.root, chunk_id, colleagues, policies)
+        )
 
     async def who(self, place: str) -> WhoResult:
         """Who knows a file, a place in one or a name, who knows it best first. Raises UnknownChunk."""
         reading = self._indexer.learning_history
-        return await who(self.root, self._home, self._store.read, place, time.time(), reading=reading)
+        return await self._or_may_come(
+            who(self.root, self._home, self._store.read, place, time.time(), reading=reading)
+        )
+
+    async def _or_may_come(self, asked: Awaitable[Found]) -> Found:
+        """What is asked for; where it is not there, it is said that it may come while files are still being indexed."""
+        try:
+            return await asked
+        except UnknownChunk as error:
+            pending = await self._indexer.changes_pending() or self._indexer.pending
+            raise UnknownChunk(recall_documents.still_indexed(str(error), pending)) from None
 
     async def transferred_patterns(self, params: RecallParams) -> list[Recalled]:
         """Patterns of other repositories that fit a question; none where it names one place or chunk."""

@@ -72,6 +72,14 @@ def test_every_reason_has_its_sentence(tmp_path: Path) -> None:
     assert all(skip.detail.endswith(".") and "\n" not in skip.detail for skip in result.skips)
 
 
+def test_gits_own_folder_is_not_told_as_left_out(tmp_path: Path) -> None:
+    for path in (".git/HEAD", "build/a.py", "a.py"):
+        write(tmp_path / path)
+    write(tmp_path / ".gitignore", "build/\n")
+    found = scan(tmp_path, LIMITS)
+    assert (found.ignored, found.ignored_paths) == (1, ["build"])
+
+
 def test_linked_folders_are_not_followed(tmp_path: Path) -> None:
     write(tmp_path / "real" / "a.py")
     (tmp_path / "real" / "again").symlink_to(tmp_path, target_is_directory=True)

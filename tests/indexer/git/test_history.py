@@ -250,9 +250,27 @@ async def test_without_repository_commits_or_git(
     monkeypatch.setattr(history.commands, "_COMMAND", (str(tmp_path / "no-git"),))
     await learn_history(repository, store)
     assert await commits_of(store, "m.py", "alpha") is None
+    assert not await store.read(file_reader.fact, history.BROKEN), "nobody was asked"
     (repository / ".git" / "HEAD").write_text("garbage")
     await learn_history(repository, store)
     assert await store.read(file_reader.fact, "git_head") is None
+
+
+async def test_a_git_that_does_not_answer_says_of_no_commit_that_it_is_broken(
+    repository: Path, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(repository, "one", {"m.py": A})
+    await index(store, repository, "m.py")
+    killed = tmp_path / "git"
+    killed.write_text("#!/bin/sh\nkill -9 $$\n")
+    killed.chmod(0o755)
+    with monkeypatch.context() as patched:
+        patched.setattr(history.commands, "_COMMAND", (str(killed),))
+        await learn_history(repository, store)
+    assert not await store.read(file_reader.fact, history.BROKEN)
+    assert await store.read(file_reader.fact, "git_head") is None
+    await learn_history(repository, store)
+    assert await commits_of(store, "m.py", "alpha") is not None, "it is asked again"
 
 
 async def test_sweeping_commits_prove_little_and_what_is_edited_together(repository: Path, store: Store) -> None:

@@ -262,6 +262,18 @@ async def test_an_endless_body_is_not_read(provider: LoopbackProvider, reasoning
 
 
 @BOTH
+async def test_a_stream_that_says_more_than_was_asked_for_is_left(
+    provider: LoopbackProvider, reasoning: Opened, kind: Kind
+) -> None:
+    provider.otherwise = Scripted(text="and so on " * 60_000)
+    with pytest.raises(Unavailable, match=r"does not come to an end: .* asked for 4096 tokens"):
+        await asyncio.wait_for(reasoning(kind, max_retries=3, retry_seconds=5).ask(ask(4096)), HANG)
+    assert len(provider.requests) == 1, "it is paid for, and would say the same again"
+    provider.otherwise = Scripted(text="x" * 200_000)
+    assert len((await reasoning(kind).ask(ask(4096))).text) == 200_000
+
+
+@BOTH
 @pytest.mark.parametrize("given", [-5, 10**12, None, "many", 1.5, True], ids=str)
 async def test_lies_about_tokens_stay_within_what_is_possible(
     provider: LoopbackProvider, reasoning: Opened, kind: Kind, given: object

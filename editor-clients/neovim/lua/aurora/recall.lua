@@ -17,7 +17,7 @@ local function about(result)
   end
   if result.also and #result.also > 0 then
     local named = vim.tbl_map(function(each)
-      return ('%s :%d'):format(each.name, each.line_start)
+      return ('%s :%d'):format(each.name == '<module>' and 'the file itself' or each.name, each.line_start)
     end, result.also)
     return 'also here: ' .. table.concat(named, ', ')
   end

@@ -8,20 +8,24 @@ local function size(bytes)
   return ('%.1f MiB'):format(bytes / 1024 / 1024)
 end
 
+local function count(number, noun)
+  return ('%d %s%s'):format(number, noun, number == 1 and '' or 's')
+end
+
 function M.lines(status)
   local lines = {
     ('# aurora %s'):format(status.version),
     '',
-    ('- process %d, %s, up %d min, %d connections'):format(
-      status.pid, size(status.rss_bytes), math.floor(status.uptime_s / 60), status.connections
+    ('- process %d, %s, up %d min, %s'):format(
+      status.pid, size(status.rss_bytes), math.floor(status.uptime_s / 60), count(status.connections, 'connection')
     ),
     ('- socket %s'):format(status.socket),
   }
   for _, workspace in ipairs(status.workspaces) do
     local facts = {
       workspace.state,
-      ('%d files'):format(workspace.files),
-      ('%d chunks'):format(workspace.chunks),
+      count(workspace.files, 'file'),
+      count(workspace.chunks, 'chunk'),
       size(workspace.database_bytes),
     }
     if workspace.pending_files > 0 then

@@ -111,7 +111,11 @@ class AnthropicProvider:
         try:
             if wanted.streamed:
                 async with client.messages.stream(**asked) as stream:
-                    await stream.until_done()
+                    said = 0
+                    async for event in stream:
+                        if event.type == "content_block_delta":
+                            said += len(getattr(event.delta, "text", "") or getattr(event.delta, "partial_json", ""))
+                            wanted.heard(said, self.name)
                     whole = whole_answer(stream.response)
                     message = self._unstreamed(whole) if whole else await stream.get_final_message()
                 if message.stop_reason is None:

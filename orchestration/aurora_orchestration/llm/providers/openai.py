@@ -68,7 +68,7 @@ class OpenAiProvider:
             request = self._request(wanted)
             try:
                 return await retried(
-                    lambda request=request: self._attempt(client, request),  # type: ignore[misc]
+                    lambda request=request: self._attempt(client, request, wanted),  # type: ignore[misc]
                     who=self.name,
                     limit=wanted.limit(self._timeout),
                     retries=self._retries,
@@ -130,13 +130,13 @@ class OpenAiProvider:
             **more,
         }
 
-    async def _attempt(self, client: AsyncOpenAI, request: dict[str, Any]) -> Completion:
+    async def _attempt(self, client: AsyncOpenAI, request: dict[str, Any], wanted: Wanted) -> Completion:
         import openai
 
         try:
             answered = await client.chat.completions.create(**request)
             if request.get("stream"):
-                return await self._gathered(answered)
+                return await self._gathered(answered, wanted)
             return self._from_whole(answered)
         except failures(openai) as error:
             raise as_llm_error(error, openai, who=self.name, model=self.model, key=self._key) from error
@@ -155,11 +155,12 @@ class OpenAiProvider:
             raise Unavailable(f"{self.name} failed: {' '.join(str(found['error']).split())[:300]}")
         return self._from_whole(ChatCompletion.model_validate(found))
 
-    async def _gathered(self, stream: Any) -> Completion:
+    async def _gathered(self, stream: Any, wanted: Wanted) -> Completion:
         """A streamed answer as one."""
         said: list[str] = []
         refused: list[str] = []
         finish, model, used = None, None, None
+        length = 0
         async with stream:
             async for chunk in stream:
                 model, used = chunk.model or model, chunk.usage or used
@@ -168,6 +169,8 @@ class OpenAiProvider:
                     said.append(choice.delta.content or "")
                     refused.append(getattr(choice.delta, "refusal", None) or "")
                     finish = choice.finish_reason or finish
+                    length += len(said[-1]) + len(refused[-1])
+                    wanted.heard(length, self.name)
         if finish is None and (whole := whole_answer(stream.response)):
             return self._unstreamed(whole)
         if finish is None:

@@ -12,6 +12,8 @@ from aurora_orchestration.types import Usage
 
 STREAM_FROM = 2048
 """Answers that may get longer than so many tokens are streamed: silence is noticed, length is not taken for it."""
+_CHARACTERS = 64
+"""Characters of one token at the most, for a stream that knows no end: a token of code is some blanks, or a word."""
 _SLOWEST = 20.0
 """Tokens per second below which a stream is given up."""
 
@@ -33,6 +35,13 @@ class Wanted(Struct, frozen=True, kw_only=True):
     def limit(self, timeout: float) -> float:
         """Seconds an attempt may take in all, when `timeout` is what it may be silent for."""
         return timeout + (self.max_tokens / _SLOWEST if self.streamed else 0.0)
+
+    def heard(self, characters: int, who: str) -> None:
+        """Raise `Unavailable` where a stream has said more than any answer of so many tokens has."""
+        if characters > self.max_tokens * _CHARACTERS:
+            raise Unavailable(
+                f"{who} does not come to an end: {characters} characters, asked for {self.max_tokens} tokens"
+            )
 
     def system_with_shape(self) -> str:
         """The system text with the shape in words, for where a provider takes it in no other way."""

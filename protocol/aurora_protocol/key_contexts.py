@@ -1,0 +1,122 @@
+"""Contexts of keys: words, settings and commands behind which a secret stands, whatever it looks like itself.
+
+A row is the letters searched for first, the kind for machines, the noun for people, the pattern (its group `value`
+alone is the secret; where it has none, all of it is), and how many letters before its lead the pattern begins, None
+where that is not known. Every pattern is linear in the text's length: runs are bounded.
+"""
+
+from __future__ import annotations
+
+_DIGIT = "(?=[A-Za-z_.%+/-]{0,80}+[0-9])"
+_MADE_UP = "(?=[A-Za-z]{0,40}+[0-9]|[a-z]{1,20}[A-Z]|[A-Z]{1,20}[a-z])"
+
+CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
+    # Files of settings
+    (
+        "<add key=",
+        "password",
+        "a password",
+        r"(?i:<add key=\"(?:ClearText)?Password\")\s{1,9}value=\"(?P<value>[^\"\n]{6,200})\"",
+        0,
+    ),
+    (
+        "__CONTRIBSYS__COM",
+        "password",
+        "a password of Sidekiq",
+        r"BUNDLE_(?:ENTERPRISE|GEMS)__CONTRIBSYS__COM[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<value>[0-9a-f]{8}:[0-9a-f]{8})(?!\w)",
+        None,
+    ),
+    (
+        "Private-Lines:",
+        "private_key",
+        "a private key of PuTTY",
+        r"Private-Lines: [0-9]{1,4}(?P<value>(?:\s{1,4}[A-Za-z0-9+/=]{16,100}+){1,400})",
+        0,
+    ),
+    (
+        "client-key-data:",
+        "private_key",
+        "a private key",
+        r"client-key-data:\s{1,5}(?P<value>[A-Za-z0-9+/=]{100,8000})",
+        0,
+    ),
+    ("PrivateKey", "private_key", "a WireGuard key", r"PrivateKey\s{0,5}=\s{0,5}(?P<value>[A-Za-z0-9+/]{43}=)", 0),
+    (
+        '"auth"',
+        "login",
+        "a login in base64",
+        r"\"auth\"\s{0,5}:\s{0,5}\"(?P<value>[A-Za-z0-9+/]{12,400}={0,2})\"",
+        0,
+    ),
+    (
+        "machine ",
+        "password",
+        "a password of .netrc",
+        r"(?<![\w-])machine\s{1,5}\S{1,200}\s{1,5}login\s{1,5}\S{1,200}\s{1,5}password\s{1,5}(?P<value>\S{3,200})",
+        None,
+    ),
+    (
+        "APP_KEY",
+        "app_key",
+        "the key of an application",
+        r"APP_KEY[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<value>base64:[A-Za-z0-9+/]{40,100}={0,2})",
+        0,
+    ),
+    (
+        "define(",
+        "wordpress_salt",
+        "a WordPress key",
+        r"define\(\s{0,5}(?P<q>[\"'])(?:(?:SECURE_)?AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)(?P=q),\s{0,20}"
+        r"(?P<p>[\"'])(?P<value>(?!put your )(?:(?!(?P=p))[^\n]){16,200})",
+        0,
+    ),
+    # Commands
+    (
+        "curl",
+        "password",
+        "a password",
+        r"(?<![\w-])curl\s[^\n]{0,300}?(?<=\s)(?:-u|--user)[\s=]{1,3}[\"']?[^\s:\"'$<{]{1,80}:(?P<value>[^\s\"'$<{]{4,200})",
+        0,
+    ),
+    ("sshpass", "password", "a password", r"sshpass\s{1,3}-p\s{0,3}[\"']?(?P<value>[^\s\"'$<{]{3,200})", 0),
+    (
+        "mysql",
+        "password",
+        "a password",
+        rf"mysql(?:dump|admin|import)?\s[^\n]{{0,200}}?(?<=\s)-p(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
+        0,
+    ),
+    # Requests
+    (
+        "earer ",
+        "bearer_token",
+        "a bearer token",
+        r"[Bb]earer (?P<value>(?=[A-Za-z._~+/-]{0,60}+[0-9])[A-Za-z0-9._~+/=-]{20,2000})",
+        1,
+    ),
+    (
+        "ookie: ",
+        "session_cookie",
+        "a cookie of a session",
+        r"[Cc]ookie: (?:[\w.-]{1,60}=[^;\s\"']{0,19};\s?){0,8}[\w.-]{1,60}="
+        rf"(?P<value>{_DIGIT}[\w.%+/-]{{20,2000}}={{0,2}})",
+        1,
+    ),
+    # Code
+    (
+        "jwt.",
+        "signing_key",
+        "a signing key",
+        r"jwt\.(?:sign|verify|encode|decode)\([^()\n\"']{1,100},\s{0,3}"
+        rf"(?P<q>[\"'`])(?P<value>{_DIGIT}[^\s\"'`.]{{12,200}})(?P=q)",
+        0,
+    ),
+    (
+        "nemonic",
+        "seed_phrase",
+        "the words of a wallet",
+        r"nemonic(?:[ _-]?phrase)?[\"']?\s{0,3}[=:]{1,2}\s{0,3}[\"']?"
+        r"(?P<value>(?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?= ?[^a-z ]|\Z)",
+        0,
+    ),
+)

@@ -1,0 +1,85 @@
+"""Who parses a first index: the daemon where the files are few, workers where they are many or it died of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from aurora_indexer.files.scan import Limits, scan
+from aurora_indexer.indexer import HERE_BYTES, HERE_FILES, Indexer, IndexerSettings
+from aurora_indexer.workers.pool import WorkerPool
+from aurora_memory.store import Store
+
+
+def files(root: Path, count: int, size: int = 0) -> None:
+    """So many modules of one function, each with comments of about so many bytes."""
+    root.mkdir(exist_ok=True)
+    for number in range(count):
+        (root / f"m{number}.py").write_text(f"def f{number}():\n    return {number}\n" + "# word\n" * (size // 7))
+
+
+@asynccontextmanager
+async def indexed(folder: Path, before: dict[str, str] | None = None) -> AsyncIterator[tuple[Indexer, WorkerPool]]:
+    """The indexer of `folder / "work"` after its first look, and its workers; `before` has what memory knew already."""
+    store = await Store.open(folder / "memory.db")
+    pool = WorkerPool(1, folder=folder, environment=os.environ)
+    for key, value in (before or {}).items():
+        await store.remember(key, value)
+    indexer = Indexer(folder / "work", store, pool, IndexerSettings(Limits(max_file_bytes=1 << 20, max_files=1000)))
+    indexer.counts = await store.counts()
+    indexer.start()
+    try:
+        await indexer.first_run()
+        yield indexer, pool
+    finally:
+        await indexer.close()
+        await pool.aclose()
+        await store.close()
+
+
+def with_files(count: int, size: int = 0) -> Callable[[Path], None]:
+    return lambda root: files(root, count, size)
+
+
+@pytest.mark.parametrize(
+    ("made", "before", "workers"),
+    [
+        pytest.param(with_files(0), {}, 0, id="nothing to parse takes no worker"),
+        pytest.param(with_files(HERE_FILES), {}, 0, id="a few files take none"),
+        pytest.param(with_files(HERE_FILES + 1), {}, 1, id="one more takes a worker"),
+        pytest.param(with_files(2, HERE_BYTES // 2 + 7), {}, 1, id="large ones take a worker"),
+        pytest.param(
+            with_files(1), {"first_index": "begun"}, 1, id="where the daemon did not come to an end, a worker tries"
+        ),
+    ],
+)
+async def test_a_first_index(
+    tmp_path: Path, made: Callable[[Path], None], before: dict[str, str], workers: int
+) -> None:
+    made(tmp_path / "work")
+    async with indexed(tmp_path, before) as (indexer, pool):
+        assert len(pool.pids) == workers
+        assert indexer.counts is not None and indexer.last_error is None
+        assert indexer.counts.files + indexer.counts.skipped == len(list((tmp_path / "work").iterdir()))
+
+
+async def test_what_differs_later_and_was_edited_by_nobody_is_for_a_worker(tmp_path: Path) -> None:
+    files(tmp_path / "work", 1)
+    async with indexed(tmp_path):
+        pass
+    files(tmp_path / "work", 2)
+    async with indexed(tmp_path) as (indexer, pool):
+        assert len(pool.pids) == 1
+        assert indexer.counts is not None and indexer.counts.files == 2
+
+
+def test_a_look_tells_after_each_folder_how_many_files_there_are(tmp_path: Path) -> None:
+    files(tmp_path, 2)
+    files(tmp_path / "below", 3)
+    told: list[int] = []
+    scan(tmp_path, Limits(max_file_bytes=1 << 20, max_files=1000), tell=told.append)
+    assert told == [2, 5]
