@@ -329,7 +329,8 @@ class Indexer:
             chunking := await asyncio.to_thread(_chunking)
         )
         changed = [file for file in found.files if outdated or not _same(file, stats.get(file.path))]
-        unchanged = len(found.files) - len(changed)
+        held = sum(file.path in known for file in found.files)  # others were looked into, and hold nothing
+        unchanged = held - sum(file.path in known for file in changed)
         hashes = {} if outdated else known
         by_hand = edited and not (known and outdated)
         summary = await self._take_in(changed, removed, hashes, first_time=not known, edited=by_hand)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from aurora_cli.deliverable_record import DELIVERABLE, called, named_change, with_zone
-from aurora_cli.deliverable_view import criteria_lines, ended_lines, event_line, list_lines, show_lines
+from aurora_cli.deliverable_view import criteria_lines, event_line, list_lines, show_lines
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import json_text, print_json, style_of_output
 from aurora_cli.session import open_session
@@ -36,8 +36,7 @@ def show(settings: GlobalOptions, change: str | None) -> None:
         print_json(state)
         return
     style = style_of_output(settings)
-    lines = show_lines(state, style, datetime.now(UTC), name)
-    print("\n".join(lines if final is None else [*lines, *ended_lines(final, style)]))
+    print("\n".join(show_lines(state, style, datetime.now(UTC), name, final)))
 
 
 @click.command("list")

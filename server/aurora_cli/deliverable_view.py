@@ -63,8 +63,15 @@ def list_lines(
     return lines
 
 
-def show_lines(state: Mapping[str, Any], style: TerminalStyle, now: datetime, name: str | None = None) -> list[str]:
-    """All that a deliverable's state says."""
+def show_lines(
+    state: Mapping[str, Any],
+    style: TerminalStyle,
+    now: datetime,
+    name: str | None = None,
+    final: Mapping[str, Any] | None = None,
+) -> list[str]:
+    """All that a deliverable's state says; with the `final` record of one that has ended, its numbers."""
+    durations = None if final is None else final["metrics"].get("phase_durations")
     lines = [state_line(state, style, name)]
     if state.get("description"):
         lines.append(f"  {plain(state['description'])}")
@@ -76,7 +83,7 @@ def show_lines(state: Mapping[str, Any], style: TerminalStyle, now: datetime, na
         lines.append(f"  spec       {' · '.join(parts + counted)}")
     heard = f" · last event {ago(state['updated_at'], now)}" if state.get("updated_at") else ""
     lines.append(f"  begun      {ago(state['started_at'], now)}{heard}")
-    if phases := phase_words(state.get("phases") or {}, now):
+    if phases := phase_words(state.get("phases") or {}, now, durations):
         lines.append(f"  phases     {phases}")
     if tools := tool_words(state.get("tool_calls") or {}, state.get("tool_calls_total")):
         lines.append(f"  tools      {tools}")
@@ -93,7 +100,9 @@ def show_lines(state: Mapping[str, Any], style: TerminalStyle, now: datetime, na
         lines.append(f"  tokens     {usage}")
     if state.get("sessions"):
         lines.append(f"  sessions   {', '.join(plain(each) for each in state['sessions'])}")
-    return lines
+    told = {line.split(maxsplit=1)[0] for line in lines}
+    ended = [] if final is None else ended_lines(final, style)
+    return lines + [line for line in ended if line.split(maxsplit=1)[0] not in told]
 
 
 def ended_lines(final: Mapping[str, Any], style: TerminalStyle) -> list[str]:
@@ -169,17 +178,30 @@ def event_line(event: Mapping[str, Any], style: TerminalStyle) -> str:
     return f"{when}  {style.bold(f'{kind:<18}')} {' '.join(said)}  {style.dim(' · '.join(by))}".rstrip()
 
 
-def phase_words(phases: Mapping[str, Mapping[str, Any]], now: datetime) -> str:
-    """`specs 3 min → apply 20 min …`, an ellipsis for what lasts."""
+def phase_words(
+    phases: Mapping[str, Mapping[str, Any]], now: datetime, durations: Mapping[str, float] | None = None
+) -> str:
+    """`specs 3 min → apply 20 min …`, an ellipsis for what lasts.
+
+    A phase's time is what `durations` (seconds) has of it, where it is known; else from its begin to its end, unless
+    it was taken up again while another went on: then that is no time it took.
+    """
+    spans = {
+        name: (datetime.fromisoformat(record["started_at"]), _moment(record.get("completed_at"), now))
+        for name, record in phases.items()
+        if record.get("started_at")
+    }
     words = []
-    for name, record in phases.items():
-        if not record.get("started_at"):
-            continue
-        begun = datetime.fromisoformat(record["started_at"])
-        over = record.get("completed_at")
-        seconds = ((datetime.fromisoformat(over) if over else now) - begun).total_seconds()
-        words.append(f"{name} {lasting(max(0.0, seconds))}{'' if over else ' …'}")
+    for name, (begun, over) in spans.items():
+        shared = any(begun < other[1] and other[0] < over for each, other in spans.items() if each != name)
+        seconds = (durations or {}).get(name, None if shared else max(0.0, (over - begun).total_seconds()))
+        lasts = "" if phases[name].get("completed_at") else " …"
+        words.append(f"{name}{'' if seconds is None else f' {lasting(seconds)}'}{lasts}")
     return " → ".join(words)
+
+
+def _moment(text: str | None, now: datetime) -> datetime:
+    return datetime.fromisoformat(text) if text else now
 
 
 def tool_words(tools: Mapping[str, int], total: int | None = None) -> str:

@@ -266,7 +266,7 @@ def runs_blocks(runs: Mapping[str, Any]) -> list[str]:
     if learning["improvement"] is not None:
         gained = f"{learning['improvement']:+.2f} ({learning['with_patterns']:.2f} with patterns"
         rows.append(["learning", f"{gained}, {learning['without']:.2f} without)"])
-    blocks = ["## Questions", markdown_table(["figure", "value"], rows)]
+    blocks = ["## Questions, in all workspaces", markdown_table(["figure", "value"], rows)]
     if len(runs["workspaces"]) > 1:
         told = [
             [plain(each["workspace"]).replace("|", "\\|"), f"{each['queries']:,}", f"${each['cost_usd']:,.4f}"]

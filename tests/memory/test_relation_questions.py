@@ -87,6 +87,25 @@ async def test_subclasses_and_callees(store: Store) -> None:
     assert await told(store, "what does load call") == (["parse"], "1 is called by 'load'.")
 
 
+async def test_what_implements_a_method_is_what_heirs_call_so_their_heirs_as_well(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "memory.db")
+    kinds = {"Base": (), "Base.run": (), "Son": ("Base",), "Son.run": (), "Daughter": ("Base",), "Daughter.go": ()}
+    kinds |= {"Grandson": ("Daughter",), "Grandson.run": (), "Stranger": (), "Stranger.run": ()}
+    made = [
+        chunk("a.py", name, kind="method" if "." in name else "class", line=10 * n + 1, inherits=bases)
+        for n, (name, bases) in enumerate(kinds.items())
+    ]
+    await store.write([file("a.py", *made)])
+    await store.resolve()
+    assert await told(store, "what implements Base.run") == (["Son.run", "Grandson.run"], "2 override 'Base.run'.")
+    assert await told(store, "what overrides Daughter.go") == (
+        [],
+        "Nothing here is known that overrides 'Daughter.go'.",
+    )
+    assert await told(store, "subclasses of Daughter") == (["Grandson"], "1 inherits from 'Daughter'.")
+    await store.close()
+
+
 async def test_nothing_is_said_to_be_nothing_and_unknown_names_are_other_questions(store: Store) -> None:
     assert await told(store, "subclasses of A") == ([], "Nothing here is known that inherits from 'A'.")
     assert await told(store, "who calls the shots") is None

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from aurora_cli.deliverable_ingest import KEPT, shortened
+from aurora_cli.deliverable_view import phase_words, show_lines
 from aurora_cli.metrics import metrics_lines, sparkline
 from aurora_cli.output import TerminalStyle
 from aurora_protocol.human_text import lasting
@@ -85,3 +88,38 @@ def test_what_a_hook_wrote_is_cut_in_the_middle() -> None:
     for _ in range(100):
         nested = [nested]
     assert str(shortened(nested)).count("[") == 12
+
+
+def test_a_phase_that_was_taken_up_again_while_another_went_on_takes_no_time_unless_it_is_known() -> None:
+    spans = {"tasks": (0, 3), "apply": (3, 13), "verify": (11, None), "archive": (None, None)}
+    phases = {
+        name: {
+            "started_at": None if begun is None else f"2026-11-27T13:37:{begun:02}Z",
+            "completed_at": None if over is None else f"2026-11-27T13:37:{over:02}Z",
+        }
+        for name, (begun, over) in spans.items()
+    }
+    now = datetime(2026, 11, 27, 13, 37, 16, tzinfo=UTC)
+    assert phase_words(phases, now) == "tasks 3 s → apply → verify …"
+    assert phase_words(phases, now, {"apply": 8.5, "verify": 2}) == "tasks 3 s → apply 8 s → verify 2 s …"
+    alone = {name: phases[name] for name in ("tasks", "verify")}
+    assert phase_words(alone, now) == "tasks 3 s → verify 5 s …"
+    state = {"change_id": "a", "status": "completed", "started_at": "2026-11-27T13:37:00Z", "phases": phases}
+    final = {"metrics": {"phase_durations": {"tasks": 3.0, "apply": 9.0}}}
+    assert "  phases     tasks 3 s → apply 9 s → verify …" in show_lines(state, TerminalStyle(), now, None, final)
+
+
+def test_what_a_state_tells_its_final_record_does_not_tell_again() -> None:
+    state = {
+        "change_id": "a",
+        "status": "completed",
+        "started_at": "2026-11-27T13:37:00Z",
+        "apply_iterations": 2,
+        "recovery_attempts": 1,
+        "token_usage": {"total_tokens": 20_500},
+    }
+    numbers = {"resolution_latency_seconds": 15, "apply_iterations": 2, "recovery_attempts": 1}
+    final = {"metrics": {**numbers, "token_usage": {"total_tokens": 20_500}}}
+    lines = show_lines(state, TerminalStyle(), datetime(2026, 11, 27, 13, 38, tzinfo=UTC), None, final)
+    labels = [line.split()[0] for line in lines]
+    assert sorted(labels[1:]) == ["begun", "latency", "rework", "tokens"]

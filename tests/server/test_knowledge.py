@@ -175,6 +175,11 @@ def test_doctor_names_what_is_no_document(wire: Wire) -> None:
     assert told["data/deep.yaml"] == "TooDeep: line 2 is nested more than 100 levels deep"
 
 
+def test_files_that_stayed_the_same_are_those_that_memory_holds(wire: Wire) -> None:
+    again = wire.result("aurora/index", {})
+    assert (again["parsed_files"], again["unchanged_files"]) == (0, again["files"]), "three more were looked into"
+
+
 def test_a_saved_document_follows(wire: Wire, shop: Path) -> None:
     file = shop / "NOTES.md"
     file.write_text("# Notes\n\nGift wrapping costs two euros.\n", encoding="utf-8")

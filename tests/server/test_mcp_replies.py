@@ -207,7 +207,8 @@ def test_places_that_do_not_fit_are_counted() -> None:
     [
         (found(0), "Memory knows nothing like that."),
         (found(0, hint="did you mean collect?"), "did you mean collect?"),
-        (found(0, pending=3), "(3 files are not indexed yet)"),
+        (found(0, pending=3), "(3 files still to be indexed)"),
+        (found(0, pending=1), "(1 file still to be indexed)"),
         (found(0, pending=3, indexed=False), "(memory of this workspace is still being built; ask again in a minute)"),
     ],
 )

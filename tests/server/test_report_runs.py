@@ -60,7 +60,7 @@ def test_a_month_and_all_time_have_trends(home: Path, root: Path) -> None:
     ever = told(home, root, "report", "cumulative")["runs"]
     assert ever["queries"] == 3 and ever["trend"][0]["patterns"] == 1 and ever["trend"][-1]["patterns"] == 2
     said = aurora(home, root, "report", "cumulative").stdout
-    assert "## Questions" in said and "### How they went" in said
+    assert "## Questions, in all workspaces" in said and "### How they went" in said
     assert (home / "reports" / "cumulative" / "shop-cumulative.md").read_text() == said
     assert (home / "reports" / "monthly" / "shop-2025-12.md").exists()
 

@@ -6,6 +6,7 @@ answer is what is related and nothing else, surest first; where there is nothing
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -19,7 +20,7 @@ from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
-from aurora_memory.views import ReferenceTarget
+from aurora_memory.views import ChunkView, ReferenceTarget
 from aurora_protocol.spelling import closest
 
 Asked = Literal["callers", "callees", "heirs", "together"]
@@ -124,8 +125,13 @@ def answer(reader: Reader, asked: Question, limit: int, now: float) -> RelatedHi
     if not ids:
         return _unknown(reader, question, asked.text)
     question = named
+    meant = chunk_reader.by_id(reader, ids)
+    of_members = question.asked == "heirs" and all(each.kind == "method" for each in meant.values())
     shared = _together(reader, ids) if question.asked == "together" else {}
-    related = [(each, True) for each in shared] if shared else _related(reader, ids, question.asked)
+    if of_members:
+        related = overriding(reader, list(meant.values()))
+    else:
+        related = [(each, True) for each in shared] if shared else _related(reader, ids, question.asked)
     sure = sum(surely for _, surely in related)
     chosen = related[:limit]
     found = chunk_reader.by_id(reader, [each for each, _ in chosen])
@@ -138,7 +144,9 @@ def answer(reader: Reader, asked: Question, limit: int, now: float) -> RelatedHi
             replace(hit, score=round(score, 6), strength=100.0 * score, is_likely=not surely, relation=relation)
         )
     one, many = _SAID[question.asked]
-    if question.asked == "heirs" and all(each.kind == "interface" for each in chunk_reader.by_id(reader, ids).values()):
+    if of_members:
+        one, many = "overrides", "override"
+    elif question.asked == "heirs" and all(each.kind == "interface" for each in meant.values()):
         one, many = "implements", "implement"
     return RelatedHits(hits, _said(question, sure, len(related) - sure, one, many))
 
@@ -208,6 +216,37 @@ def _related(reader: Reader, ids: Sequence[int], asked: Asked) -> list[tuple[int
         return []
     kind = "inherits" if asked == "heirs" else "calls"
     return relation_reader.related(reader, ids, kind, MAX_COUNTED, forward=asked == "callees")
+
+
+def overriding(reader: Reader, methods: Sequence[ChunkView]) -> list[tuple[int, bool]]:
+    """The methods of heirs, and of theirs, that are called as one of `methods`: row id, if surely; sure ones first."""
+    found: dict[int, bool] = {}
+    for method in methods:
+        owner, _, leaf = method.name.rpartition(".")
+        waiting = [(each.id, True) for each in chunk_reader.by_name(reader, method.path, owner)]
+        known = {each for each, _ in waiting}
+        while waiting and len(known) < MAX_COUNTED:
+            below: dict[int, bool] = {}
+            for each, surely in waiting:
+                for heir, is_sure in relation_reader.related(reader, [each], "inherits", MAX_COUNTED):
+                    below[heir] = below.get(heir, False) or (surely and is_sure)
+            waiting = [(heir, surely) for heir, surely in below.items() if heir not in known]
+            known.update(below)
+            heirs = chunk_reader.by_id(reader, [heir for heir, _ in waiting])
+            for heir, surely in waiting:
+                for each in _members(reader, heirs[heir], leaf) if heir in heirs else ():
+                    found[each] = found.get(each, False) or surely
+    for method in methods:
+        found.pop(method.id, None)
+    return sorted(found.items(), key=lambda item: not item[1])
+
+
+def _members(reader: Reader, owner: ChunkView, leaf: str) -> list[int]:
+    """The members of that name of a class, which may stand in another file of its folder (Go, Rust)."""
+    name, folder = f"{owner.name}.{leaf}", posixpath.dirname(owner.path)
+    named = chunk_reader.named(reader, [name], MAX_MEANT)
+    there = [each for each in named if each.name == name and posixpath.dirname(each.path) == folder]
+    return [each.id for each in there if each.path == owner.path] or [each.id for each in there]
 
 
 def _together(reader: Reader, ids: Sequence[int]) -> dict[int, str]:

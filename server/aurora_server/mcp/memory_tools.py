@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from aurora_protocol import methods, query_methods
-from aurora_protocol.human_text import plain, shorten
+from aurora_protocol.human_text import count, plain, shorten
 from aurora_protocol.provenance_text import drifted_at, learned_by
 from aurora_server.mcp.daemon_link import DaemonLink, Heard
 from aurora_server.mcp.replies import (
@@ -91,7 +91,7 @@ def _behind(freshness: dict[str, Any]) -> list[str]:
     if freshness["indexed_at"] is None:
         return ["(memory of this workspace is still being built; ask again in a minute)"]
     behind = freshness["pending_files"]
-    return [f"({behind} files are not indexed yet)"] if behind else []
+    return [f"({count(behind, 'file')} still to be indexed)"] if behind else []
 
 
 def hits_reply(result: dict[str, Any], tokens: int) -> ToolReply:
