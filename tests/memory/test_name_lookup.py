@@ -253,3 +253,98 @@ def test_a_module_is_looked_for_at(
 ) -> None:
     found = list(candidates(module, importer, family, aliases))
     assert found[: len(first)] == first and bool(found) == bool(first)
+
+
+def known(name: str, kind: str = "function") -> int:
+    """The number of a definition of the one file of the rows below."""
+    return target("a", name, kind).id
+
+
+@pytest.mark.parametrize(
+    ("family", "definitions", "links", "names", "meant"),
+    [
+        pytest.param(ES, "api.find other.find", {}, "api.find", ["a:api.find"], id="a member of that object"),
+        pytest.param(ES, "api.find api.v1.get", {}, "api.v1.get", ["a:api.v1.get"], id="an object in an object"),
+        pytest.param(ES, "api.find api.v1.get", {}, "api.v1", ["a>api.v1"], id="which is itself an object"),
+        pytest.param(ES, "api.find api.v1.get", {}, "api.none", [], id="what an object has not is nothing"),
+        pytest.param(ES, "f f.g", {}, "f.g", ["a:f.g"], id="a function of JavaScript may have members"),
+        pytest.param(PY, "f f.g", {}, "f.g", [], id="what is inside of one of Python is no member"),
+        pytest.param(
+            PY, "make C:class C.f:method", {"returns": {known("make"): "C()"}}, "make().f", ["a:C.f"],
+            id="what a function says that it returns",
+        ),
+        pytest.param(
+            PY, "make C:class C.f:method", {"returns": {known("make"): "C"}}, "make().f", ["a:C.f"],
+            id="a class that is returned has its members, too",
+        ),
+        pytest.param(PY, "make C:class C.f:method", {}, "make().f", [], id="nothing where it says nothing"),
+        pytest.param(
+            PY, "C:class C.f:method C.g:method", {"returns": {known("C.g", "method"): "self"}}, "C().g().f", ["a:C.f"],
+            id="a method that returns itself",
+        ),
+        pytest.param(
+            PY, "C:class C.f:method C.g:method", {"returns": {known("C.g", "method"): "te.Self"}}, "C().g().f",
+            ["a:C.f"], id="by its type as well",
+        ),
+        pytest.param(
+            PY, "C:class B:class B.f:method", {"holds": {known("C", "class"): {"x": "B()"}}}, "C().x.f", ["a:B.f"],
+            id="what a field holds",
+        ),
+        pytest.param(
+            PY, "C:class A:class B:class B.f:method",
+            {"holds": {known("A", "class"): {"x": "B()"}}, "bases": {known("C", "class"): [("A", "")]}},
+            "C().x.f", ["a:B.f"], id="what an inherited field holds",
+        ),
+        pytest.param(
+            PY, "C:class A:class B:class B.f:method A.f:method",
+            {
+                "holds": {known("A", "class"): {"x": "B()"}, known("C", "class"): {"x": "A()"}},
+                "bases": {known("C", "class"): [("A", "")]},
+            },
+            "C().x.f", ["a:A.f"], id="its own field comes first",
+        ),
+        pytest.param(
+            PY, "C:class A:class", {"bases": {known("C", "class"): [("A", "")], known("A", "class"): [("C", "")]}},
+            "C().x", [], id="classes that inherit from each other end",
+        ),
+        pytest.param(
+            PY, "C:class C.f:method", {"variables": {"a": {"v": ("a", "C()")}}}, "v.f", ["a:C.f"],
+            id="what a variable holds",
+        ),
+        pytest.param(
+            PY, "C:class", {"variables": {"a": {"v": ("a", "v")}}}, "v", [], id="nothing, told of itself"
+        ),
+        pytest.param(PY, "E:enum E.f:method", {}, "E.f", ["a:E.f"], id="an enum has members as a class has"),
+        pytest.param(PY, "T:type", {}, "T()", ["a:T"], id="a type is made as a class is"),
+        pytest.param(PY, "f", {}, "f()", [], id="and a function is not"),
+    ],
+)  # fmt: skip
+def test_a_dotted_name_means(
+    family: str, definitions: str, links: dict[str, object], names: str, meant: list[str]
+) -> None:
+    found = lookup(" ".join(f"a:{each}" for each in definitions.split()), {"a": ()}, **links)
+    assert told(found.dotted("a", names.split("."), family)) == meant
+
+
+def test_a_member_of_a_module_is_what_it_gives_away() -> None:
+    names = lookup("b.py:f a.py:g", {"a.py": (Import("b"),), "b.py": ()})
+    assert told(names.dotted("a.py", ["b", "f"], PY)) == ["b.py:f"]
+    assert names.dotted("a.py", ["b", "g"], PY) == Meaning()
+    assert names.dotted("a.py", ["b"], PY) and not Meaning()
+
+
+@pytest.mark.parametrize(
+    ("member", "kind", "owner"),
+    [
+        ("C.m", "method", "C"),
+        ("C.m.inner", "function", "C"),
+        ("C", "class", "C"),
+        ("C.D.m", "method", "C.D"),
+        ("f", "function", None),
+        ("g.inner", "function", None),  # inside of a function, not of a class
+    ],
+)
+def test_what_a_member_belongs_to(member: str, kind: str, owner: str | None) -> None:
+    names = lookup("a.py:C:class a.py:C.D:class a.py:g:function a.py:x.C:class", {"a.py": ()})
+    found = names.owner(target("a.py", member, kind), PY)
+    assert (found.name if found else None) == owner

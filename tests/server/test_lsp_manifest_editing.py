@@ -282,6 +282,12 @@ def test_folding_and_selecting(editor: Editor) -> None:
     assert seen[:3] == ["📝 Notes", '"📝 Notes"', '"name": "📝 Notes"'] and seen[-1] == TEXT
 
 
+def test_a_step_of_formatting_is_a_tab_wide_within_reason(editor: Editor) -> None:
+    for tab, width in ((0, 1), (1, 1), (3, 3), (16, 16), (17, 16)):
+        after = editor.applied(editor.ask("formatting", options={"tabSize": tab, "insertSpaces": True}))
+        assert f'\n{" " * width}"site"' in after, tab
+
+
 def test_formatting_whole_and_in_part(editor: Editor) -> None:
     options = {"tabSize": 4, "insertSpaces": True}
     after = editor.applied(editor.ask("formatting", options=options))

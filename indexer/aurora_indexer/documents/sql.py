@@ -114,6 +114,9 @@ _BEFORE_KIND = _words(
 _BEFORE_NAME = _words("IF NOT EXISTS")
 _NOT_COLUMNS = _words("PRIMARY FOREIGN UNIQUE CHECK CONSTRAINT KEY INDEX EXCLUDE LIKE PERIOD FULLTEXT SPATIAL")
 _REFERRING = _words("REFERENCES FROM JOIN INTO UPDATE")
+_NO_NAMES = _words("ON OF OR")
+"""What may follow `UPDATE` in the events of a trigger."""
+
 _BODY = _words("AS BEGIN IS")
 
 _SHOWN = 16
@@ -263,6 +266,6 @@ def _references(text: str, code: Sequence[Token], at: int, *, is_trigger: bool) 
         if token.kind != "word" or code[number - 1].text == "ON":  # ON UPDATE CASCADE
             continue
         if token.text in _REFERRING or (is_trigger and token.text == "ON"):
-            segments, _ = _name(text, code, number + 1)
-            if segments:
+            segments, after = _name(text, code, number + 1)
+            if segments and (code[after - 1].kind != "word" or code[after - 1].text not in _NO_NAMES):
                 yield Reference("mentions", segments[-1])
