@@ -15,7 +15,10 @@ from aurora_manifest.json.value_text import quoted
 
 _SHAPE = frozenset({"schema-type", "schema-required", "schema-unknown-member"})
 _OF_MAPPING = frozenset({"mapping-unknown-parameter", "path-variable-optional"})
+_OF_OBJECTS = frozenset({"mapping-array-index", "mapping-unknown-parameter", "parameters-keyword"})
 _OF_REQUIRED = frozenset({"schema-type", "parameters-schema", "parameters-required"})
+_MAY_HAVE_SOME = _SHAPE | _OF_REQUIRED | {"template-variable-unmapped", "parameters-range", "parameters-object"}
+_MAY_HAVE_SOME |= {"resource-uri-pattern"}
 _REFERENCES = frozenset({"parameterMapping", "parameterLocation", "properties", "required"})
 """Members in which names of parameters are keys: what stands beside them is no secret."""
 
@@ -29,7 +32,7 @@ def without_consequences(findings: Sequence[Finding]) -> list[Finding]:
     A missing member says which of its own members stand outside it.
     """
     names = {each.rule for each in findings}
-    if len(findings) < 2 or not names & (_SHAPE | _OF_REQUIRED | {"template-variable-unmapped", "parameters-range"}):
+    if len(findings) < 2 or not names & _MAY_HAVE_SOME:
         return list(findings)
     by_rule = {rule: [each for each in findings if each.rule == rule] for rule in names}
     unreferred = any(_hides_references(each) for rule in _SHAPE & names for each in by_rule[rule])
@@ -38,6 +41,9 @@ def without_consequences(findings: Sequence[Finding]) -> list[Finding]:
     keyed = tuple(f"{each.path}/" for each in misspelt if _meant(each) in _REFERENCES)
     unread = {_part(each.path) for each in misspelt if _is_parameters(each.path, _meant(each))}
     no_object = {_part(each.path) for each in by_rule.get("schema-type", ()) if _are_parameters(each.path)}
+    other_type = {_part(each.path) for each in by_rule.get("parameters-object", ())}
+    elsewhere = [each.path for each in by_rule.get("resource-uri-pattern", ())]
+    moved = tuple(f"{quoted(_plain(_step(path, 1)))} has " for path in elsewhere)
     contradictory = {each.path.rpartition("/")[0] for each in by_rule.get("parameters-range", ())}
     required = {
         _part(each.path)
@@ -64,7 +70,9 @@ def without_consequences(findings: Sequence[Finding]) -> list[Finding]:
             (each.rule == "capability-unreferenced" and unreferred)
             or (each.rule == "secret-value" and keyed and each.path.startswith(keyed))
             or (each.rule in _OF_MAPPING and _part(each.path) in unread | no_object)
-            or (each.rule == "parameters-required" and _part(each.path) in no_object)
+            or (each.rule == "parameters-required" and _part(each.path) in unread | no_object)
+            or (each.rule in _OF_OBJECTS and _part(each.path) in other_type)
+            or (each.rule == "operation-repeats" and _follows(each, elsewhere, moved))
             or (each.rule == "parameters-default" and parent in contradictory)
             or (each.rule == "path-variable-optional" and _part(each.path) in required)
             or (each.rule == "parameters-keyword" and each.path in refused)
@@ -88,6 +96,11 @@ def _hides_references(each: Finding) -> bool:
     if each.rule == "schema-unknown-member":
         return _meant(each) in _REFERRING
     return any(each.message.endswith(f" {quoted(name)}") for name in _REFERRING)
+
+
+def _follows(each: Finding, elsewhere: Sequence[str], moved: tuple[str, ...]) -> bool:
+    """Whether a repeated operation is of a resource whose pattern leads elsewhere anyway."""
+    return f"{_part(each.path)}/uriPattern" in elsewhere or each.message.startswith(moved)
 
 
 def _step(path: str, place: int) -> str:

@@ -10,7 +10,7 @@ from aurora_manifest.findings import Finding, finding
 from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Object, Scalar
 from aurora_manifest.json.value_text import quoted
 from aurora_manifest.shape import SchemaShape
-from aurora_protocol.spelling import closest
+from aurora_protocol.spelling import begun_by, closest
 
 _OLDER = frozenset({"dependencies", "additionalItems"})
 """Keywords that JSON Schema once had: another rule tells where they have no meaning."""
@@ -19,6 +19,14 @@ _COMPARISONS = 20_000
 _CONTAINERS = (Object, Array)
 _LIKELY = 0.75
 _LIKELY_IF_MISSING = 0.6
+
+
+_BY_TYPE = {
+    "min": {"string": "minLength", "array": "minItems", "number": "minimum", "integer": "minimum"},
+    "max": {"string": "maxLength", "array": "maxItems", "number": "maximum", "integer": "maximum"},
+    "regex": {"string": "pattern"},
+}
+"""Words of other schema languages, and what they are in JSON Schema for values of a type."""
 
 
 class Guesses:
@@ -86,6 +94,12 @@ def misspelt_members(
                     pending.append((value, inner))
 
 
+def _of_type(name: str, node: Object, shape: SchemaShape) -> str | None:
+    kind = node.value.get("type")
+    meant = _BY_TYPE.get(name, {}).get(kind) if isinstance(kind, str) else None
+    return meant if meant in shape.members else None
+
+
 def _about(
     document: JsonDocument, node: Object, member: Member, shape: SchemaShape, guesses: Guesses
 ) -> Iterator[Misspelt]:
@@ -93,8 +107,8 @@ def _about(
     if (name.startswith("x-") and not shape.closed) or (name in _OLDER and "dependentSchemas" in shape.members):
         return
     missing = tuple(sorted(each for each in shape.needed if each not in node.value))
-    needed = guesses.closest(name, missing, missing, _LIKELY_IF_MISSING)
-    meant = needed or guesses.closest(name, shape.members.keys(), shape)
+    needed = guesses.closest(name, missing, missing, _LIKELY_IF_MISSING) or begun_by(name, missing)
+    meant = needed or guesses.closest(name, shape.members.keys(), shape) or _of_type(name, node, shape)
     if meant in node.value or (meant and meant[0] == "$" != name[:1] and isinstance(member.value, Object)):
         meant = None  # it is there, or a parameter's schema stands where a keyword's text would
     if meant is None and not shape.closed:

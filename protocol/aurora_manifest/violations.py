@@ -14,7 +14,7 @@ from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, N
 from aurora_manifest.json.literals import number_text
 from aurora_manifest.json.value_text import alternatives, described, excerpt, quoted, type_in_words, with_article
 from aurora_manifest.shape import Shapes
-from aurora_protocol.spelling import closest
+from aurora_protocol.spelling import begun_by, closest
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -186,7 +186,8 @@ def _fix(error: ValidationError, document: JsonDocument, node: Node) -> Fix | No
         return writing(node, wanted, loss_free=_alike(node.value, wanted) or (_is_number(node) and shown == wanted))
     if "enum" in schema:
         names = [each for each in schema["enum"] if isinstance(each, str)]
-        meant = closest(node.value, names) if isinstance(node.value, str) else None
+        written = node.value if isinstance(node.value, str) else ""
+        meant = closest(written, names) or begun_by(written, names)
         alone = [each for each in names if _alike(node.value, each)] == [meant]
         return writing(node, meant, loss_free=alone) if meant else None
     wanted = error.validator_value if error.validator == "type" else None

@@ -30,3 +30,9 @@ def closest(name: str, known: Iterable[str], at_least: float = OF_MANY) -> str |
             return candidate
     matches = get_close_matches(name, candidates, n=1, cutoff=at_least)
     return matches[0] if matches else None
+
+
+def begun_by(name: str, known: Iterable[str]) -> str | None:
+    """The only known name that begins with `name`, which was cut off: `min` for `minute`."""
+    found = [each for each in known if len(name) > 2 and each != name and each.startswith(name.lower())]
+    return found[0] if len(found) == 1 else None

@@ -108,7 +108,12 @@ MISTAKES: list[tuple[str, Mistake, str, str]] = [
         "schema-unknown-member",
         '"parameterMapping"',
     ),
-    ("url for urlTemplate", lambda m: _renamed(_get(m)["action"], "urlTemplate", "url"), "schema-required", '"url"'),
+    (
+        "url for urlTemplate",
+        lambda m: _renamed(_get(m)["action"], "urlTemplate", "url"),
+        "schema-unknown-member",
+        'did you mean "urlTemplate"?',
+    ),
     ("url for uriPattern", lambda m: _renamed(_lamp(m), "uriPattern", "url"), "schema-required", '"url"'),
     ("required a flag", lambda m: _get(m).update(parameters=_BY_ID | {"required": True}), "schema-type", "array"),
     (

@@ -173,7 +173,7 @@ def test_text_that_can_be_read_in_two_ways_is_left(text: str) -> None:
     ("text", "meant"),
     [
         ("{'a': 'it\"s'}", {"a": 'it"s'}),
-        ("{a: 1, 'b': [True, None, False,],}", {"a": 1, "b": [True, None, False]}),
+        ("{a: 1, 'b': [True, NULL, False,],}", {"a": 1, "b": [True, None, False]}),
         ('{"a": 1 /* one */, // two\n "b" = 2; "c": {} "d": []}', {"a": 1, "b": 2, "c": {}, "d": []}),
         ('{"a": "x\ty", "b": +.5}', {"a": "x\ty", "b": 0.5}),
         ('{"a": 1,, "b": 2}', {"a": 1, "b": 2}),
@@ -183,6 +183,11 @@ def test_text_that_can_be_read_in_two_ways_is_left(text: str) -> None:
 )
 def test_other_spellings_of_json_become_json(text: str, meant: Any) -> None:
     assert json.loads(fixed(text).text) == meant
+
+
+@pytest.mark.parametrize("word", ["None", "nil", "undefined", "no"])
+def test_a_word_for_nothing_may_mean_that_the_member_is_left_out(word: str) -> None:
+    assert fixed(f'{{"a": {word}}}').text == f'{{"a": {word}}}'
 
 
 def keys(findings: tuple[Finding, ...] | list[Finding]) -> list[tuple[str, str]]:

@@ -21,8 +21,8 @@ _WORD = re.compile(r"[-+]?+[^\W\d][\w$]*+").match
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _OTHER_SPELLINGS = {"none": "null", "nil": "null", "undefined": "null", "yes": "true", "no": "false"}
 _OTHER_SPELLINGS |= {word: word for word in _WORDS}
-_SURE_SPELLINGS = frozenset({"none", "nil", *_WORDS})
-"""Words of other languages that have no second meaning there; YAML's `no` may be a country."""
+_SURE_SPELLINGS = frozenset(_WORDS)
+"""Those that differ in case only. YAML's `no` may be a country, and for Python's `None` a member is left out here."""
 
 _REGULAR = {
     '"': re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+').match,
@@ -46,7 +46,7 @@ _GOES_ON = re.compile(
 ).match
 """A line break after which text follows, up to a quote that a string may end with, on one of the next six lines."""
 
-_TYPOGRAPHIC = re.compile(r'[“”„‟]([^“”„‟"\\\x00-\x1f]*+)[“”‟"]').match
+_TYPOGRAPHIC = re.compile(r'(?:[“”„‟]([^“”„‟"\\\x00-\x1f]*+)[“”‟"]|`([^`"\\\x00-\x1f]*+)`)').match
 _LINE = re.compile(r"[^\n\r]*+").match
 
 
@@ -177,13 +177,14 @@ def read_string(text: str, start: int, quote: str = '"') -> ReadString:
 
 
 def typographic(text: str, start: int) -> ReadString | None:
-    """Read a string in the quotes of printed text at `start`, as word processors write them, as an error."""
+    """Read a string in other quotes at `start`, as an error: those of printed text, or JavaScript's backticks."""
     match = _TYPOGRAPHIC(text, start)
     if match is None:
         return None
-    instead = json.dumps(match[1], ensure_ascii=False)
+    content = match[1] or match[2] or ""
+    instead = json.dumps(content, ensure_ascii=False)
     message = 'JSON strings need straight double quotes: "…"'
-    return ReadString(match[1], match.end(), [Problem("json-syntax", message, start, match.end(), instead)])
+    return ReadString(content, match.end(), [Problem("json-syntax", message, start, match.end(), instead)])
 
 
 def _escape(text: str, pos: int, quote: str, pieces: list[str], problems: list[Problem]) -> int:

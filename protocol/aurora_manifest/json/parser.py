@@ -18,6 +18,7 @@ from aurora_manifest.json.indentation import rebalanced
 from aurora_manifest.json.literals import read_number, read_string, read_word, typographic
 from aurora_manifest.json.merge_conflicts import first_sides
 from aurora_manifest.json.scan_state import MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_SYNTAX_ERRORS, ScanState
+from aurora_manifest.json.stray_quotes import one_too_many, quotes_within
 from aurora_manifest.json.value_text import excerpt, quoted
 from aurora_manifest.json.well_formed import read_well_formed
 
@@ -33,6 +34,9 @@ _JUNK = re.compile(r"(?:(?!/\*)[^\s\"',:;{}\[\]])++|.", re.DOTALL).match
 _BRACKET = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[{}\[\]]')
 _NEXT_BRACKET = _BRACKET.search
 _NEXT_BRACKETS = _BRACKET.finditer
+_LINE_SEEN = 400
+"""Characters of a line that are looked at."""
+
 _BREAK = re.compile(r"[\n\r]").search
 
 
@@ -82,6 +86,7 @@ class Scan(ScanState):
         self.last_error = 0
         self.was_cut = False
         self.torn: int | None = None
+        self.doubled = False
 
     def document(self) -> None:
         text = self.text
@@ -131,6 +136,13 @@ class Scan(ScanState):
             self.close(char)
         elif not char:
             self.unclosed()
+        elif stray := one_too_many(self.text, self.pos) or quotes_within(self.text, self.pos):
+            self.structural(stray.message, stray.start, stray.end, stray.instead)
+            self.pos = max(stray.end, self.pos)
+            self.pos += self.peek() == '"'
+            force_setattr(self.stack[-1], "broken", True)
+        elif char == ":" and self.lost_brace():
+            pass
         elif self.begins_next(char):
             end = _end(_TOKEN(self.text, self.pos), self.pos)
             token = self.text[self.pos : end]
@@ -140,6 +152,28 @@ class Scan(ScanState):
             self.comma = -1
         else:
             self.junk()
+
+    def lost_brace(self) -> bool:
+        """Where a text that should be a value is followed by a colon: it is the first name of an object there."""
+        top = self.stack[-1]
+        ends = _BREAK(self.text, self.pos, self.pos + _LINE_SEEN)
+        rest = self.text[self.pos : ends.start() if ends else self.pos + _LINE_SEEN]
+        if not isinstance(top, Object) or not top.members or rest.count("}") <= rest.count("{"):
+            return False
+        name = top.members[-1].value
+        if not isinstance(name, Scalar) or not isinstance(name.value, str) or _BREAK(self.text, name.end, self.pos):
+            return False
+        written = self.text[name.start : name.end]
+        self.structural(f'"{{" is missing before {excerpt(written)}', name.start, name.end, f"{{ {written}")
+        self.panic = False
+        outer = cast("list[Member]", top.members).pop()
+        self.name = (outer.name, outer.name_start, outer.name_end)
+        self.open("{")
+        self.name = (name.value, name.start, name.end)
+        self.pos = self.text.index(":", name.end) + 1
+        self.trivia()
+        self.value()
+        return True
 
     def begins_next(self, char: str) -> bool:
         if isinstance(self.stack[-1], Object):
@@ -171,6 +205,8 @@ class Scan(ScanState):
                 f'"{name}"',
                 True,
             )
+        elif char == "{" and self.opened_twice(top):
+            return
         else:
             self.junk()
             return
@@ -200,6 +236,21 @@ class Scan(ScanState):
         if name in top.value:
             self.duplicate(name, self.name[1], self.name[2])
         self.value()
+
+    def opened_twice(self, top: Object) -> bool:
+        """Leave out a second `{` behind the one of `top`, where one bracket closes both. Looked at once in a text."""
+        if self.doubled or top.members or self.text[top.start + 1 : self.pos].strip(" \t"):
+            return False
+        self.doubled = True
+        start = self.pos
+        self.skip_brackets()
+        after, self.pos = _end(_SPACE(self.text, self.pos), self.pos), start
+        if self.text[after : after + 1] == "}":
+            return False
+        self.structural('this "{" is one too many', start, start + 1, "")
+        self.panic = False
+        self.pos = start + 1
+        return True
 
     def item(self) -> None:
         """The beginning of a value; or the end of the array."""
@@ -304,7 +355,7 @@ class Scan(ScanState):
             force_setattr(top, "broken", True)
         else:
             self.tear(self.pos)
-            self.structural(f'"{char}" closes nothing', self.pos, self.pos + 1)
+            self.structural(f'"{char}" closes nothing', self.pos, self.pos + 1, "")
             force_setattr(top, "broken", True)
             self.pos += 1
             return

@@ -14,6 +14,7 @@ from aurora_manifest.rules.subject import Subject
 from aurora_manifest.schema import sentence
 
 _LONGEST = 16
+_NOTE_TO_ONESELF = re.compile(r"(?:TODO|FIXME|TBD|XXX)\b[ \t]*[:(,-]").match
 _PLACEHOLDER = re.compile(r"(?:to ?do|tbd|fixme|xxx+|\.{2,}|…|n/?a|none|description|lorem ipsum|-+|\?+)[.!:]?", re.I)
 
 
@@ -92,6 +93,9 @@ def _empty(node: Scalar | None, name: str, path: Path) -> Iterator[RuleMatch]:
 
 def _says_nothing(description: object) -> bool:
     """Whether a value is an empty description, or a placeholder for one."""
-    if not isinstance(description, str) or len(text := description.strip()) > _LONGEST:
+    if not isinstance(description, str):
         return False
-    return not text or _PLACEHOLDER.fullmatch(text) is not None
+    text = description.strip()
+    if _NOTE_TO_ONESELF(text) is not None:
+        return True
+    return not text or (len(text) <= _LONGEST and _PLACEHOLDER.fullmatch(text) is not None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from aurora_manifest.edits import adding_item, adding_member, spelt, writing
 from aurora_manifest.findings import Edit, Fix
@@ -17,6 +17,7 @@ from aurora_manifest.rules.registry import Path, RuleMatch, at, at_name, capabil
 from aurora_manifest.templates import is_variable, placed
 
 _LONE_TILDE = re.compile(r"~(?![01])")
+_THROUGH_SCHEMA = (("parameters", "properties"), ("parameters",), ("properties",))
 _JSON_PATH = re.compile(r"\$(?:\.[A-Za-z_][\w-]*)+")
 
 
@@ -48,6 +49,9 @@ def variable_unmapped(capability: Capability, document: JsonDocument) -> Iterato
             fix = _renamed_key(capability, meant, name)
         elif meant:
             fix = Fix(f"Rename to {quoted(meant)}", (Edit(start, end, spelt(meant)[1:-1]),))
+        elif other := _key_for(capability, name, variables):
+            advice = f"; {quoted(other)} leads to the parameter of that name"
+            fix = _renamed_key(capability, other, name)
         else:
             fix = _mapping_fix(capability, document, name) if name in capability.properties else None
         message = f'the variable {quoted(name)} is not in "parameterMapping"{advice}'
@@ -101,18 +105,19 @@ def pointer_unresolvable(capability: Capability, document: JsonDocument) -> Iter
     Good: {"action": {"parameterMapping": {"text": "/text"}}}
     """
     for each, wrong, meant in _astray(capability):
-        advice = f"; did you mean {quoted(meant)}?" if meant else ""
+        advice = f"; did you mean {quoted(to_pointer(meant) if wrong is None else meant[wrong])}?" if meant else ""
         if not meant and capability.parameters is not None and value(capability.parameters, "properties") is None:
             advice = '; parameters belong into "properties", and "parameters" has none'
-        fix = None
-        if meant and each.steps is not None:
-            fix = writing(each.member.value, to_pointer((*each.steps[:wrong], meant, *each.steps[wrong + 1 :])))
+        fix = writing(each.member.value, to_pointer(meant)) if meant else None
         message = f"{quoted(each.pointer)} leads to no parameter{advice}"
         yield at(each.member.value, message, (*capability.path, "action", "parameterMapping", each.member.name), fix)
 
 
-def _astray(capability: Capability) -> Iterator[tuple[Mapped, int, str | None]]:
-    """Pointers that lead to no parameter, each with the step that fails and the name that was probably meant."""
+def _astray(capability: Capability) -> Iterator[tuple[Mapped, int | None, tuple[str, ...] | None]]:
+    """Pointers that lead to no parameter, each with the step that fails and the steps that were probably meant.
+
+    None for the step where the pointer leads through the schema, as in `/properties/id`, and not into the arguments.
+    """
     guesses, used = Guesses(GUESSES), set[str]()
     free: dict[tuple[str, ...], list[str]] = {}
     for each in capability.mapped.values():
@@ -123,13 +128,17 @@ def _astray(capability: Capability) -> Iterator[tuple[Mapped, int, str | None]]:
             continue
         used = used or first_steps(capability)
         place = steps[: reached.step]
+        through = next((steps[len(lead) :] for lead in _THROUGH_SCHEMA if steps[: len(lead)] == lead), ())
+        if through and through[0] in capability.properties and reach(capability, through).schema is not None:
+            yield each, None, through
+            continue
         if place not in free:
             free[place] = [name for name in reached.choices if name not in used]
         wrong = steps[reached.step]
         meant = guesses.closest(wrong, free[place], place, 0.6) or guesses.closest(
             wrong, reached.choices, ("all", place)
         )
-        yield each, reached.step, meant
+        yield each, reached.step, (*place, meant, *steps[reached.step + 1 :]) if meant else None
 
 
 @capability_rule("mapping-array-index", "warning")
@@ -244,7 +253,7 @@ def _unmapped(capability: Capability) -> list[str]:
     if not unused:
         return []
     # Told where the pointer is, or the variable that is to be mapped.
-    told = {meant for _, wrong, meant in _astray(capability) if wrong == 0}
+    told = {meant[0] for _, wrong, meant in _astray(capability) if meant and not wrong}
     told |= placed(capability.template).keys() - mapping.value.keys()
     told |= {name for name, value in mapping.value.items() if not isinstance(value, str)}
     return [name for name in unused if name not in told]
@@ -252,6 +261,13 @@ def _unmapped(capability: Capability) -> list[str]:
 
 def _mapping_fix(capability: Capability, document: JsonDocument, name: str) -> Fix | None:
     return adding_member(document, capability.mapping, name, to_pointer((name,)), f"Map {quoted(name)}")
+
+
+def _key_for(capability: Capability, name: str, variables: Container[str]) -> str | None:
+    """The mapped name that no variable has, and that leads to the parameter called `name`."""
+    return next(
+        (key for key, each in capability.mapped.items() if each.steps == (name,) and key not in variables), None
+    )
 
 
 def _renamed_key(capability: Capability, old: str, new: str) -> Fix:

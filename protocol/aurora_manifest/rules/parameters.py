@@ -14,7 +14,7 @@ from aurora_manifest.model import Capability, string, value, within
 from aurora_manifest.rules.keywords import FOR_TYPES, KEYWORDS, NEWEST, TYPES, dialect_of, fits_dialect, has_keyword
 from aurora_manifest.rules.patterns import bad_pattern
 from aurora_manifest.rules.places import GUESSES, IGNORE
-from aurora_manifest.rules.registry import RuleMatch, at, at_name, capability_rule
+from aurora_manifest.rules.registry import Path, RuleMatch, at, at_name, capability_rule
 from aurora_manifest.subschemas import NAMED
 from aurora_protocol.spelling import closest
 
@@ -54,14 +54,21 @@ def unknown_type(capability: Capability, document: JsonDocument) -> Iterator[Rul
         if node is None:
             continue
         if isinstance(node.value, str):
-            meant = _OTHER_WORDS.get(node.value.lower()) or closest(node.value, TYPES)
-            message = f"{quoted(node.value)} is not a type: use {alternatives(TYPES)}"
-            sure = node.value.lower() == meant or _SAME_WORDS.get(node.value) == meant
-            fix = writing(node, meant, loss_free=sure) if meant else None
-            yield at(node, message, (*schema.path, "type"), fix)
-        elif not schema.checked and node.start < node.end and not _several(node):
+            yield _no_type(node, node.value, (*schema.path, "type"))
+        elif isinstance(node, Array) and node.items and all(isinstance(each.value, str) for each in node.items):
+            for index, each in enumerate(node.items):
+                if each.value not in TYPES:
+                    yield _no_type(each, str(each.value), (*schema.path, "type", index))
+        elif not schema.checked and node.start < node.end:
             message = f'"type" must be the name of a type, not {described(node.value)}'
             yield at(node, message, (*schema.path, "type"))
+
+
+def _no_type(node: Node, name: str, path: Path) -> RuleMatch:
+    meant = _OTHER_WORDS.get(name.lower()) or closest(name, TYPES)
+    sure = name.lower() == meant or _SAME_WORDS.get(name) == meant
+    fix = writing(node, meant, loss_free=sure) if meant else None
+    return at(node, f"{quoted(name)} is not a type: use {alternatives(TYPES)}", path, fix)
 
 
 @capability_rule("parameters-object", "warning")
@@ -236,11 +243,6 @@ def _are_names(required: list[Any], properties: dict[str, Any]) -> bool:
     """Whether each item is the name of a property, and none stands there twice."""
     known = all(isinstance(each, str) and each in properties for each in required)
     return known and len(set(required)) == len(required)
-
-
-def _several(node: Node) -> bool:
-    """Whether it is a list of types, as JSON Schema allows."""
-    return isinstance(node, Array) and bool(node.items) and all(each.value in TYPES for each in node.items)
 
 
 def _shown(document: JsonDocument, node: Node) -> str:

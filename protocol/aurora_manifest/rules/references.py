@@ -13,7 +13,7 @@ from aurora_manifest.json.value_text import alternatives, quoted
 from aurora_manifest.model import Capability, Operation, Resource
 from aurora_manifest.rules.registry import RuleMatch, at, at_name, manifest_rule, resource_rule
 from aurora_manifest.rules.subject import Subject
-from aurora_manifest.rules.templates import COLON_STEP
+from aurora_manifest.rules.templates import ROUTER_STEP
 from aurora_manifest.templates import Template, parse_template
 from aurora_protocol.spelling import closest
 
@@ -226,9 +226,9 @@ def _leads_to(capability: Capability) -> str | None:
 
 
 def _meant_path(path: str) -> str:
-    """A path as it would be without what other rules find in a template: no `/` at its beginning, `:id`, `${id}`."""
+    """A path as it would be without what other rules find in a template: no `/` at first, `:id`, `[id]`, `${id}`."""
     rooted = path if path.startswith("/") else f"/{path}"
-    return COLON_STEP.sub(r"/{\1}", rooted.replace("${", "{"))
+    return ROUTER_STEP.sub(r"/{\1\2}", rooted.replace("${", "{"))
 
 
 @lru_cache(maxsize=4096)

@@ -156,6 +156,10 @@ def _put_right(document: JsonDocument, problem: Problem, muddled: set[int]) -> F
             return Fix("Write ,", (Edit(end, end, ","),), problem.certain and clear)
     shown = " ".join(problem.instead.split())  # a closed bracket may stand on a line of its own; a title is one line
     title = f"Write {shown}" if len(shown) <= 40 else "Write it as JSON"
+    if not problem.instead:
+        title = "Remove the comma" if token == "," else f"Remove the {token}" if len(token) <= 40 else "Remove it"
+    elif len(token) == 1 and not token.isalnum() and problem.instead.startswith(token):  # put in behind it
+        title = f"Write {' '.join(problem.instead[1:].split())}"
     return Fix(title, (Edit(problem.start, problem.end, problem.instead),), problem.certain and clear)
 
 

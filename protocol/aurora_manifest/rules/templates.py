@@ -15,10 +15,12 @@ from aurora_manifest.rules.places import types_of_variable
 from aurora_manifest.rules.registry import Path, RuleMatch, capability_rule, resource_rule
 from aurora_manifest.templates import Mistake, Template, parse_template
 
-COLON_STEP = re.compile(r"/:([A-Za-z_]\w*+)(?=[/?#.{]|\Z)", re.ASCII)
-"""A step of a path as routers write variables."""
+ROUTER_STEP = re.compile(r"/(?::([A-Za-z_]\w*+)|\[([A-Za-z_]\w*+)\])(?=[/?#.{]|\Z)", re.ASCII)
+"""A step of a path as routers write variables: `:id`, and by files `[id]`."""
 
 _ANGLED = re.compile(r"<([A-Za-z_]\w*+)>", re.ASCII).match
+_OTHER_SEPARATORS = re.compile(r" ?[&;|] ?")
+_OTHERWISE_SEPARATED = re.compile(r"[\w.]++\*?(?: ?[&;|] ?[\w.]++\*?)++", re.ASCII).fullmatch
 _NAMES = re.compile(r"\{[+#./;?&]?[A-Za-z0-9_.,*:]*")
 
 
@@ -53,23 +55,24 @@ def pattern_template(resource: Resource, document: JsonDocument) -> Iterator[Rul
 
 @capability_rule("url-template-colon", "warning")
 def colon_variable(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
-    """A step of `urlTemplate` is a parameter's name behind a colon.
+    """A step of `urlTemplate` is a parameter's name behind a colon, or in square brackets.
 
-    Routers of many servers write `:id`; in a URI template that is text, and goes out as it stands.
+    Routers of many servers write `:id`, some name files `[id]`; in a URI template that is text, and goes out as it
+    stands.
 
     Bad: {"action": {"urlTemplate": "/notes/:id"}}
     Good: {"action": {"urlTemplate": "/notes/{id}"}}
     """
     node, template = capability.url_template, capability.template
-    if node is None or template is None or "/:" not in template.text:
+    if node is None or template is None or ("/:" not in template.text and "/[" not in template.text):
         return
     known = {*capability.properties, *(capability.mapping.value if capability.mapping else ())}
-    for match in COLON_STEP.finditer(template.text):
-        name = match[1]
+    for match in ROUTER_STEP.finditer(template.text):
+        name, written = match[1] or match[2], match[0][1:]
         if name in known:
-            start, end = within(document, node, match.start(1) - 1, match.end(1))
+            start, end = within(document, node, match.start() + 1, match.end())
             fix = Fix(f"Write {{{name}}}", (Edit(start, end, f"{{{name}}}"),))
-            message = f"{quoted(':' + name)} is sent as it stands: a variable is written {{{name}}}"
+            message = f"{quoted(written)} is sent as it stands: a variable is written {{{name}}}"
             yield RuleMatch(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
 
 
@@ -98,10 +101,10 @@ def dollar_variable(capability: Capability, document: JsonDocument) -> Iterator[
 
 @capability_rule("url-template-query", "warning")
 def query_begun_wrongly(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
-    """The query of `urlTemplate` begins twice, or goes on where it never began.
+    """The query of `urlTemplate` begins twice, goes on where it never began, or has values without names.
 
     `{?a}` writes a `?` of its own and `{&a}` an `&` (RFC 6570 §3.2.8, §3.2.9): `/notes?{?a}` becomes `/notes??a=1`, and
-    `/notes{&a}` a path that ends in `&a=1`.
+    `/notes{&a}` a path that ends in `&a=1`. `/notes?{a}` becomes `/notes?1`.
 
     Bad: {"action": {"urlTemplate": "/notes{&text}"}}
     Good: {"action": {"urlTemplate": "/notes{?text}"}}
@@ -113,6 +116,14 @@ def query_begun_wrongly(capability: Capability, document: JsonDocument) -> Itera
     for expression in template.expressions:
         before = template.text[at : expression.start]
         begun, at = begun or "?" in before, expression.end
+        if not expression.operator and before.endswith(("?", "&")) and expression.variables:
+            start, end = within(document, node, expression.start, expression.end)
+            separator = within(document, node, expression.start - 1, expression.start + 1)
+            named = f"{{{before[-1]}"
+            message = f"without a name before it, each value is sent bare: write {named}…}}"
+            fix = Fix(f"Write {named}…}}", (Edit(*separator, named),))
+            yield RuleMatch(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
+            continue
         if expression.operator not in ("?", "&"):
             continue
         if begun != (expression.operator == "&"):
@@ -215,6 +226,10 @@ def _mistakes(document: JsonDocument, node: Scalar, template: Template, path: Pa
     text = template.text
     for mistake in template.mistakes:
         first, last, message = mistake.start, mistake.end, mistake.message
+        if text[first:last] == "\\":
+            if "\\" in text[:first]:  # told with the first
+                continue
+            message = 'a path is written with "/", not "\\"'
         if angled := _ANGLED(text, first):
             last, message = angled.end(), f"a variable is written {{{angled[1]}}}, not {angled[0]}"
         elif text[first:last] == ">" and (other := text.rfind("<", 0, first)) >= 0:
@@ -235,6 +250,8 @@ def _mended(document: JsonDocument, node: Scalar, template: Template, mistake: M
     text, start, end = template.text, mistake.start, mistake.end
     wrong = text[start:end]
     if wrong == "{":
+        if text[end : end + 1] == "{":
+            return Fix('Remove the "{"', (Edit(*within(document, node, start, end), ""),))
         name = _NAMES.match(text, start)
         if name is None or name.end() - start < 2:
             return None
@@ -248,6 +265,12 @@ def _mended(document: JsonDocument, node: Scalar, template: Template, mistake: M
         return Fix(f"Write {{{angled[1]}}}", (Edit(*within(document, node, *angled.span()), f"{{{angled[1]}}}"),))
     if wrong == ">":
         return None
+    if wrong == "\\":
+        edits = (Edit(*within(document, node, at, at + 1), "/") for at, char in enumerate(text) if char == "\\")
+        return Fix('Write "/"', tuple(edits))
+    if _OTHERWISE_SEPARATED(wrong):
+        bare = _OTHER_SEPARATORS.sub(",", wrong)
+        return Fix("Separate them by commas", (Edit(*within(document, node, start, end), bare),))
     if len(wrong) == 1 and "must be percent-encoded" in mistake.message:
         return Fix(
             f"Write {quote(wrong, safe='')}", (Edit(*within(document, node, start, end), quote(wrong, safe="")),)

@@ -11,7 +11,7 @@ from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, members
 from aurora_manifest.rules.places import GUESSES, IGNORE, mistaken
 from aurora_manifest.rules.registry import RuleMatch, at, at_name, capability_rule
-from aurora_manifest.rules.templates import COLON_STEP
+from aurora_manifest.rules.templates import ROUTER_STEP
 from aurora_manifest.templates import placed
 from aurora_protocol.spelling import OF_FEW, closest
 
@@ -55,7 +55,7 @@ def goes_nowhere(capability: Capability, document: JsonDocument) -> Iterator[Rul
     variables = placed(template)
     located = capability.location.value if capability.location else {}
     lookalikes: set[str] | None = None
-    routed = COLON_STEP.findall(template.text)
+    routed = [match[1] or match[2] for match in ROUTER_STEP.finditer(template.text)]
     for member in members(capability.mapping):
         if member.name in routed:  # `url-template-colon` tells that
             continue

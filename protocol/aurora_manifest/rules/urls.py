@@ -139,7 +139,7 @@ def not_from_root(capability: Capability, document: JsonDocument) -> Iterator[Ru
     if node is None:
         return
     text, path = str(node.value), (*capability.path, "action", "urlTemplate")
-    if text.startswith(_FROM_ROOT) or _ABSOLUTE.match(text):
+    if text.startswith((*_FROM_ROOT, "\\")) or _ABSOLUTE.match(text):  # `url-template` tells of backslashes
         return
     if text.startswith("{+"):
         start, end = within(document, node, 0, text.find("}") + 1 or len(text))
