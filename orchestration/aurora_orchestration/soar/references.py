@@ -239,6 +239,7 @@ def _misplaced(
         )
         if beside is None:
             continue
+        others = [name for name in names if name.end <= beside.begin or name.begin >= beside.end]
         at = f"{place.file}:{shown(place)}"
         meant = [lines for _, lines in files if stands(beside, body_at(place, lines))]
         if not meant:
@@ -247,13 +248,13 @@ def _misplaced(
         if (owner := _owner(beside, place)) and not any(stands(owner, "\n".join(lines)) for lines in meant):
             yield "name at place", f"{beside.text} {at}", f"`{owner.text}` does not stand in {place.file}"
             continue
-        called = _called(sentence, max(place.end, beside.end), names)
+        called = _called(sentence, max(place.end, beside.end), others)
         bound = _Bound(beside, place, meant)
-        surely = [each for each in (called, _called_by(sentence, beside, names)) if each is not None]
+        surely = [each for each in (called, _called_by(sentence, beside, others)) if each is not None]
         if surely:
             yield from _not_inside(sentence, surely, bound, surely=True)
         if len(places) == 1:
-            yield from _not_inside(sentence, [each for each in names if each not in surely], bound)
+            yield from _not_inside(sentence, [each for each in others if each not in surely], bound)
 
 
 def _bound(
@@ -335,11 +336,11 @@ def _seen_at(
     sentence: str, place: SaidPlace, names: Sequence[Name], files: Sequence[tuple[str, list[str]]]
 ) -> Name | None:
     """What a reader sees to be told of at a place, however it is put: the one name that the first lines there have."""
+    if (bold := _bold(sentence, place, files)) is not None:
+        return bold
     first = [lines[max(0, place.first - 1) : place.first - 1 + _HEAD] for _, lines in files]
     here = [name for name in names if any(stands(name, "\n".join(lines)) for lines in first)]
-    if len({name.text for name in here}) == 1:
-        return here[0]
-    return None if here else _bold(sentence, place, files)
+    return here[0] if len({name.text for name in here}) == 1 else None
 
 
 def _bold(sentence: str, place: SaidPlace, files: Sequence[tuple[str, list[str]]]) -> Name | None:
