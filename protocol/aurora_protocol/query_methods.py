@@ -143,7 +143,8 @@ class TokenCounts(Wire, frozen=True, kw_only=True):
 class QueryStep(Wire, frozen=True, kw_only=True):
     """A subgoal that an agent worked on; `tries` of it, `done` where an answer could be made of what it gave.
 
-    `error` is why it failed, in one line; `exit_code` that of the agent's process, where it was one.
+    `error` is why it failed, in one line; `exit_code` that of the agent's process, where it was one; `summary` what the
+    agent said, cut.
     """
 
     id: str
@@ -153,6 +154,7 @@ class QueryStep(Wire, frozen=True, kw_only=True):
     tries: int = 1
     error: str | None = None
     exit_code: int | None = None
+    summary: str = ""
 
 
 class QueryResult(Wire, frozen=True, kw_only=True):

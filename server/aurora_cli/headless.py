@@ -27,7 +27,7 @@ from aurora_orchestration.headless.loop import ExperimentOutcome, Headless, Iter
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
-from aurora_orchestration.types import AgentMetadata, AgentResponse, ModelCall, Subgoal, SubgoalResult, Usage
+from aurora_orchestration.types import AgentMetadata, AgentResponse, ModelCall, Output, Subgoal, SubgoalResult, Usage
 from aurora_protocol.address import home, in_home
 from aurora_protocol.query_methods import QUERY
 from aurora_server.configuration.layers import settings_for
@@ -235,6 +235,7 @@ def _step(told: Mapping[str, Any]) -> SubgoalResult:
             subgoal_id=told["id"],
             agent_id=told["agent"],
             status=status,
+            output=Output(summary=said, confidence=0.0) if (said := told.get("summary")) else None,
             error=told.get("error"),
             metadata=AgentMetadata(exit_code=told.get("exit_code")),
         ),

@@ -138,6 +138,11 @@ def test_what_a_run_did_reaches_the_scratchpad(settings: GlobalOptions) -> None:
         ),
     )
     told = record_of(json.loads(json.dumps(msgspec.to_builtins(result_of(record)))), "w", "headless")
+    outputs = [result.response.output for result in record.results]
+    assert [each.response.output and each.response.output.summary for each in told.results] == [
+        each and each.summary for each in outputs
+    ], "what agents say is looked at for a claim"
+    assert any(outputs)
 
     @asynccontextmanager
     async def opens(_: GlobalOptions) -> AsyncIterator[HeadlessContext]:

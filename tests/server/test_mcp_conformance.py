@@ -15,6 +15,7 @@ import subprocess
 import threading
 import urllib.request
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -129,8 +130,9 @@ def _connected(address: str) -> None:
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server over HTTP that asks for no token, since the suite sends none."""
     folder = tmp_path_factory.mktemp("conformance")
-    with asked(folder, Mind(TWO)) as (_, provider, root), bind(0) as listening:
-        port = listening.getsockname()[1]
+    with asked(folder, Mind(TWO)) as (_, provider, root), ExitStack() as claimed:
+        listening = [claimed.enter_context(each) for each in bind(0)]
+        port = listening[0].getsockname()[1]
         serving = Serving(
             address=Address.of(folder / "home"),
             root=root,
@@ -150,7 +152,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             )
             servers.append(server)
             ready.set()
-            await server.serve(sockets=[listening])
+            await server.serve(sockets=listening)
             await front.close()
 
         thread = threading.Thread(target=asyncio.run, args=(run(),))

@@ -273,9 +273,10 @@ class _Loop:
             await self._note((*told, ("Decision", "The goal was changed while agents worked")))
             self._tell(record, "")
             raise _Stop("changed", self._changed())
-        claimed = signal in record.answer or signals(await asyncio.to_thread(self._pad.text), signal) > signals(
-            notes, signal
-        )
+        said = (record.answer, *(each.response.output.summary for each in record.results if each.response.output))
+        claimed = any(signal in each for each in said) or signals(
+            await asyncio.to_thread(self._pad.text), signal
+        ) > signals(notes, signal)
         lines, achieved, next_step = await self._judged(record, notes, happened) if claimed else ((), "", "")
         next_step = next_step or (found.group(1) if (found := _NEXT_STEP.search(record.answer)) else "")
         steps = (("Next Step", next_step),) if next_step and not achieved else ()

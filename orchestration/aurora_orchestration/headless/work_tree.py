@@ -20,6 +20,9 @@ HEADS = "refs/heads/"
 REMOTES = "refs/remotes/"
 MAX_COMMITS = 50
 MAX_FILES = 200
+MAX_REFS = 10
+"""Refs beside branches that are named one by one."""
+
 MAX_DIFF = 12_000
 """Characters of a diff that a judge is shown."""
 
@@ -33,6 +36,8 @@ _NO_COMMIT = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 class TreeState(Struct, frozen=True, kw_only=True):
     """State of a work tree: branch ("" where HEAD is detached), commit, where every branch is, uncommitted files.
 
+    `others` are the refs beside branches: tags, notes, the stash, and whatever an agent may think of.
+
     `repository` is the folder git keeps it in ("" where there is none). `files` maps each changed or untracked file to
     what git says of it and a digest of its bytes. `moves` counts HEAD's steps as its reflog has them.
     """
@@ -44,6 +49,7 @@ class TreeState(Struct, frozen=True, kw_only=True):
     remotes: dict[str, str]
     files: dict[str, str]
     moves: int
+    others: dict[str, str] = {}
 
     @property
     def digest(self) -> str:
@@ -88,7 +94,7 @@ async def look(root: Path, *, without: Sequence[Path] = ()) -> TreeState:
     repository = await _ask(root, "rev-parse", "--absolute-git-dir")
     branch = await _ask(root, "symbolic-ref", "--quiet", "HEAD")
     head = await _ask(root, "rev-parse", "--quiet", "--verify", "HEAD")
-    listed = await _ask(root, "for-each-ref", "--format=%(objectname) %(refname)", HEADS, REMOTES)
+    listed = await _ask(root, "for-each-ref", "--format=%(objectname) %(refname)")
     refs = {name: commit for commit, _, name in (line.partition(" ") for line in listed.splitlines())}
     status = await _ask(
         root, *await _without_filters(root), "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"
@@ -103,6 +109,7 @@ async def look(root: Path, *, without: Sequence[Path] = ()) -> TreeState:
         remotes={name.removeprefix(REMOTES): commit for name, commit in refs.items() if name.startswith(REMOTES)},
         files=await asyncio.to_thread(_files, root, status, left_out),
         moves=int(moves) if moves.isdecimal() else 0,
+        others={name: commit for name, commit in refs.items() if not name.startswith((HEADS, REMOTES))},
     )
 
 
@@ -133,7 +140,7 @@ async def changes(
             *(await _merged(root, span, after, merge=merge)),
             *(await _pushed(root, before, after, push=push)),
         ),
-        noted=tuple(_other_branches(before, after)),
+        noted=(*(await _taken_back(root, before, after)), *_other_branches(before, after), *_other_refs(before, after)),
     )
 
 
@@ -175,6 +182,24 @@ def _other_branches(before: TreeState, after: TreeState) -> list[str]:
         if old != new:
             found.append(f"branch '{name}' was {'made' if old is None else 'deleted' if new is None else 'moved'}")
     return found
+
+
+def _other_refs(before: TreeState, after: TreeState) -> list[str]:
+    """Refs beside branches that were made, moved or deleted: a commit may be kept in any of them."""
+    found = []
+    for name in sorted({*before.others, *after.others}):
+        old, new = before.others.get(name), after.others.get(name)
+        if old != new:
+            found.append(f"{name} was {'made' if old is None else 'deleted' if new is None else 'moved'}")
+    return found[:MAX_REFS] + ([f"{len(found) - MAX_REFS} more refs were changed"] if len(found) > MAX_REFS else [])
+
+
+async def _taken_back(root: Path, before: TreeState, after: TreeState) -> list[str]:
+    """Commits that the branch had and has no more: history was rewritten."""
+    if not before.head or not after.head or before.head == after.head or before.branch != after.branch:
+        return []
+    gone = await _ask(root, "rev-list", "--count", f"{after.head}..{before.head}")
+    return [f"{_counted(int(gone), 'commit')} of the branch taken back"] if gone.isdecimal() and gone != "0" else []
 
 
 async def _merged(root: Path, span: str, after: TreeState, *, merge: bool) -> list[str]:

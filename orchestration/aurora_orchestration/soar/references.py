@@ -89,6 +89,7 @@ _LEANS_ON = re.compile(
 
 _CALLING = re.compile(
     r"\b(?:call\w*|invo(?:ke|ca)\w*|uses?|using|used|needs?|relies|rely|wraps?|touch\w*|results? of|"
+    r"follows?|appl(?:y|ies)|deals? with|works? with|does (?:most|much|all|the rest) of|"
     r"hand(?:s|ed)?|pass(?:es|ed)?|delegat\w*|through|depend\w*|rais\w+|throws?|returns?|reads?|writes?|implementation|body|inside|within)\b",
     re.IGNORECASE,
 )
@@ -99,17 +100,22 @@ _GOES_ON = re.compile(
     r"(?:it|its|this|that|there|internally|inside|within|here|then|for (?:its|that|this)|in it|from there|where|"
     r"under the hood|behind the scenes|to (?:do (?:so|that|this)|that end)|on the way|along the way|in doing so|"
     r"(?:most of |all of )?the (?:(?:actual|real|hard|main) )?(?:work|rest|heavy lifting))\b"
+    r"|^\W*(?:have a look at|look at|see|note|notice|watch) (?:how|what|where) it\b"
+    r"|\bdoes (?:most|much|all|the rest) of (?:the|its) (?:work|job)\b"
     r"|\bits (?:own )?(?:calls|callees|dependenc\w+|helpers?|body|code|implementation)\b",
     re.IGNORECASE,
 )
 """How a sentence begins that goes on with what the one before it was about."""
 
-_BOLD = re.compile(r"\*\*(?P<name>[A-Za-z_$][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*)*)\*\*")
+_BOLD = re.compile(
+    r"(?:\*\*|^\W*(?:[-*•]|\d+[.)])\s+)(?P<name>[A-Za-z_$][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*)*)(?:\*\*|(?=\s*[(\[–—:]))"
+)
+"""A name that is set apart from what is said of it: in bold, or at the head of an item of a list."""
 _NOT = re.compile(r"\b(?:not|never|no longer|n't|without|neither|nor)\b|n't\b", re.IGNORECASE)
 _JOINED = re.compile(
     r"^\W*(?:(?:is|are|can|may|be|being|been|was|were|has|its|lives?|lies|found|stands?|sits|resides|defined|declared|"
     r"implemented|located|introduced|written|placed|kept|housed|spelt|seen|visible|starts|begins|in|at|on|"
-    r"spans|covers|occupies|stretches|runs|reaches|over|under|around|to|"
+    r"does|do|read|looked|up|studied|spans|covers|occupies|stretches|runs|reaches|over|under|around|to|"
     r"the|file|see|from|within|inside|here|comes|which|method|function|class|definition|home|body|code|source|line|lines)"
     r"\b\W*)*$",
     re.IGNORECASE,
@@ -233,6 +239,7 @@ def _misplaced(
         )
         if beside is None:
             continue
+        others = [name for name in names if name.end <= beside.begin or name.begin >= beside.end]
         at = f"{place.file}:{shown(place)}"
         meant = [lines for _, lines in files if stands(beside, body_at(place, lines))]
         if not meant:
@@ -241,13 +248,13 @@ def _misplaced(
         if (owner := _owner(beside, place)) and not any(stands(owner, "\n".join(lines)) for lines in meant):
             yield "name at place", f"{beside.text} {at}", f"`{owner.text}` does not stand in {place.file}"
             continue
-        called = _called(sentence, max(place.end, beside.end), names)
+        called = _called(sentence, max(place.end, beside.end), others)
         bound = _Bound(beside, place, meant)
-        surely = [each for each in (called, _called_by(sentence, beside, names)) if each is not None]
+        surely = [each for each in (called, _called_by(sentence, beside, others)) if each is not None]
         if surely:
             yield from _not_inside(sentence, surely, bound, surely=True)
         if len(places) == 1:
-            yield from _not_inside(sentence, [each for each in names if each not in surely], bound)
+            yield from _not_inside(sentence, [each for each in others if each not in surely], bound)
 
 
 def _bound(
@@ -329,11 +336,11 @@ def _seen_at(
     sentence: str, place: SaidPlace, names: Sequence[Name], files: Sequence[tuple[str, list[str]]]
 ) -> Name | None:
     """What a reader sees to be told of at a place, however it is put: the one name that the first lines there have."""
+    if (bold := _bold(sentence, place, files)) is not None:
+        return bold
     first = [lines[max(0, place.first - 1) : place.first - 1 + _HEAD] for _, lines in files]
     here = [name for name in names if any(stands(name, "\n".join(lines)) for lines in first)]
-    if len({name.text for name in here}) == 1:
-        return here[0]
-    return None if here else _bold(sentence, place, files)
+    return here[0] if len({name.text for name in here}) == 1 else None
 
 
 def _bold(sentence: str, place: SaidPlace, files: Sequence[tuple[str, list[str]]]) -> Name | None:

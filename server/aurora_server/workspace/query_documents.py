@@ -9,7 +9,7 @@ import msgspec
 
 from aurora_orchestration.conversations.time_breakdown import Timing, timing
 from aurora_orchestration.run_record import RunRecord
-from aurora_orchestration.soar.claims import shown, usable
+from aurora_orchestration.soar.claims import MAX_SUMMARY, shown, usable
 from aurora_orchestration.soar.stages import Stage
 from aurora_orchestration.types import SubgoalResult, Verification
 from aurora_protocol.query_methods import (
@@ -140,6 +140,7 @@ def _step(result: SubgoalResult) -> QueryStep:
         tries=len(result.tries),
         error=result.skipped or result.response.error,
         exit_code=result.response.metadata.exit_code,
+        summary=result.response.output.summary[:MAX_SUMMARY] if result.response.output is not None else "",
     )
 
 

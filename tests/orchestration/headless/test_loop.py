@@ -23,7 +23,7 @@ from aurora_orchestration.headless.scratchpad import BadScratchpad, Scratchpad, 
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.run_record import Mode, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
-from aurora_orchestration.types import AgentMetadata, AgentResponse, ModelCall, Subgoal, SubgoalResult, Usage
+from aurora_orchestration.types import AgentMetadata, AgentResponse, ModelCall, Output, Subgoal, SubgoalResult, Usage
 from tests.orchestration.llm.loopback import LoopbackProvider
 
 NOON = datetime(2026, 1, 2, 12, 0, 0)
@@ -471,6 +471,49 @@ async def test_somebody_else_s_work_on_another_branch_is_noted_and_ends_nothing(
     runs = Runs(worked("x"), then=lambda: git(tmp_path / "linked", "commit", "--allow-empty", "-m", "theirs"))
     assert (await pursue(headless(root, max_iterations=1), runs, None)).ending == "iterations"
     assert "**Changes:** none: no commit, no changed file; branch 'main' was moved" in text_of(root)
+
+
+async def test_what_an_agent_claims_is_judged_though_the_answer_leaves_it_out(
+    root: Path, provider: LoopbackProvider
+) -> None:
+    provider.script({"achieved": True, "reason": "12 of 12 pass."})
+    claim = Output(summary="12 passed. GOAL_ACHIEVED: all tests pass", confidence=0.9)
+    runs = Runs(
+        worked("12 tests were run.", output=claim), then=lambda: git(root, "commit", "--allow-empty", "-m", "x")
+    )
+    outcome = await pursue(headless(root, max_iterations=3), runs, judge_of(provider))
+    assert (outcome.ending, len(runs.asked)) == ("goal", 1)
+
+
+async def test_a_commit_that_is_kept_beside_branches_is_named(root: Path) -> None:
+    def hide() -> None:
+        git(root, "commit", "--allow-empty", "-m", "elsewhere")
+        git(root, "tag", "v1")
+        git(root, "update-ref", "refs/hidden/work", "HEAD")
+        git(root, "reset", "--hard", "HEAD~1")
+
+    assert (await pursue(headless(root, max_iterations=1), Runs(worked("x"), then=hide), None)).ending == "iterations"
+    assert "no changed file; refs/hidden/work was made; refs/tags/v1 was made\n" in text_of(root)
+
+    def many() -> None:
+        for number in range(12):
+            git(root, "tag", f"w{number:02}")
+        git(root, "tag", "--delete", "v1")
+
+    await pursue(headless(root, max_iterations=1), Runs(worked("x"), then=many), None)
+    assert "refs/tags/v1 was deleted; refs/tags/w00 was made" in text_of(root)
+    assert "refs/tags/w08 was made; 3 more refs were changed\n" in text_of(root)
+
+
+async def test_commits_that_are_taken_back_are_counted(root: Path) -> None:
+    git(root, "commit", "--allow-empty", "-m", "mine")
+    git(root, "commit", "--allow-empty", "-m", "mine, too")
+
+    def back() -> None:
+        git(root, "reset", "--hard", "HEAD~2")
+
+    await pursue(headless(root, max_iterations=1), Runs(worked("x"), then=back), None)
+    assert "no changed file; 2 commits of the branch taken back\n" in text_of(root)
 
 
 async def test_the_judge_sees_commits_diff_and_exit_codes(root: Path, provider: LoopbackProvider) -> None:
