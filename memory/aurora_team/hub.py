@@ -72,7 +72,7 @@ class Hub:
         try:
             db = psycopg.connect(text, autocommit=True)
         except psycopg.Error as error:
-            raise HubAway(f"the hub cannot be reached: {_said(error)}") from error
+            raise HubAway(f"the hub cannot be reached: {_said(error)}{_hint(error)}") from error
         hub = cls(db, deadline)
         try:
             if as_owner:
@@ -324,3 +324,8 @@ def _one(cursor: psycopg.Cursor[tuple[Any, ...]]) -> Any:
 def _said(error: Exception) -> str:
     """The first line of what a server said, and no more of it than fits on one."""
     return (str(error).strip().splitlines() or ["it hung up"])[0][:300]
+
+
+def _hint(error: Exception) -> str:
+    """What to do about a line that was refused, where libpq says only what it lacks."""
+    return "; put it into ~/.pgpass or PGPASSWORD" if "no password supplied" in str(error) else ""
