@@ -271,10 +271,17 @@ SELECT streams.author, streams.machine, latest.arrival FROM streams CROSS JOIN L
 """
 
 IDS_AT: LiteralString = """
-SELECT entry.author, entry.machine, entry.id
+SELECT wanted.author, wanted.machine, found.id
 FROM unnest(%(authors)s::text[], %(machines)s::text[], %(numbers)s::bigint[]) AS wanted (author, machine, arrival)
-JOIN aurora.entries AS entry USING (author, machine, arrival)
-WHERE team_id = %(team)s AND repository = %(repository)s
+CROSS JOIN LATERAL (
+  SELECT arrival, id FROM aurora.entries AS entry
+  WHERE team_id = %(team)s AND repository = %(repository)s
+    AND entry.author = wanted.author AND entry.machine = wanted.machine AND entry.arrival >= wanted.arrival
+  ORDER BY entry.arrival LIMIT 1
+) AS found WHERE found.arrival = wanted.arrival
+"""
+"""The first from each number on: only the key by which arrivals are in order gives that at once. As a join, or by
+equality alone, the planner, who knows nothing of the values, reads all of the repository or of the author instead.
 """
 
 PULL: LiteralString = """
