@@ -72,7 +72,7 @@ class Hub:
         try:
             db = psycopg.connect(text, autocommit=True)
         except psycopg.Error as error:
-            raise HubAway(f"the hub cannot be reached: {_said(error)}") from error
+            raise HubAway(f"the hub cannot be reached: {_said(error)}{_hint(error)}") from error
         hub = cls(db, deadline)
         try:
             if as_owner:
@@ -271,10 +271,17 @@ SELECT streams.author, streams.machine, latest.arrival FROM streams CROSS JOIN L
 """
 
 IDS_AT: LiteralString = """
-SELECT entry.author, entry.machine, entry.id
+SELECT wanted.author, wanted.machine, found.id
 FROM unnest(%(authors)s::text[], %(machines)s::text[], %(numbers)s::bigint[]) AS wanted (author, machine, arrival)
-JOIN aurora.entries AS entry USING (author, machine, arrival)
-WHERE team_id = %(team)s AND repository = %(repository)s
+CROSS JOIN LATERAL (
+  SELECT arrival, id FROM aurora.entries AS entry
+  WHERE team_id = %(team)s AND repository = %(repository)s
+    AND entry.author = wanted.author AND entry.machine = wanted.machine AND entry.arrival >= wanted.arrival
+  ORDER BY entry.arrival LIMIT 1
+) AS found WHERE found.arrival = wanted.arrival
+"""
+"""The first from each number on: only the key by which arrivals are in order gives that at once. As a join, or by
+equality alone, the planner, who knows nothing of the values, reads all of the repository or of the author instead.
 """
 
 PULL: LiteralString = """
@@ -324,3 +331,8 @@ def _one(cursor: psycopg.Cursor[tuple[Any, ...]]) -> Any:
 def _said(error: Exception) -> str:
     """The first line of what a server said, and no more of it than fits on one."""
     return (str(error).strip().splitlines() or ["it hung up"])[0][:300]
+
+
+def _hint(error: Exception) -> str:
+    """What to do about a line that was refused, where libpq says only what it lacks."""
+    return "; put it into ~/.pgpass or PGPASSWORD" if "no password supplied" in str(error) else ""

@@ -179,7 +179,7 @@ def members(settings: GlobalOptions, url: str, name: str, add: str | None, remov
 @click.argument("name")
 @click.pass_obj
 def leave(settings: GlobalOptions, name: str) -> None:
-    """Leave the team NAME. What was sent stays there; to take it back, aurora team forget first."""
+    """Leave the team NAME (or its address). What was sent stays there; to take it back, aurora team forget first."""
     from aurora_team.hub import Hub
 
     with _memberships(settings).held() as memberships:
@@ -332,9 +332,12 @@ def _memberships(settings: GlobalOptions) -> Memberships:
 
 
 def _named(memberships: list[Membership], name: str) -> Membership:
-    for each in memberships:
-        if each.team == name:
-            return each
+    # All other commands name a hub by its address; where that is of one team, it is one's name as well.
+    named = [each for each in memberships if each.team == name] or [each for each in memberships if each.url == name]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        raise CommandError(f"several teams were joined at {name}; name one: {', '.join(each.team for each in named)}")
     raise CommandError(f"the team {name} was not joined; aurora team status lists those that were")
 
 

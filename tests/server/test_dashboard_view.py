@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from aurora_server.dashboard.picture import MetricView, WeekView
-from aurora_server.dashboard.tier_chart import BOTTOM, LINE, TOP, tier_chart
+from aurora_server.dashboard.tier_chart import BOTTOM, LEFT, LINE, RIGHT, TOP, WIDE, tier_chart
 from aurora_server.dashboard.view import View, view_of
 from tests.server.daemons import Daemon
 from tests.server.dashboards import Dashboard
@@ -57,7 +57,7 @@ def test_a_chart_has_gaps_where_nothing_is_known() -> None:
     assert tier_chart(metric("spec_conformance", None, None)) is None
     chart = tier_chart(metric("spec_conformance", None, 0.9, 0.8, None, 1.0))
     assert chart is not None and len(chart.lines) == 1 and len(chart.dots) == 3
-    assert chart.lines[0].startswith("58.0,") and "nothing known" in chart.words
+    assert chart.lines[0].startswith(f"{LEFT},") and "nothing known" in chart.words
     assert chart.dots[2].y == TOP and chart.dates[0].words == "15 Jan", "it begins with the first week that is known"
 
 
@@ -82,6 +82,25 @@ def test_a_better_week_stands_higher_for_throughput_and_the_borders_are_where_th
     ]
     latency = tier_chart(metric("resolution_latency", 600.0, 200_000.0))
     assert latency is not None and latency.borders[0].label == "elite < 1 h"
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        ("feature_throughput", (0.01, 99.0)),
+        ("resolution_latency", (60.0, 5_000_000.0)),
+        ("deliverable_failure_rate", (0.0, 100.0)),
+        ("recovery_efficiency", (0.0, 100.0)),
+        ("spec_conformance", (0.1, 1.0)),
+    ],
+)
+def test_no_label_is_cut_off_where_the_picture_ends(key: str, values: tuple[float, ...]) -> None:
+    """A letter is 0.56 of its size wide on the whole, and 11 px high on a narrow screen (Chromium, its usual font)."""
+    chart = tier_chart(metric(key, *values))
+    assert chart is not None and any(each.label for each in chart.borders)
+    letter, gap = 0.56 * 11, 4
+    assert max(len(each.label or "") for each in chart.borders) * letter <= WIDE - RIGHT - gap
+    assert max(len(each.words) for each in chart.heights) * letter <= LEFT - gap
 
 
 @pytest.fixture(scope="module")

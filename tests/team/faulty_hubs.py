@@ -53,6 +53,15 @@ def other_rows(line: socket.socket) -> None:
         line.sendall(b"1\0\0\0\x042\0\0\0\x04" + row + _message(b"C", b"SELECT 1\0") + b"Z\0\0\0\x05I")
 
 
+def asking_for_a_password(line: socket.socket) -> None:
+    """Let nobody in without a password."""
+    if len(line.recv(4096)) == 8:  # whether TLS is spoken
+        line.sendall(b"N")
+        line.recv(4096)
+    line.sendall(b"R\0\0\0\x08\0\0\0\x03")
+    silent(line)
+
+
 FAULTS = (random_bytes, web, hung_up, out_of_step, other_rows)
 
 

@@ -23,6 +23,8 @@ from psycopg import sql
 from aurora_memory.record.record_file import Record
 from aurora_protocol.methods import RecallParams
 from aurora_server.workspace.workspace import Workspace
+from aurora_team import HubAway
+from aurora_team.hub import Hub
 from aurora_team.membership import Membership, Memberships
 from tests.memory.runs import NOON
 from tests.programs import COMMAND, run
@@ -55,6 +57,17 @@ def status(folder: Path) -> str:
     done = run(command, cwd=folder / "ann", env=environ, capture_output=True, text=True, timeout=120)
     (line,) = [each for each in done.stdout.splitlines() if each.startswith("team")]
     return line
+
+
+def test_a_hub_that_wants_a_password_says_where_to_put_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PGPASSWORD", raising=False)
+    monkeypatch.setenv("PGPASSFILE", str(tmp_path / "none"))
+    with (
+        faulty_hubs.served(faulty_hubs.asking_for_a_password) as port,
+        pytest.raises(HubAway, match=r"no password supplied; put it into ~/\.pgpass or PGPASSWORD$"),
+        Hub.open(f"postgresql://ann@127.0.0.1:{port}/aurora"),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("answer", [None, *faulty_hubs.FAULTS])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +14,7 @@ pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
 import psycopg
 
 from aurora_team import HubRefused, HubTooNew, TeamError, schema
-from aurora_team.hub import HEADS, IDS_AT, PULL, Hub
+from aurora_team.hub import HEADS, IDS_AT, PULL, Hub, _columns
 from tests.team.postgres import Server
 from tests.team.records import REPOSITORY, TEAM, access, person, record_of
 
@@ -76,6 +77,35 @@ def test_a_pull_touches_one_partition_by_its_index(hub: Server) -> None:
             touched = {word for word in plan.split() if word.startswith("entries_") and word.count("_") == 1}
             assert len(touched) == 1, plan
             assert "Index Cond: ((team_id = " in plan, plan
+
+
+def test_what_is_asked_at_each_exchange_reads_no_more_than_it_answers(hub: Server) -> None:
+    """The planner knows nothing of the values (shape 3): only a whole key, for each row asked, keeps it from reading a
+    repository from its beginning.
+    """
+    with hub.connect() as db:
+        db.execute(
+            """INSERT INTO aurora.entries (team_id, repository, author, machine, id, sequence, at, kind, body)
+               SELECT %s, %s, 'a' || n %% 20, 'm1', md5('read' || n), n, n, 'access', repeat('x', 120)
+               FROM generate_series(1, 20000) AS n""",
+            (TEAM, REPOSITORY),
+        )
+        db.execute("VACUUM ANALYZE aurora.entries")
+    with Hub.open(hub.url("ann")) as ann:
+        heads = ann.news(TEAM, REPOSITORY, {}, 1).heads
+    cursors = {stream: head - 40 for stream, head in heads.items()}
+    with hub.connect("ann") as db:
+        values = {"team": TEAM, "repository": REPOSITORY, "limit": 100, **_columns(cursors)}
+        for name, query in (("heads", HEADS), ("ids at", IDS_AT), ("pull", PULL)):
+            explain = "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF) "
+            rows = db.execute(explain + query, values).fetchall()  # type: ignore[arg-type]
+            plan = "\n".join(str(row[0]) for row in rows).partition("Planning:")[0]
+            pages = sum(
+                map(int, re.findall("(?:shared hit|read)=([0-9]+)", plan.partition("Buffers:")[2].split("\n")[0]))
+            )
+            assert pages <= 20 * len(cursors), f"{name}\n{plan}"
+    with hub.connect() as db:
+        db.execute("DELETE FROM aurora.entries WHERE author ~ '^a[0-9]+$'")
 
 
 def test_migrations_run_once_however_many_ask(server: Server, hub: Server) -> None:

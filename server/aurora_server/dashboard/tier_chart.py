@@ -18,7 +18,7 @@ from aurora_server.dashboard.picture import MetricView, WeekView
 WIDE, HIGH = 330.0, 130.0
 """The viewBox."""
 
-LEFT, RIGHT, TOP, BOTTOM = 58.0, 222.0, 18.0, 110.0
+LEFT, RIGHT, TOP, BOTTOM = 66.0, 214.0, 18.0, 110.0
 """The plot within it; beside it are the axes' labels and the tiers' names."""
 
 LINE = 11.0
