@@ -192,8 +192,8 @@ def match(
     if members:
         best = np.concatenate([best, _members(parts.files[alive], first, best, members)])
     if also is not None:
-        kept = np.flatnonzero(np.isin(alive, also))
-        best = np.concatenate([best, kept[~np.isin(kept, best)]])
+        kept = np.searchsorted(alive, np.sort(also[wanted[also]]))
+        best = np.concatenate([best, np.setdiff1d(kept, best)])
     places = alive[best]
     in_files = np.minimum(file_words / np.float32(whole_total or 1.0), 1)
     return Matches(

@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,8 +14,10 @@ from aurora_memory import StoreCorrupt, StoreError, StoreTooNew
 from aurora_memory.chunks import Import
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store, chunk_reader, file_reader, relation_reader
+from aurora_memory.store.reader import Reader
 from aurora_memory.views import UsageCounts
 from tests.memory.chunks import chunk, file
+from tests.memory.runs import retrieved, run
 
 
 @pytest.fixture
@@ -343,3 +345,35 @@ async def test_a_count_holds_what_is_sure_apart_from_what_is_likely(store: Store
     await store.resolve()
     base = await only(store, "base.py", "Base")
     assert await store.read(relation_reader.usages, [base]) == {base: UsageCounts(subclasses=1, likely_subclasses=1)}
+
+
+async def test_callers_are_counted_by_an_index_alone(store: Store) -> None:
+    def plan(reader: Reader) -> str:
+        asked: list[tuple[str, Sequence[object]]] = []
+        rows = reader.rows
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(reader, "rows", lambda sql, values=(): asked.append((sql, values)) or rows(sql, values))
+            relation_reader.usages(reader, [1])
+        return str(rows(f"EXPLAIN QUERY PLAN {asked[0][0]}", asked[0][1]))
+
+    found = await store.read(plan)
+    assert "COVERING INDEX relations_to" in found and "chunks" not in found, found
+
+
+async def test_who_is_gone_with_something_learned_is_no_caller(store: Store) -> None:
+    await store.write(
+        [
+            file("auth.py", chunk("auth.py", "check_password")),
+            file(
+                "web.py",
+                chunk("web.py", "login", calls=("check_password",)),
+                imports=(Import("auth", "check_password"),),
+            ),
+        ]
+    )
+    await store.resolve()
+    checked, login = await only(store, "auth.py", "check_password"), await only(store, "web.py", "login")
+    await store.learn(run(1, retrieved=retrieved(login)))
+    await store.write(removed=["web.py"])
+    await store.resolve()
+    assert await store.read(relation_reader.usages, [checked]) == {}

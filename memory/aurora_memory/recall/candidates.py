@@ -114,6 +114,8 @@ def gather(
         by_file[head.path] = max(amount, by_file.get(head.path, 0.0))
     standing = standing_at(question.places, heads) if question.places else {}
     most = reader.weighing.context_boost_max
+    decays = {each: decay_penalty((now - each) / 86_400) for each in set(last)}
+    rarity = sum(findings.rarities.get(term, 0.0) for term in question.terms) or 1.0
     return Candidates(
         question,
         now,
@@ -125,8 +127,8 @@ def gather(
         histories,
         counts,
         levels,
-        [context_boost(match.name_cover, most) for match in matches],
-        [decay_penalty((now - each) / 86_400) for each in last],
+        [context_boost(match.name_cover, most) if match.name_cover else 0.0 for match in matches],
+        [decays[each] for each in last],
         [learned.get(each, 0.0) for each in ids],
         [standing.get(each, 0.0) for each in ids],
         [each in findings.declared for each in ids],
@@ -134,18 +136,19 @@ def gather(
         of_others,
         commits,
         mtimes,
-        {path: _name_shares(path, question, findings.rarities) for path in by_file},
+        {path: _name_shares(path, rarity, findings.rarities) for path in by_file},
         [findings.alike.get(each, 0.0) for each in ids],
     )
 
 
-def _name_shares(path: str, question: Question, rarities: Mapping[str, float]) -> NameShares:
+def _name_shares(path: str, total: float, rarities: Mapping[str, float]) -> NameShares:
+    """`total` is what a question's terms weigh together, `rarities` what each does."""
     stem, above = _name_terms(path)
-    total = sum(rarities.get(term, 0.0) for term in question.terms) or 1.0
+    said = [rarities[term] for term in stem if term in rarities]
     return NameShares(
-        min(1.0, sum(rarities.get(term, 0.0) for term in stem) / total),
-        sum(term in rarities for term in stem) / max(1, len(stem)),
-        sum(term in rarities for term in above) / max(1, len(above)),
+        min(1.0, sum(said) / total),
+        len(said) / max(1, len(stem)),
+        len([term for term in above if term in rarities]) / max(1, len(above)),
     )
 
 

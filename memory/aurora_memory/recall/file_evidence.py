@@ -153,6 +153,4 @@ def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
 def _placed(ranks: Sequence[Rank], order: Sequence[int]) -> list[Rank]:
     """The ranks in another order of their row ids, each with the strength of the place it comes to."""
     by_id = {rank.id: rank for rank in ranks}
-    return [
-        by_id[chunk]._replace(strength=place.strength) for chunk, place in zip(dict.fromkeys(order), ranks, strict=True)
-    ]
+    return [by_id[chunk].as_strong(place.strength) for chunk, place in zip(dict.fromkeys(order), ranks, strict=True)]

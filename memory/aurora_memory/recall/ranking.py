@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from aurora_memory.activation import Activation, Weighing
 from aurora_memory.recall.candidates import Candidates
-from aurora_memory.recall.signals import Signals, Weights, columns_of, weights_of
+from aurora_memory.recall.signals import Signals, Weights, columns_of, strengths_of, weights_of
 from aurora_memory.recall.similar_commits import Episode
 from aurora_memory.recall.spreading_activation import Hop
 from aurora_memory.views import ChunkView
@@ -34,6 +34,10 @@ class Rank(NamedTuple):
     strength: float
     signals: Signals
     nearness: Nearness | None = None
+
+    def as_strong(self, strength: float) -> Rank:
+        """The same rank of another strength; `_replace` takes three times as long."""
+        return Rank(self.place, self.id, strength, self.signals, self.nearness)
 
 
 class Hit(Struct, frozen=True):
@@ -71,9 +75,10 @@ def ranks_of(candidates: Candidates, weights: Weights | None = None) -> list[Ran
     """The rank of each candidate, in their order."""
     used = weights_of(candidates.question.kind) if weights is None else weights
     signals = columns_of(candidates)
+    strengths = strengths_of(signals, used)
     return [
-        Rank(n, head.id, own.strength(used), own)
-        for n, (head, own) in enumerate(zip(candidates.heads, signals, strict=True))
+        Rank(n, head.id, strength, own)
+        for n, (head, strength, own) in enumerate(zip(candidates.heads, strengths, signals, strict=True))
     ]
 
 
@@ -85,9 +90,10 @@ def ranked(candidates: Candidates, weighing: Weighing, weights: Weights | None =
     return _best_first(candidates, ranks)
 
 
-def ranked_anew(candidates: Candidates, ranks: Iterable[Rank], weights: Weights) -> list[Rank]:
+def ranked_anew(candidates: Candidates, ranks: Sequence[Rank], weights: Weights) -> list[Rank]:
     """Ranks by other weights, best first: their signals stay, and are most of what ranking costs."""
-    return _best_first(candidates, [rank._replace(strength=rank.signals.strength(weights)) for rank in ranks])
+    strengths = strengths_of([rank.signals for rank in ranks], weights)
+    return _best_first(candidates, [rank.as_strong(strength) for rank, strength in zip(ranks, strengths, strict=True)])
 
 
 def _best_first(candidates: Candidates, ranks: Iterable[Rank]) -> list[Rank]:

@@ -8,6 +8,7 @@ are plain functions over a `Reader`: `await store.read(recall, question, …)` r
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from typing import Literal
 
 from msgspec.structs import replace
@@ -19,7 +20,7 @@ from aurora_memory.recall.dedupe import content_terms, fold_near_duplicates
 from aurora_memory.recall.file_evidence import Ordered, in_order, of_files, with_likeliest_files, with_report
 from aurora_memory.recall.fusion import fuse
 from aurora_memory.recall.mentions import with_known_names
-from aurora_memory.recall.overloads import longest_first, overloaded
+from aurora_memory.recall.overloads import Name, longest_first, overloaded
 from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.question import NO_QUESTION, Question
 from aurora_memory.recall.ranking import Hit, Rank, ranked, ranked_anew, ranks_of, score
@@ -91,14 +92,15 @@ def recall(
         ranks = fuse(ranks, near, findings.by_words, pinned)
     if findings.alone:
         return _best(reader, candidates, findings, ranks[: limit + FOLDED], limit)
+    overloads = overloaded(candidates.heads)
     if level == "file":
         files = of_files(candidates, ranks)
-        return _as_files(reader, _best(reader, candidates, findings, files.ranks[:limit], limit, files.also))
-    ranks = longest_first(candidates.heads, ranks, overloaded(candidates.heads))
+        return _as_files(reader, _best(reader, candidates, findings, files.ranks[:limit], limit, files.also, overloads))
+    ranks = longest_first(candidates.heads, ranks, overloads)
     ordered = in_order(candidates, ranks)
     if weights is None and not near:
         ordered = _hedged(candidates, ranks, ordered)
-    return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also)
+    return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also, overloads)
 
 
 def _hedged(candidates: Candidates, ranks: Sequence[Rank], ordered: Ordered) -> Ordered:
@@ -152,21 +154,23 @@ def _best(
     ranks: Sequence[Rank],
     limit: int,
     also: Mapping[int, Sequence[int]] = {},
+    overloads: Collection[Name] = (),
 ) -> list[Hit]:
-    """The first `limit` that differ, as hits; near-duplicates of each are put under it, and members of its file."""
-    ids = [rank.id for rank in ranks]
-    beside = [chunk for rank in ranks for chunk in also.get(rank.id, ())]
-    chunks = chunk_reader.by_id(reader, [*ids, *beside])
-    ranks = [rank for rank in ranks if rank.id in chunks]  # one may be gone since its head was read
-    parts = chunk_reader.parts_of(reader, ids)
+    """The first `limit` that differ, as hits; near-duplicates of each are put under it, and members of its file.
+
+    `overloads` are names that are one answer. What is not told is not read.
+    """
+    parts = chunk_reader.parts_of(reader, [rank.id for rank in ranks])
     if candidates.question.by_name:
         contents = [frozenset[str]()] * len(ranks)
     else:
         contents = [_content(parts.get(rank.id, ())) for rank in ranks]
-    overloads = {} if findings.alone else overloaded(candidates.heads)
     names = [(head.path, head.name) for head in (candidates.heads[rank.place] for rank in ranks)]
     kept = fold_near_duplicates(contents, limit, [name if name in overloads else None for name in names])
+    similar = {place: [ranks[other].id for other in kept.similar.get(place, ())] for place in kept.kept}
     shown = {ranks[place].id for place in kept.kept}
+    beside = {place: [each for each in also.get(ranks[place].id, ()) if each not in shown] for place in kept.kept}
+    chunks = chunk_reader.by_id(reader, [*shown, *chain(*similar.values(), *beside.values())])
     return [
         _hit(
             candidates,
@@ -174,10 +178,11 @@ def _best(
             ranks[place],
             chunks[ranks[place].id],
             parts.get(ranks[place].id, ()),
-            tuple(chunks[ranks[other].id] for other in kept.similar.get(place, ())),
-            tuple(chunks[other] for other in also.get(ranks[place].id, ()) if other in chunks and other not in shown),
+            tuple(chunks[other] for other in similar[place] if other in chunks),
+            tuple(chunks[other] for other in beside[place] if other in chunks),
         )
         for place in kept.kept
+        if ranks[place].id in chunks  # it may be gone since its head was read
     ]
 
 

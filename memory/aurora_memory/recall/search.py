@@ -140,9 +140,9 @@ def search(
     by_words = dict.fromkeys([*matches, *(chunk.id for chunk in exact), *others])
     alike: dict[int, float] = {}
     if cosines is not None:
-        for chunk, number in chunk_reader.part_numbers(reader, by_words):
-            if number < len(cosines):
-                alike[chunk] = max(float(cosines[number]), alike.get(chunk, 0.0))
+        known = [each for each in chunk_reader.part_numbers(reader, by_words) if each[1] < len(cosines)]
+        for (chunk, _), cosine in zip(known, cosines[[number for _, number in known]].tolist(), strict=True):
+            alike[chunk] = max(cosine, alike.get(chunk, 0.0))
     return Findings(
         matches,
         spread,
@@ -171,11 +171,12 @@ def _placed(reader: Reader, question: Question, exact: Sequence[ChunkView]) -> l
 
 def _by_chunk(matches: Matches) -> dict[int, PartMatch]:
     """Each chunk by its best part."""
-    best_of_file: dict[int, float] = {}
-    for file, words in zip(matches.files.tolist(), matches.words.tolist(), strict=True):
-        best_of_file[file] = max(words, best_of_file.get(file, 0.0))
-    found: dict[int, PartMatch] = {}
     columns = [column.tolist() for column in matches]
+    best_of_file: dict[int, float] = {}
+    for file, words in zip(columns[2], columns[3], strict=True):
+        if words > best_of_file.get(file, -1.0):
+            best_of_file[file] = words
+    found: dict[int, PartMatch] = {}
     for part, chunk, file, words, cover, name_cover, name_share, file_cover, signature_cover, file_words in zip(
         *columns, strict=True
     ):

@@ -9,7 +9,7 @@ counts for those only.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from operator import mul
 from pathlib import Path
@@ -96,6 +96,15 @@ def columns_of(candidates: Candidates) -> list[Signals]:
     """The signals of each candidate, in their order."""
     columns = [each.column(candidates) for each in SIGNALS]
     return [Signals(values) for values in zip(*columns, strict=True)]
+
+
+def strengths_of(signals: Sequence[Signals], weights: Weights) -> list[float]:
+    """The strength of each, as `Signals.strength` has it to the last bit: signal by signal, in their order."""
+    sums = [0.0] * len(signals)
+    for weight, column in zip(weights, zip(*(each.values for each in signals), strict=True), strict=False):
+        if weight:
+            sums = [known + weight * value for known, value in zip(sums, column, strict=True)]
+    return sums
 
 
 def signal(*, weight: float) -> Callable[[Callable[[Candidates], Column]], RankingSignal]:

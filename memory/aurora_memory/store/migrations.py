@@ -245,6 +245,14 @@ async def keep_former_places(db: aiosqlite.Connection) -> None:
     )
 
 
+async def weigh_callers(db: aiosqlite.Connection) -> None:
+    """Database migration 10: how sure a relation is, beside who has it: thousands of callers are counted by the index
+    alone.
+    """
+    await db.execute("DROP INDEX relations_to")
+    await db.execute("CREATE INDEX relations_to ON relations (to_id, kind, weight)")
+
+
 _COPIES = itertools.count()
 """Numbers of copies: two stores of one process may make one each at the same time."""
 
@@ -258,6 +266,7 @@ MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (
     note_unrecorded,
     mark_others_patterns,
     keep_former_places,
+    weigh_callers,
 )
 """Append only. The database's `user_version` is how many of these it has had."""
 

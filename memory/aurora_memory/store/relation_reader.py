@@ -68,8 +68,7 @@ def usages(reader: Reader, ids: Sequence[int]) -> dict[int, UsageCounts]:
         """SELECT to_id,
              sum(relations.kind = 'calls' AND weight >= ?2), sum(relations.kind = 'calls' AND weight < ?2),
              sum(relations.kind = 'inherits' AND weight >= ?2), sum(relations.kind = 'inherits' AND weight < ?2)
-           FROM relations JOIN chunks ON chunks.id = from_id AND gone_at IS NULL
-           WHERE relations.kind IN ('calls', 'inherits') AND from_id != to_id
+           FROM relations WHERE relations.kind IN ('calls', 'inherits') AND from_id != to_id
              AND to_id IN (SELECT value FROM json_each(?1))
            GROUP BY to_id""",
         (as_list(ids), SURE),
