@@ -72,15 +72,17 @@ async def test_memory_is_given_back_once_when_work_is_over(trims: list[None]) ->
     assert await hours.passes(100, 0.5) == 0
     workspace.gone = True
     assert await hours.passes(300, 0.001) == 1
-    assert workspace.asked == 2 and len(trims) == 3, "once as work began again, long after the last time"
+    assert workspace.asked == len(trims) == 3, "once as work began again, long after the last time"
 
 
-async def test_a_daemon_that_never_rests_gives_back_what_nothing_lies_on(trims: list[None]) -> None:
+async def test_a_daemon_that_never_rests_gives_back_pages_of_memory_files_and_what_nothing_lies_on(
+    trims: list[None],
+) -> None:
     workspace = Rested()
     hours = Hours(workspace)
     assert await hours.passes(int(TRIM_SECONDS) - 2, 0.5) == 0 and trims == []
     assert await hours.passes(int(TRIM_SECONDS) * 3, 0.5) == 0
-    assert len(trims) == 3 and workspace.asked == 0, "what its next questions want stays"
+    assert len(trims) == workspace.asked == 3, "what it keeps would grow with the memory file"
 
 
 async def test_a_daemon_that_did_nothing_gives_nothing_back(trims: list[None]) -> None:
@@ -179,3 +181,37 @@ def test_threads_of_the_daemon_share_two_heaps(tmp_path: Path) -> None:
         subprocess.run(command, env=environment, check=True, timeout=HANG)
         heaps[how] = (tmp_path / how).read_text().count("<heap nr=")
     assert heaps["few"] <= idle_memory.ARENAS < heaps["many"]
+
+
+LARGE_PIECES = """
+import ctypes, sys
+from aurora_server.daemon.idle_memory import LARGE, use_few_arenas
+class Told(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in "arena ordblks smblks hblks hblkhd a b c d e".split()]
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+libc.mallinfo2.restype = Told
+if sys.argv[1] == "few":
+    use_few_arenas()
+libc.free(ctypes.c_void_p(libc.malloc(16 * LARGE)))  # from now on glibc would keep pieces of up to this size
+before = libc.mallinfo2().hblks
+libc.malloc(2 * LARGE)
+print(libc.mallinfo2().hblks - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="glibc's heaps")
+def test_large_pieces_stay_out_of_the_heaps_whatever_was_freed_before() -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    said = {
+        how: subprocess.run(
+            [sys.executable, "-P", "-c", LARGE_PIECES, how],
+            env=environment,
+            check=True,
+            timeout=HANG,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for how in ("few", "many")
+    }
+    assert said == {"few": "1\n", "many": "0\n"}

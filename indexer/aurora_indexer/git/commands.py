@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -19,6 +20,8 @@ from aurora_indexer import IndexerError
 from aurora_indexer.files.gitdir import find_git_directory, is_shallow, read_head
 
 ANSWER_SECONDS = 5.0
+GONE_SECONDS = 1.0
+"""Seconds from a git's end to that of its pipes."""
 MAX_ANSWER_BYTES = 64 << 20
 MAX_LOG_BYTES = 1 << 30
 _READ_BYTES = 64 << 10
@@ -222,6 +225,7 @@ async def _running(
         cwd=root,
         env=_clean(environment),
         limit=1 << 20,
+        start_new_session=True,
     )
     if hasattr(os, "setpriority"):
         with contextlib.suppress(OSError):
@@ -229,9 +233,27 @@ async def _running(
     try:
         yield process
     finally:
-        with contextlib.suppress(ProcessLookupError):
+        _kill(process)
+        await asyncio.shield(_gone(process))
+
+
+def _kill(process: Process) -> None:
+    """End git and what it started: who stands for it, a script say, may be waiting for another."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)  # its number is its group's for as long as anybody is in that
+        else:
             process.kill()
-        await asyncio.shield(process.wait())
+
+
+async def _gone(process: Process) -> None:
+    """Wait for its end; not for what left its group and holds its pipes open, for which asyncio would wait, too."""
+    try:
+        async with asyncio.timeout(GONE_SECONDS):
+            await process.wait()
+    except TimeoutError:
+        process._transport.close()  # type: ignore[attr-defined]  # there is no other way to let go of the pipes
+        await process.wait()
 
 
 def _clean(environment: Mapping[str, str]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from aurora_memory.chunks import type_of
 from aurora_memory.recall.places import QueryPlace, standing_at
 from aurora_memory.recall.question import Question
+from aurora_memory.recall.question_kind import ISSUE_WORDS
 from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
 from aurora_memory.recall.relation_questions import LIKELY_SCORE, STEP, SURE_SCORE, RelatedHits
@@ -61,9 +62,10 @@ def spelled_first(
 ) -> list[Hit]:
     """The answers to a question, before them what stands at places that its words name too, in their order.
 
-    A name that several files have tells no place; of a file as a whole its words may mean anything.
+    A name that several files have tells no place; of a file as a whole its words may mean anything; and a report as
+    long as an issue names places of many, of which its words tell the one that is meant.
     """
-    if question.kind == "place" or question.is_id:
+    if question.kind == "place" or question.is_id or len(question.text.split()) >= ISSUE_WORDS:
         return list(hits)
     found: dict[int, ChunkView] = {}
     for place in question.places:

@@ -7,7 +7,6 @@ guide". The words are data, in `concepts.txt`; here they are looked up.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -46,6 +45,10 @@ START = 5
 """How many letters two words have to begin with alike to be taken for forms of one word."""
 
 
+MOST_LETTERS = 200_000
+"""Letters of texts whose words are kept: those of a question and its answers several times over, some 4 MB of words."""
+
+
 class Words(NamedTuple):
     """The telling words of a text: stems, the groups any of them belongs to, and how the longer ones begin."""
 
@@ -71,9 +74,30 @@ def groups_of(stem: str) -> frozenset[int]:
     return _GROUPS.get(stem, _NONE)
 
 
-@lru_cache(maxsize=4096)
+class _Told(dict[str, Words]):
+    """The telling words of texts met so far: a question's are asked for dozens of times, by each of its checks."""
+
+    letters = 0
+
+    def __missing__(self, text: str) -> Words:
+        said = _words_of(text)
+        if self.letters + len(text) > MOST_LETTERS:
+            self.clear()
+            self.letters = 0
+        self.letters += len(text)
+        self[text] = said
+        return said
+
+
+_TOLD = _Told()
+
+
 def telling(text: str) -> Words:
     """The words of a text that are not everyday English."""
+    return _TOLD[text]
+
+
+def _words_of(text: str) -> Words:
     stems = frozenset(stem for word in without_stop_words(words(text)) for stem in terms(word))
     return Words(stems, frozenset(group for stem in stems for group in groups_of(stem)), _starts(stems))
 

@@ -157,6 +157,7 @@ class ClientConnection:
             self._server.close(self._ending or "the session was cut off")
             await self._server.protocol.settled(GOODBYE)
             await self._hang_up()
+            self._server.take_apart()
             lasted = round(time.monotonic() - began, 3)
             logger.info("session ended", extra={"session": self._number, "reason": self._ending, "lasted_s": lasted})
 

@@ -28,7 +28,8 @@ QUIET_SECONDS = 30.0
 QUIET_SHARE = 0.05
 """Share of a processor up to which nothing much is done: watching files and looking around take some."""
 TRIM_SECONDS = 120.0
-"""How often a daemon that does not rest gives back pages of its heap: some milliseconds, beside the event loop."""
+"""How often a daemon that does not rest gives back what SQLite keeps and pages of its heap: some milliseconds, beside
+the event loop. What it keeps would grow with the memory file; read anew, all of it costs a question or two 10 ms."""
 WORKED_SECONDS = 0.5
 """Processor time since memory was given back last, below which there is nothing new to give."""
 
@@ -36,6 +37,10 @@ ARENAS = 2
 """Heaps for all threads: one for whoever runs Python, one for SQLite, which lets others run meanwhile."""
 _M_ARENA_MAX = -8
 """Name of that number in glibc's malloc.h."""
+LARGE = 128 * 1024
+"""Bytes from which on a piece is mapped by itself, and given back as it is freed. Left alone, glibc raises this to the
+largest piece that was ever freed, up to 32 MB: exports and files that were read then leave holes in the heaps."""
+_M_MMAP_THRESHOLD = -3
 
 GIVEN_WITHIN = 2.0
 """Seconds that memories may take to do so: one that is being mended is left alone."""
@@ -69,13 +74,10 @@ class IdleMemory:
         if now - self._busy_until < QUIET_SECONDS or spent - self._spent_at_gift < WORKED_SECONDS:
             if self._busy_until == now >= self._trimmed + TRIM_SECONDS:
                 self._trimmed = now
+                await self._give_pages_back()
                 await asyncio.to_thread(trim)
             return False
-        with suppress(TimeoutError):
-            async with asyncio.timeout(GIVEN_WITHIN):
-                for workspace in self._workspaces.opened():
-                    with suppress(StoreError):  # it was closed meanwhile, and holds nothing any more
-                        await workspace.give_memory_back()
+        await self._give_pages_back()
         gc.collect(1)  # what is young; all there is would take the interpreter for longer than an answer may wait
         await asyncio.to_thread(trim)
         self._trimmed = now
@@ -83,16 +85,25 @@ class IdleMemory:
         logger.debug("memory given back")
         return True
 
+    async def _give_pages_back(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GIVEN_WITHIN):
+                for workspace in self._workspaces.opened():
+                    with suppress(StoreError):  # it was closed meanwhile, and holds nothing any more
+                        await workspace.give_memory_back()
+
 
 def use_few_arenas() -> None:
     """Have all threads that are started from now on share ARENAS heaps, where the C library is glibc.
 
     It gives each thread one of its own, up to eight for each processor. Of a dozen threads, of which one at a time runs
-    Python, they kept 25 MB of freed pieces after 13,000 requests of ten minutes, and two keep 12.
+    Python, they kept 25 MB of freed pieces after 13,000 requests of ten minutes, and two keep 12. Pieces of LARGE bytes
+    are in none of them.
     """
     if sys.platform == "linux" and "MALLOC_ARENA_MAX" not in os.environ:
         with suppress(AttributeError, OSError):  # musl has none
             ctypes.CDLL(None).mallopt(_M_ARENA_MAX, ARENAS)
+            ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, LARGE)
 
 
 def trim() -> None:

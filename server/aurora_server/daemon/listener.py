@@ -187,6 +187,6 @@ def _load_sessions() -> type[ClientConnection]:
         gc.freeze()
     finally:
         gc.enable()
-    gc.set_threshold(20_000, 20, 20)  # bulk indexing makes much that lives for a moment and refers to nothing
+    gc.set_threshold(20_000, 20, 6)  # bulk indexing makes much that lives for a moment and refers to nothing
     sys.setswitchinterval(0.001)  # the loop gets its turn soon while a thread checks a large manifest
     return ClientConnection

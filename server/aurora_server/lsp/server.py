@@ -104,6 +104,18 @@ class AuroraServer(LanguageServer):
             task.cancel()
         self.folders.close()
 
+    def take_apart(self) -> bool:
+        """Let go of all that refers to itself, where nothing of the session runs any more; returns whether it did.
+
+        A session has thousands of small objects. Apart they go at once; else they stay until all there is is collected,
+        which of a daemon that has much to do is hours, and a hundred sessions, later.
+        """
+        if self._tasks or self.protocol.is_busy():
+            return False
+        for part in (self.protocol.fm, self.protocol, self):
+            vars(part).clear()
+        return True
+
     def _spawned_ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:

@@ -125,6 +125,10 @@ class SessionProtocol(LanguageServerProtocol):
         for future in self._request_futures.values():
             future.cancel()
 
+    def is_busy(self) -> bool:
+        """Whether anything that a message began is still under way."""
+        return bool(self._tasks or self._background)
+
     async def settled(self, seconds: float) -> None:
         """Wait until every request is answered, cancelled ones too, but no longer than that."""
         if self._tasks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aurora_memory.tokens import terms
-from aurora_orchestration.soar.concepts import OPPOSITES, PROCESS, Words, telling, union
+from aurora_orchestration.soar.concepts import _TOLD, MOST_LETTERS, OPPOSITES, PROCESS, Words, telling, union
 
 
 def stem(word: str) -> str:
@@ -44,3 +44,13 @@ def test_an_opposite_is_a_word_or_a_phrase_and_never_of_both_sides() -> None:
         assert pair.ones | set(pair.one_phrases) and pair.others | set(pair.other_phrases)
         assert not pair.ones & pair.others
         assert not any("_" in phrase for phrase in (*pair.one_phrases, *pair.other_phrases))
+
+
+def test_words_of_texts_are_kept_by_how_long_the_texts_are() -> None:
+    long = MOST_LETTERS // 4
+    for number in range(9):
+        assert telling(f"{number} tenants " + "x" * long).says(stem("tenant"))
+        assert sum(map(len, _TOLD)) <= MOST_LETTERS
+    assert telling("8 tenants " + "x" * long) is telling("8 tenants " + "x" * long)
+    telling("y" * (MOST_LETTERS + 1))
+    assert len(_TOLD) == 1, "one that is longer is kept by itself until the next"

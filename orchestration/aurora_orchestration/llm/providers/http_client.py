@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -32,6 +32,31 @@ def open_client(base_url: str, timeout: float) -> httpx2.AsyncClient:
     """
     import httpx2
 
+    stream = _bounded_stream()
+
+    async def bound(response: httpx2.Response) -> None:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise httpx2.DecodingError("the answer is compressed, which was not asked for")
+        if isinstance(response.stream, httpx2.AsyncByteStream):
+            whole = response.extensions[_WHOLE] = bytearray()
+            response.stream = stream(response.stream, whole, response.status_code == 200)
+
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
+        limits=httpx2.Limits(max_keepalive_connections=0),
+        headers={"accept-encoding": "identity"},
+        event_hooks={"response": [bound]},
+        follow_redirects=False,
+        trust_env=urlsplit(base_url).hostname not in _LOOPBACK,
+        verify=_certificates(),
+    )
+
+
+@cache
+def _bounded_stream() -> Callable[[httpx2.AsyncByteStream, bytearray, bool], httpx2.AsyncByteStream]:
+    """The class of bodies that end at MAX_BYTES. Made once: classes are cycles, which stay until all is collected."""
+    import httpx2
+
     class Bounded(httpx2.AsyncByteStream):
         def __init__(self, inner: httpx2.AsyncByteStream, whole: bytearray, answered: bool) -> None:
             self._inner = inner
@@ -57,22 +82,7 @@ def open_client(base_url: str, timeout: float) -> httpx2.AsyncClient:
         async def aclose(self) -> None:
             await self._inner.aclose()
 
-    async def bound(response: httpx2.Response) -> None:
-        if response.headers.get("content-encoding", "identity") != "identity":
-            raise httpx2.DecodingError("the answer is compressed, which was not asked for")
-        if isinstance(response.stream, httpx2.AsyncByteStream):
-            whole = response.extensions[_WHOLE] = bytearray()
-            response.stream = Bounded(response.stream, whole, response.status_code == 200)
-
-    return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
-        limits=httpx2.Limits(max_keepalive_connections=0),
-        headers={"accept-encoding": "identity"},
-        event_hooks={"response": [bound]},
-        follow_redirects=False,
-        trust_env=urlsplit(base_url).hostname not in _LOOPBACK,
-        verify=_certificates(),
-    )
+    return Bounded
 
 
 def whole_answer(response: httpx2.Response) -> bytes:
