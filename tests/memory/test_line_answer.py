@@ -96,6 +96,8 @@ async def test_whatever_is_no_line_is_another_question(store: Store, query: str)
         ("src/shop.py:4200: shop parse py", []),
         ("why does src/shop.py parse shop py", []),
         ("shop.parse of shop py", []),
+        (f"src/shop.py:42: error:{' shop parse py is wrong' * 7} and so", ["parse"]),  # 39 words
+        (f"src/shop.py:42: error:{' shop parse py is wrong' * 7} and so on", []),  # an issue's 40
     ],
 )
 async def test_what_stands_at_a_place_comes_before_what_resembles_what_is_said_of_it(
