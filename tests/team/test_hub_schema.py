@@ -97,8 +97,7 @@ def test_what_is_asked_at_each_exchange_reads_no_more_than_it_answers(hub: Serve
     with hub.connect("ann") as db:
         values = {"team": TEAM, "repository": REPOSITORY, "limit": 100, **_columns(cursors)}
         for name, query in (("heads", HEADS), ("ids at", IDS_AT), ("pull", PULL)):
-            explain = "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF) "
-            rows = db.execute(explain + query, values).fetchall()  # type: ignore[arg-type]
+            rows = db.execute("EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF) " + query, values).fetchall()
             plan = "\n".join(str(row[0]) for row in rows).partition("Planning:")[0]
             pages = sum(
                 map(int, re.findall("(?:shared hit|read)=([0-9]+)", plan.partition("Buffers:")[2].split("\n")[0]))
