@@ -25,11 +25,11 @@ from aurora_orchestration.types import (
     Subgoal,
     SubgoalResult,
     Verification,
-    ask_nobody,
 )
 from tests.orchestration.agents.programs import FORKS_AND_HANGS, program
 from tests.orchestration.agents.test_executables import FAMILY, executors, written
 from tests.orchestration.llm.loopback import LoopbackProvider, Request, Scripted
+from tests.orchestration.nobody import ask_nobody
 from tests.processes import lives
 
 WORK, JUDGE = "You work on one subgoal", "hard to impress"
