@@ -65,13 +65,15 @@ def adding_item(document: JsonDocument, node: Array | None, value: Any, title: s
 
 def removing_member(node: Object, index: int, title: str, *, loss_free: bool = False) -> Fix | None:
     """Take a member out, with the comma it needed; None where the object is damaged."""
-    if node.broken:
-        return None
+    return None if node.broken else Fix(title, (without_member(node, index),), loss_free)
+
+
+def without_member(node: Object, index: int) -> Edit:
+    """Take a member out, with the comma it needed, from an object in which there is one between each two."""
     this = node.members[index]
     if index + 1 < len(node.members):
-        return Fix(title, (Edit(this.name_start, node.members[index + 1].name_start, ""),), loss_free)
-    start = node.members[index - 1].value.end if index else this.name_start
-    return Fix(title, (Edit(start, this.value.end, ""),), loss_free)
+        return Edit(this.name_start, node.members[index + 1].name_start, "")
+    return Edit(node.members[index - 1].value.end if index else this.name_start, this.value.end, "")
 
 
 def removing_item(node: Array, index: int, title: str, *, loss_free: bool = False) -> Fix | None:

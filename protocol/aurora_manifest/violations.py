@@ -202,6 +202,10 @@ def _fix(error: ValidationError, document: JsonDocument, node: Node) -> Fix | No
         return writing(node, node.value.lower() == "true", loss_free=True)
     if wanted == "string" and isinstance(node, Array) and len(node.items) == 1 and isinstance(node.items[0].value, str):
         return writing(node, node.items[0].value)
+    if wanted == "array" and node.value is True and error.path and error.path[-1] == "required":
+        around = document.follow(tuple(error.path)[:-1])[0]
+        named = around.value.get("properties") if isinstance(around, Object) else None
+        return writing(node, list(named)) if isinstance(named, dict) and named else None
     if wanted == "array" and isinstance(node, Scalar) and isinstance(node.value, str):
         return writing(node, [node.value])
     if wanted == "object" and (like := _as_object(schema, node)) is not None:

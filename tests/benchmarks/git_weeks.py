@@ -171,6 +171,8 @@ def a_change(week: Week, number: int, who: str, *, live: bool = False) -> Steps:
         if who == "Ann" and not truth.looked_at:
             truth.when_missed = not live
         yield
+        if live:
+            author_known(week, name)  # a branch that is gone at once has told nobody who wrote it
         week.tell(f"{who} deletes {branch} with {name}")
         week.git(who, "checkout", "-q", "main")
         week.git(who, "branch", "-q", "-D", branch)
@@ -293,6 +295,13 @@ def seen_by_daemon(week: Week, name: str) -> None:
     deadline = time.monotonic() + HANG
     while named(week.home, name) is None:
         assert time.monotonic() < deadline, f"{name} is not seen"
+        time.sleep(0.05)
+
+
+def author_known(week: Week, name: str) -> None:
+    deadline = time.monotonic() + HANG
+    while (found := named(week.home, name)) is None or found.author is None:
+        assert time.monotonic() < deadline, f"nobody wrote {name}"
         time.sleep(0.05)
 
 

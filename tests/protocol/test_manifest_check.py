@@ -80,7 +80,7 @@ def test_valid_manifests_have_no_findings() -> None:
          "/resources/note_0_resource/operations/GET/capabilityId",
          '"Note-0" is not defined under "capabilities"; did you mean "note_0"?'),
         ('"capabilityId": "note_0"', '"capabilityId": "zzz"', "manifest-undefined-capability", '"zzz"',
-         "/resources/note_0_resource/operations/GET/capabilityId", '"zzz" is not defined under "capabilities"'),
+         "/resources/note_0_resource/operations/GET/capabilityId", '"zzz" is not defined under "capabilities"; "note_0" goes there'),
         ('"authHint": "bearer"', '"authHint": "bearer",', "json-trailing-comma", ",", "/policy", 'no comma before "}"'),
         ('"site"', '// ours\n  "site"', "json-comment", "// ours", "", "JSON has no comments"),
         ('"v": 1', '"v": 1, "v": 1', "json-duplicate-key", '"v"', "/capabilities/note_0/v",

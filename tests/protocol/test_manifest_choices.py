@@ -435,6 +435,93 @@ def test_a_keyword_without_a_known_type_comes_last() -> None:
     assert found.index("additionalProperties") < found.index("default") < found.index("const"), "`default` may be all"
 
 
+# What is offered where nothing near was meant
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "titles"),
+    [
+        pytest.param(
+            changed({"resources": {"note": {"operations": {"DELETE": {"capabilityId": "erase"}}}}}),
+            "manifest-undefined-capability", ['Add the capability "erase"'], id="a capability that nobody wrote",
+        ),
+        pytest.param(
+            changed({"resources": {"notes": {"operations": {"GET": {"capabilityId": "erase"}}}}}),
+            "manifest-undefined-capability", ['Write "list_notes"', 'Add the capability "erase"'],
+            id="the one that goes there first",
+        ),
+        pytest.param(
+            changed(update({"parameters": {"required": ["id", "zzz"]}})),
+            "parameters-required", ['Remove "zzz"', 'Add the parameter "zzz"'],
+            id="a required name that is nowhere can go",
+        ),
+        pytest.param(
+            changed(update({"parameters": {"required": ["id", "zzz"]}, "action": {"parameterMapping": {"z": "/zzz"}}})),
+            "parameters-required", ['Add the parameter "zzz"', 'Remove "zzz"'], id="one that is sent is to be declared",
+        ),
+        pytest.param(
+            changed(update({"action": {"parameterMapping": {"z": "/zzz"}}})),
+            "mapping-unknown-parameter", ['Add the parameter "zzz"', 'Remove "z"'], id="a pointer to what is not there",
+        ),
+        pytest.param(
+            changed(update({"parameters": None})),
+            "mapping-unknown-parameter", ['Add the parameter "id"'], id="what the path needs cannot go",
+        ),
+        pytest.param(
+            changed(update(text(type="number", minimum=77))).replace("77", "-Infinity"),
+            "json-syntax", ['Remove "minimum"'], id="a bound that is none",
+        ),
+        pytest.param('{"a": [NaN]}', "json-syntax", [], id="an item has no name to go by"),
+        pytest.param('{"a": NaN, "b": 1 "c": 2}', "json-syntax", [], id="nor one beside what is broken"),
+        pytest.param(
+            changed(update(text(type="string", required=True))), "parameters-schema", ['Require "text"'],
+            id="a property that says it is required",
+        ),
+        pytest.param(
+            changed(update(text(type="string", required=False))), "parameters-schema", ['Remove "required"'],
+            id="or that it is not",
+        ),
+        pytest.param(
+            changed(update({"parameters": {"required": True}})), "schema-type", ['Write ["id", "text", "tags"]'],
+            id="all that there are",
+        ),
+        pytest.param(
+            changed(update({"action": {"urlTemplate": "/notes/{note-id}", "parameterMapping": {"note-id": "/id"}}})),
+            "url-template", ["Write note_id"], id="a variable without the sign that it may not have",
+        ),
+        pytest.param(
+            changed(update({"action": {"urlTemplate": "/notes/{$id}"}})), "url-template", ["Write id"],
+            id="the mapped name that it is but for the sign",
+        ),
+        pytest.param(
+            changed(update({"action": {"urlTemplate": "/notes/<int:id>"}})), "url-template", ["Write {id}"],
+            id="a variable with its type, as routers write it",
+        ),
+        pytest.param(
+            changed(update({"action": {"urlTemplate": "/notes/{id:int}"}})), "url-template", ['Remove ":int"'],
+            id="a type is no prefix",
+        ),
+        pytest.param(
+            changed(update({"action": {"urlTemplate": "/notes/{}"}})), "url-template", ["Write {id}"],
+            id="the required one, where none is named",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_offered_first_where_nothing_near_was_meant(text: str, rule: str, titles: list[str]) -> None:
+    found = [each for each in check(text) if each.rule == rule]
+    assert [fix.title for each in found[:1] for fix in (each.fix, *each.others) if fix is not None] == titles
+    assert not any(is_fixable(each) for each in found if each.fix and each.fix.title in titles), "a choice"
+    for fix in (each for each in (found[0].fix, *found[0].others) if each is not None):
+        after = [each for each in check(edited(text, fix.edits)) if each.rule == rule]
+        assert len(after) < len(found), fix.title
+
+
+def test_a_name_without_its_sign_is_written_where_it_is_mapped_too() -> None:
+    mapping = {"note-id": "/id", "id": None}
+    found = told(update({"action": {"urlTemplate": "/notes/{note-id}", "parameterMapping": mapping}}), "url-template")
+    assert found[0].fix is not None and [each.text for each in found[0].fix.edits] == ["note_id", '"note_id"']
+
+
 # What is not told below what is broken
 
 

@@ -145,3 +145,17 @@ async def test_files_that_a_checkout_changed_are_nobodys_edit(work: AtWork, earl
     work.runs.tell("openspec/changes/add-cart/proposal.md", edited=True)
     await planned(work, "add-cart")
     assert await work.phase() == phase
+
+
+@pytest.mark.parametrize("branch", ["main", "feature/add-search"])
+async def test_a_commit_where_the_spec_of_the_only_open_change_is_not_is_no_work_on_it_unless_the_branch_says_so(
+    work: AtWork, branch: str
+) -> None:
+    git(work.root, "switch", "-q", "-C", branch)
+    git(work.root, "rm", "-rq", "openspec/changes/add-search")
+    git(work.root, "commit", "-q", "-m", "docs: no search")
+    write(work.root, {"src/letters.py": "LETTERS = 26\n"})
+    commit(work.root, "feat: letters (#1)")
+    work.runs.tell("openspec/changes/add-search/proposal.md", edited=False)
+    await work.head_is_looked_at()
+    assert await is_applied(work) == (branch != "main")

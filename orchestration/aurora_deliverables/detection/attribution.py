@@ -9,6 +9,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+ONLY_ONE = "the only open deliverable"
+"""Why work is taken for a deliverable's that nothing names."""
+
 
 class Open(Struct, frozen=True):
     """A deliverable that has not ended, and what else it is called."""
@@ -32,7 +35,7 @@ def attribute(open_: Iterable[Open], branch: str | None) -> Attributed | None:
     if named is not None:
         return Attributed(names[named], f"on branch {branch}")
     if len(known) == 1:
-        return Attributed(next(iter(known)), "the only open deliverable")
+        return Attributed(next(iter(known)), ONLY_ONE)
     return None
 
 

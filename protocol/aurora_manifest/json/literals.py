@@ -21,6 +21,9 @@ _WORD = re.compile(r"[-+]?+[^\W\d][\w$]*+").match
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _OTHER_SPELLINGS = {"none": "null", "nil": "null", "undefined": "null", "yes": "true", "no": "false"}
 _OTHER_SPELLINGS |= {word: word for word in _WORDS}
+NOT_FINITE = frozenset({"nan", "infinity", "inf"})
+"""Words of other languages for numbers that JSON has not."""
+
 _SURE_SPELLINGS = frozenset(_WORDS)
 """Those that differ in case only. YAML's `no` may be a country, and for Python's `None` a member is left out here."""
 
@@ -126,7 +129,7 @@ def read_word(text: str, start: int) -> ReadWord | None:
     meant = _OTHER_SPELLINGS.get(word.lower())
     if meant:
         message = f"{word} is not JSON: write {meant}"
-    elif word.lstrip("+-").lower() in ("nan", "infinity", "inf"):
+    elif word.lstrip("+-").lower() in NOT_FINITE:
         message = f"JSON has no {word}: numbers are finite"
     else:
         message = f"{excerpt(word)} is not JSON: text needs double quotes"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 
-from aurora_manifest.edits import adding_item, adding_member, spelt, writing
+from aurora_manifest.edits import adding_item, adding_member, removing_member, spelt, writing
 from aurora_manifest.findings import Edit, Fix
 from aurora_manifest.json.document import Array, JsonDocument, Scalar
 from aurora_manifest.json.pointers import PointerError, from_pointer, to_pointer
@@ -14,6 +14,7 @@ from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, Mapped, members, value, within
 from aurora_manifest.rules.places import GUESSES, IGNORE, first_steps, mistaken, reach
 from aurora_manifest.rules.registry import Path, RuleMatch, at, at_name, capability_rule
+from aurora_manifest.rules.undeclared import adding_parameter
 from aurora_manifest.templates import is_variable, placed
 
 _LONE_TILDE = re.compile(r"~(?![01])")
@@ -110,7 +111,21 @@ def pointer_unresolvable(capability: Capability, document: JsonDocument) -> Iter
             advice = '; parameters belong into "properties", and "parameters" has none'
         fix = writing(each.member.value, to_pointer(meant)) if meant else None
         message = f"{quoted(each.pointer)} leads to no parameter{advice}"
-        yield at(each.member.value, message, (*capability.path, "action", "parameterMapping", each.member.name), fix)
+        path = (*capability.path, "action", "parameterMapping", each.member.name)
+        others = () if meant else tuple(_ways_to_lead(capability, document, each))
+        yield at(each.member.value, message, path, fix, None, others)
+
+
+def _ways_to_lead(capability: Capability, document: JsonDocument, astray: Mapped) -> Iterator[Fix]:
+    """Choices for a pointer that leads nowhere: to have the parameter, or not to send it."""
+    steps, mapping, name = astray.steps or (), capability.mapping, astray.member.name
+    new = adding_parameter(document, capability, steps[0]) if len(steps) == 1 else None
+    if new is not None:
+        yield new
+    if mapping is not None and name not in placed(capability.template):
+        gone = removing_member(mapping, mapping.members.index(astray.member), f"Remove {quoted(name)}")
+        if gone is not None:
+            yield gone
 
 
 def _astray(capability: Capability) -> Iterator[tuple[Mapped, int | None, tuple[str, ...] | None]]:
@@ -138,6 +153,8 @@ def _astray(capability: Capability) -> Iterator[tuple[Mapped, int | None, tuple[
         meant = guesses.closest(wrong, free[place], place, 0.6) or guesses.closest(
             wrong, reached.choices, ("all", place)
         )
+        if meant is None and len(steps) == 1 and each.member.name in free[place]:
+            meant = each.member.name  # it is mapped under the name of a parameter that nothing else leads to
         yield each, reached.step, (*place, meant, *steps[reached.step + 1 :]) if meant else None
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from aurora_manifest.edits import removing_item, writing
-from aurora_manifest.json.document import Array, JsonDocument, Node, Object, Scalar
+from aurora_manifest.edits import adding_item, adding_member, removing_item, removing_member, writing
+from aurora_manifest.findings import Fix
+from aurora_manifest.json.document import Array, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.literals import number_text
 from aurora_manifest.json.value_text import alternatives, described, excerpt, quoted, type_in_words
 from aurora_manifest.misspellings import Guesses
@@ -15,7 +16,8 @@ from aurora_manifest.rules.keywords import FOR_TYPES, KEYWORDS, NEWEST, TYPES, d
 from aurora_manifest.rules.patterns import bad_pattern
 from aurora_manifest.rules.places import GUESSES, IGNORE
 from aurora_manifest.rules.registry import Path, RuleMatch, at, at_name, capability_rule
-from aurora_manifest.subschemas import NAMED
+from aurora_manifest.rules.undeclared import adding_parameter
+from aurora_manifest.subschemas import NAMED, Subschema
 from aurora_protocol.spelling import closest
 
 _OTHER_WORDS = {"int": "integer", "long": "integer", "float": "number", "double": "number", "decimal": "number"}
@@ -110,7 +112,8 @@ def not_a_schema(capability: Capability, document: JsonDocument) -> Iterator[Rul
                 told = told or (name in _NUMBERS and isinstance(node.value, bool))
                 if node.start < node.end and not (schema.checked and told):
                     message = f"{quoted(name)} must be {test[1]}, not {_shown(document, node)}"
-                    yield at(node, message, (*schema.path, name))
+                    fix = _required_above(document, schema, member) if name == "required" else None
+                    yield at(node, message, (*schema.path, name), fix)
             elif name in NAMED and isinstance(node, Object):
                 for each in node.members:
                     inner = each.value
@@ -159,7 +162,13 @@ def required_undeclared(capability: Capability, document: JsonDocument) -> Itera
                 meant = guesses.closest(node.value, free, schema.path, 0.6)
                 advice = f"; did you mean {quoted(meant)}?" if meant else ""
                 message = f'{quoted(node.value)} is required but not in "properties"{advice}'
-                yield at(node, message, path, writing(node, meant) if meant else None)
+                fix = writing(node, meant) if meant else None
+                others = (
+                    ()
+                    if meant or schema.node is not capability.parameters
+                    else _ways_to_require(capability, document, names, index)
+                )
+                yield at(node, message, path, fix, None, tuple(others))
             seen.add(node.value)
 
 
@@ -237,6 +246,33 @@ def format_misspelt(capability: Capability, document: JsonDocument) -> Iterator[
         if node is not None and node.value not in FORMATS and (meant := closest(str(node.value), FORMATS, 0.85)):
             message = f"{quoted(str(node.value))} is not a known format; did you mean {quoted(meant)}?"
             yield at(node, message, (*schema.path, "format"), writing(node, meant))
+
+
+def _ways_to_require(capability: Capability, document: JsonDocument, names: Array, index: int) -> Iterator[Fix]:
+    """Choices for a required name that is not declared: to declare it first where it is sent, else to let it go."""
+    name = str(names.items[index].value)
+    sent = any(name in (each.steps or ())[:1] for each in capability.mapped.values())
+    new = adding_parameter(document, capability, name)
+    gone = removing_item(names, index, f"Remove {quoted(name)}")
+    yield from (each for each in ((new, gone) if sent else (gone, new)) if each is not None)
+
+
+def _required_above(document: JsonDocument, schema: Subschema, member: Member) -> Fix | None:
+    """Tell of a property that it is required, or is not, where JSON Schema has that: in the schema around it."""
+    required, name = member.value.value, str(schema.path[-1])
+    if not isinstance(required, bool) or schema.path[-2] != "properties":
+        return None
+    gone = removing_member(schema.node, schema.node.members.index(member), 'Remove "required"')
+    around = document.follow(schema.path[:-2])[0]
+    if gone is None or not required or not isinstance(around, Object):
+        return gone
+    names = value(around, "required")
+    above = None
+    if names is None:
+        above = adding_member(document, around, "required", [name])
+    elif isinstance(names, Array) and all(each.value != name for each in names.items):
+        above = adding_item(document, names, name)
+    return Fix(f"Require {quoted(name)}", (*gone.edits, *above.edits)) if above is not None else gone
 
 
 def _are_names(required: list[Any], properties: dict[str, Any]) -> bool:

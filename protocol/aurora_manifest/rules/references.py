@@ -14,6 +14,7 @@ from aurora_manifest.model import Capability, Operation, Resource
 from aurora_manifest.rules.registry import RuleMatch, at, at_name, manifest_rule, resource_rule
 from aurora_manifest.rules.subject import Subject
 from aurora_manifest.rules.templates import ROUTER_STEP
+from aurora_manifest.rules.undeclared import adding_capability
 from aurora_manifest.templates import Template, parse_template
 from aurora_protocol.spelling import closest
 
@@ -40,8 +41,25 @@ def undefined_capability(subject: Subject) -> Iterator[RuleMatch]:
             continue
         meant = subject.guesses.closest(name, capabilities.value.keys(), "capabilities")
         advice = f"; did you mean {quoted(meant)}?" if meant else ""
+        new = None
+        if meant is None:
+            meant = _going_there(subject, operation)
+            advice = f"; {quoted(meant)} goes there" if meant else ""
+            if operation.method in METHODS:
+                new = adding_capability(subject.document, capabilities, operation, name)
         message = f'{quoted(name)} is not defined under "capabilities"{advice}'
-        yield at(target, message, (*operation.path, "capabilityId"), writing(target, meant) if meant else None)
+        fix, others = writing(target, meant) if meant else None, (new,) if new is not None else ()
+        yield at(target, message, (*operation.path, "capabilityId"), fix, None, others)
+
+
+def _going_there(subject: Subject, operation: Operation) -> str | None:
+    """The only capability that sends an operation's method to its resource's address."""
+    place = _path_of(operation.resource.pattern) if operation.resource.pattern is not None else None
+    if place is None:
+        return None
+    capabilities = subject.manifest.capabilities.values()
+    there = [each.name for each in capabilities if each.request[0] == operation.method and _leads_to(each) == place]
+    return there[0] if len(there) == 1 else None
 
 
 @manifest_rule("capability-unreferenced", "info")

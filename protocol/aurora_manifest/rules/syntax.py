@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from aurora_manifest.edits import removing_member, renaming, same, spelt
+from aurora_manifest.edits import removing_member, renaming, same, spelt, without_member
 from aurora_manifest.findings import Edit, Fix
 from aurora_manifest.json.document import JsonDocument, Member, Object, Problem, SyntaxRule
+from aurora_manifest.json.literals import NOT_FINITE
 from aurora_manifest.rules.registry import RuleMatch, text_rule
 from aurora_manifest.rules.subject import Subject
 
@@ -24,7 +25,7 @@ def broken_json(subject: Subject) -> Iterator[RuleMatch]:
     """
     muddled = _muddled(subject.document)
     for problem in _of(subject, "json-syntax"):
-        yield _found(subject, problem, _put_right(subject.document, problem, muddled))
+        yield _found(subject, problem, _put_right(subject.document, problem, muddled), *_finite(subject, problem))
 
 
 @text_rule("json-comment", "error")
@@ -161,6 +162,21 @@ def _put_right(document: JsonDocument, problem: Problem, muddled: set[int]) -> F
     elif len(token) == 1 and not token.isalnum() and problem.instead.startswith(token):  # put in behind it
         title = f"Write {' '.join(problem.instead[1:].split())}"
     return Fix(title, (Edit(problem.start, problem.end, problem.instead),), problem.certain and clear)
+
+
+def _finite(subject: Subject, problem: Problem) -> Iterator[Fix]:
+    """A choice for a number that JSON has not: mostly it is a bound that is none, and can go."""
+    document = subject.document
+    if document.text[problem.start : problem.end].lstrip("+-").lower() not in NOT_FINITE:
+        return
+    place = document.place(problem.start)
+    around = document.follow(place.path[:-1])[0] if place is not None and place.path else None
+    if isinstance(around, Object) and not any(
+        around.start <= each.start < around.end and each is not problem for each in document.problems
+    ):
+        for index, member in enumerate(around.members):
+            if member.value.start == problem.start:
+                yield Fix(f"Remove {spelt(member.name)}", (without_member(around, index),))
 
 
 def _of_two(

@@ -10,17 +10,19 @@ from aurora_manifest.edits import spelt
 from aurora_manifest.findings import Edit, Fix
 from aurora_manifest.json.document import JsonDocument, Scalar
 from aurora_manifest.json.value_text import quoted
-from aurora_manifest.model import Capability, Resource, within
+from aurora_manifest.model import Capability, Resource, members, within
 from aurora_manifest.rules.places import types_of_variable
 from aurora_manifest.rules.registry import Path, RuleMatch, capability_rule, resource_rule
-from aurora_manifest.templates import Mistake, Template, parse_template
+from aurora_manifest.templates import Mistake, Template, is_variable, parse_template, placed
+from aurora_protocol.spelling import closest
 
 ROUTER_STEP = re.compile(r"/(?::([A-Za-z_]\w*+)|\[([A-Za-z_]\w*+)\])(?=[/?#.{]|\Z)", re.ASCII)
 """A step of a path as routers write variables: `:id`, and by files `[id]`."""
 
-_ANGLED = re.compile(r"<([A-Za-z_]\w*+)>", re.ASCII).match
+_ANGLED = re.compile(r"<(?:[A-Za-z]++:)?([A-Za-z_]\w*+)>", re.ASCII).match
 _OTHER_SEPARATORS = re.compile(r" ?[&;|] ?")
 _OTHERWISE_SEPARATED = re.compile(r"[\w.]++\*?(?: ?[&;|] ?[\w.]++\*?)++", re.ASCII).fullmatch
+_WORDS = re.compile(r"[A-Za-z0-9_.]+")
 _NAMES = re.compile(r"\{[+#./;?&]?[A-Za-z0-9_.,*:]*")
 
 
@@ -37,7 +39,7 @@ def url_template(capability: Capability, document: JsonDocument) -> Iterator[Rul
     """
     if capability.url_template is not None and capability.template is not None and capability.template.mistakes:
         path = (*capability.path, "action", "urlTemplate")
-        yield from _mistakes(document, capability.url_template, capability.template, path)
+        yield from _mistakes(document, capability.url_template, capability.template, path, capability)
 
 
 @resource_rule("uri-pattern", "warning")
@@ -222,7 +224,9 @@ def _modifiers(capability: Capability, document: JsonDocument) -> Iterator[tuple
             yield "*" if variable.explode else ":", start, end, variable.name
 
 
-def _mistakes(document: JsonDocument, node: Scalar, template: Template, path: Path) -> Iterator[RuleMatch]:
+def _mistakes(
+    document: JsonDocument, node: Scalar, template: Template, path: Path, capability: Capability | None = None
+) -> Iterator[RuleMatch]:
     text = template.text
     for mistake in template.mistakes:
         first, last, message = mistake.start, mistake.end, mistake.message
@@ -242,8 +246,33 @@ def _mistakes(document: JsonDocument, node: Scalar, template: Template, path: Pa
             path,
             start,
             end,
-            _mended(document, node, template, mistake),
+            _mended(document, node, template, mistake) or _named(document, node, template, mistake, capability),
         )
+
+
+def _named(
+    document: JsonDocument, node: Scalar, template: Template, mistake: Mistake, capability: Capability | None
+) -> Fix | None:
+    """Write a name that a variable may have: the mapped one that is meant, else the same without its other signs."""
+    wrong = template.text[mistake.start : mistake.end]
+    mapping = capability.mapping if capability is not None else None
+    free = [each for each in (mapping.value if mapping else ()) if is_variable(each) and each not in placed(template)]
+    start, end = within(document, node, mistake.start, mistake.end)
+    if wrong == "{}":
+        needed = {each.value for each in capability.required} if capability is not None else ()
+        free = [each for each in free if each in needed] or free
+        return Fix(f"Write {{{free[0]}}}", (Edit(start, end, f"{{{free[0]}}}"),)) if len(free) == 1 else None
+    if wrong[:1] == ":" or (wrong in ("=", ",", "!", "@", "|") and mistake.message.endswith("is reserved")):
+        return Fix(f"Remove {quoted(wrong)}", (Edit(start, end, ""),))
+    bare = "_".join(_WORDS.findall(wrong.partition("=")[0]))
+    name = closest(bare, free) or bare
+    if not mistake.message.endswith("is no variable name") or not is_variable(name):
+        return None
+    mapped = [each for part in (mapping, capability.location if capability else None) for each in members(part)]
+    others = [Edit(each.name_start, each.name_end, spelt(name)) for each in mapped if each.name == wrong]
+    return Fix(
+        f"Write {name}", (Edit(start, end, name), *(others if name not in (mapping.value if mapping else ()) else ()))
+    )
 
 
 def _mended(document: JsonDocument, node: Scalar, template: Template, mistake: Mistake) -> Fix | None:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.deliverables import Deliverables
 from aurora_deliverables.detection import commits, junit, work_phase
-from aurora_deliverables.detection.attribution import Attributed, Open, attribute
+from aurora_deliverables.detection.attribution import ONLY_ONE, Attributed, Open, attribute
 from aurora_deliverables.detection.names_in_tests import TestTitle
 from aurora_deliverables.detection.recorded_state import RecordedState
 from aurora_deliverables.events import Event, TestsRan
@@ -119,7 +119,11 @@ class DeliverableDetection:
         return next((each for name in names if (each := self._deliverables.named(name)) in self._open), None)
 
     async def at_work(self, sticky: str | None = None) -> Attributed | None:
-        """The deliverable that is worked on now: the branch's, else `sticky` while it is open, else the only one."""
+        """The deliverable that is worked on now: the branch's, else `sticky` while it is open, else the only one.
+
+        The only one counts while its spec is where the work is: on a branch without it, or after it was removed, nobody
+        can say that it is what is worked on.
+        """
         if not self._open:
             return None
         branch = await self._branch()
@@ -127,6 +131,8 @@ class DeliverableDetection:
         found = attribute(open_, branch)
         if sticky is not None and sticky in self._open and (found is None or not found.why.startswith("on branch")):
             return Attributed(sticky, "the session's")
+        if found is not None and found.why == ONLY_ONE and self._observations.is_missing(found.change_id):
+            return None
         return found
 
     async def known(self, change_id: str) -> RecordedState:

@@ -65,6 +65,10 @@ class SpecObservations:
         """Those that are gone for long enough to be looked for."""
         return [key for key, at in self._gone.items() if at <= time.monotonic()]
 
+    def is_missing(self, change_id: str) -> bool:
+        """Whether the spec of a deliverable was looked for and is not in the work tree."""
+        return any(self._deliverables.named(self._specs.change_id(*mark)) == change_id for mark in self._gone)
+
     async def see(self, noted: Iterable[tuple[str, str]]) -> list[Observation]:
         """Look at these specs and tell what is new of them; those that ended are handed back, to be told last."""
         ended: list[Observation] = []
