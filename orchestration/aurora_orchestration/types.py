@@ -236,12 +236,16 @@ class Output(Struct, frozen=True, kw_only=True):
 
 
 class AgentMetadata(Struct, frozen=True, kw_only=True):
-    """Facts on how an agent worked. `exit_code` is its process's; None where it has none here."""
+    """Facts on how an agent worked. `exit_code` is its process's; None where it has none here.
+
+    `can_act`: False where a model alone answered, which reads and changes nothing.
+    """
 
     tools_used: tuple[str, ...] = ()
     duration_ms: float = 0.0
     model_used: str | None = None
     exit_code: int | None = None
+    can_act: bool = True
 
 
 class AgentResponse(Struct, frozen=True, kw_only=True):

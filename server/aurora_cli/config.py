@@ -196,9 +196,21 @@ def _unlisted(settings: GlobalOptions, key: str) -> dict[str, Effective]:
     place: Any = document.content
     for step in key.split("."):
         if not isinstance(place, dict) or step not in place:
-            return {key: Effective(said.get("default"), "default")}
+            return {key: Effective(_default_of(key, said), "default")}
         place = place[step]
     return {key: Effective(place, "user", str(document.path))}
+
+
+def _default_of(key: str, said: dict[str, Any]) -> Any:
+    """The default of a member that no section has: as `show-defaults` tells it, or as the schema does."""
+    from aurora_server.configuration.effective import defaults_file
+
+    place: Any = defaults_file()
+    for step in key.split("."):
+        if not isinstance(place, dict) or step not in place:
+            return said.get("default")
+        place = place[step]
+    return place
 
 
 def _warn(settings: GlobalOptions, root: Path) -> None:

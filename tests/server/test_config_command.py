@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from aurora_memory.lifespans.policies import BUILT_IN, DOCUMENT, Layer, Merged, merged
 from aurora_server.configuration.edit import put
 from aurora_server.configuration.settings import SettingsError
 from aurora_server.configuration.trust import Trust, trusted_by_editor
@@ -242,6 +243,19 @@ def test_the_file_with_every_default_is_valid_and_changes_nothing(home: Path, ro
         name: each["value"] for name, each in before.items()
     }
     assert aurora(home, root, "config", "init").returncode == 1
+
+
+def test_the_five_policies_that_are_built_in_are_shown_and_mean_themselves(home: Path, root: Path) -> None:
+    shown = json.loads(aurora(home, root, "config", "show-defaults").stdout)["memory"]["lifespan_policies"]
+    assert list(shown["policies"]) == ["patterns", "security_critical", "high_usage", "inactive", "default"]
+    assert list(shown["policies"].values()) == [DOCUMENT[name] for name in shown["policies"]]
+    assert merged([Layer("shown", shown)]) == Merged(BUILT_IN), "what is shown, written to a file, changes nothing"
+    said = aurora(home, root, "config", "get", "memory.lifespan_policies.policies.default.lifespan")
+    assert said.stdout == '"180_days"  (default)\n'
+    brief = {**DOCUMENT["default"], "lifespan": "30_days"}
+    put(home / "config.json", home, [("memory.lifespan_policies.policies.default", brief)])
+    said = aurora(home, root, "config", "get", "memory.lifespan_policies.policies.default.lifespan")
+    assert said.stdout.startswith('"30_days"  (user ')
 
 
 # Trust

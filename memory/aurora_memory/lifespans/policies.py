@@ -99,55 +99,6 @@ class Merged(Struct, frozen=True):
     problems: tuple[str, ...] = ()
 
 
-BUILT_IN = Policies(
-    (
-        NamedPolicy(
-            "patterns",
-            parse("is_pattern == true AND success_score >= 0.8"),
-            Lifespan("indefinite"),
-            description="Patterns that proved themselves stay for good and fade slowly",
-        ),
-        NamedPolicy(
-            "security_critical",
-            parse("contains_tag('security') OR domain == 'security'"),
-            Lifespan("days", 365),
-            "none",
-            description="What concerns security stays a year at full activation",
-        ),
-        NamedPolicy(
-            "high_usage",
-            parse("access_count > 10"),
-            Lifespan("indefinite"),
-            escalation_action=FINE_TUNING,
-            description="What is used often stays, and is a candidate for fine-tuning",
-        ),
-        NamedPolicy(
-            "inactive",
-            parse("last_accessed_days > 90 AND access_count <= 2"),
-            Lifespan("decay"),
-            "exponential",
-            description="What is hardly used, and not lately, fades quickly",
-        ),
-        NamedPolicy(
-            "default",
-            parse("score >= 0.5"),
-            Lifespan("days", 180),
-            description="What succeeded stays half a year after its last use",
-        ),
-    ),
-    fallbacks=(
-        # App. C names `usage_based` as its default without defining it; §6.7.1's table says what it means.
-        NamedPolicy(
-            "usage_based",
-            parse("access_count > 0"),
-            Lifespan("while_active"),
-            description="Stays while it is used and fades after 90 days without",
-        ),
-    ),
-)
-"""The five policies of App. C.2 in their order."""
-
-
 def policy(name: str, given: object) -> NamedPolicy:
     """Read one policy object. Raises PolicyError, naming the policy, the field and its value."""
     if not _NAME.match(name):
@@ -187,6 +138,53 @@ def policy(name: str, given: object) -> NamedPolicy:
     if len(description) > MAX_DESCRIPTION:
         raise PolicyError(f"policy '{name}', description: has {len(description)} characters, at most {MAX_DESCRIPTION}")
     return NamedPolicy(name, condition, lifespan, cast(Mechanism, mechanism), action, description)
+
+
+DOCUMENT: dict[str, dict[str, Any]] = {
+    "patterns": {
+        "condition": "is_pattern == true AND success_score >= 0.8",
+        "lifespan": "indefinite",
+        "decay_mechanism": "logarithmic",
+        "description": "Patterns that proved themselves stay for good and fade slowly",
+    },
+    "security_critical": {
+        "condition": "contains_tag('security') OR domain == 'security'",
+        "lifespan": "365_days",
+        "decay_mechanism": "none",
+        "description": "What concerns security stays a year at full activation",
+    },
+    "high_usage": {
+        "condition": "access_count > 10",
+        "lifespan": "indefinite",
+        "decay_mechanism": "logarithmic",
+        "escalation_action": FINE_TUNING,
+        "description": "What is used often stays, and is a candidate for fine-tuning",
+    },
+    "inactive": {
+        "condition": "last_accessed_days > 90 AND access_count <= 2",
+        "lifespan": "decay",
+        "decay_mechanism": "exponential",
+        "description": "What is hardly used, and not lately, fades quickly",
+    },
+    "default": {
+        "condition": "score >= 0.5",
+        "lifespan": "180_days",
+        "decay_mechanism": "logarithmic",
+        "description": "What succeeded stays half a year after its last use",
+    },
+}
+"""The five policies of App. C.2 in their order, as configuration spells them."""
+
+# App. C names `usage_based` as its default without defining it; §6.7.1's table says what it means.
+_USAGE_BASED = {
+    "condition": "access_count > 0",
+    "lifespan": "while_active",
+    "description": "Stays while it is used and fades after 90 days without",
+}
+
+BUILT_IN = Policies(
+    tuple(policy(name, given) for name, given in DOCUMENT.items()), fallbacks=(policy("usage_based", _USAGE_BASED),)
+)
 
 
 def section_of(document: dict[str, Any]) -> object:

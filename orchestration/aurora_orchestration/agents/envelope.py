@@ -40,7 +40,7 @@ _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 class CallFacts(Struct, frozen=True, kw_only=True):
     """Facts known of an answer from here: who was asked, what for, and what was seen of the work.
 
-    `exit_code` is that of the agent's process, None where it is none of ours.
+    `exit_code` is that of the agent's process, None where it is none of ours. `can_act`: False for a model alone.
     """
 
     subgoal_id: str
@@ -50,6 +50,7 @@ class CallFacts(Struct, frozen=True, kw_only=True):
     tools_used: tuple[str, ...] = ()
     model_used: str | None = None
     exit_code: int | None = None
+    can_act: bool = True
 
 
 def response_of(answer: str, told: CallFacts) -> AgentResponse:
@@ -223,6 +224,7 @@ def _metadata(said: Any, told: CallFacts) -> AgentMetadata:
         duration_ms=told.duration_ms,
         model_used=told.model_used or (without_controls(model[:200]) if isinstance(model, str) else None),
         exit_code=told.exit_code,
+        can_act=told.can_act,
     )
 
 

@@ -116,6 +116,8 @@ def agent_block(result: SubgoalResult, settings: ConversationSettings) -> str:
         facts_told = msgspec.structs.asdict(response.metadata)
         if facts_told["exit_code"] is None:
             del facts_told["exit_code"]
+        if facts_told["can_act"]:
+            del facts_told["can_act"]
         document["metadata"] = facts_told
         if result.ended_at:
             document["timestamp"] = moment(result.ended_at, precise=True)

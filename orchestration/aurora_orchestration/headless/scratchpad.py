@@ -60,9 +60,24 @@ class Scratchpad:
 
     def __init__(self, file: Path) -> None:
         self.file = file
+        self._kept: str | None = None
 
     def text(self) -> str:
-        """What it holds; "" where there is none yet. Raises BadScratchpad."""
+        """What it holds; "" where there is none yet. Raises BadScratchpad.
+
+        Once begun, what agents put in its place (a folder, a pipe, a flood) is moved aside and the notes are put back.
+        """
+        try:
+            text = self._read()
+        except BadScratchpad:
+            if self._kept is None:
+                raise
+            return self._put_back(self._kept)
+        if self._kept and not text and not self.file.exists():
+            return self._put_back(self._kept)
+        return text
+
+    def _read(self) -> str:
         try:
             content = read_prefix(str(self.file), MAX_SCRATCHPAD + 1, follow=True)
         except FileNotFoundError:
@@ -72,6 +87,23 @@ class Scratchpad:
         if len(content) > MAX_SCRATCHPAD:
             raise BadScratchpad(f"{self.file} has more than {MAX_SCRATCHPAD >> 20} MiB; move it away to start anew")
         return content.decode("utf-8", "replace")
+
+    def _put_back(self, kept: str) -> str:
+        """The notes as they were last, with a word of where what stands in their way now is."""
+        there = [each for each in (self.file, *self.file.parents) if os.path.lexists(each)]
+        told = "It was gone and is put back as it was before"
+        try:
+            if there[0] == self.file or not there[0].is_dir():
+                aside = _free_beside(there[0])
+                there[0].rename(aside)
+                told = f"What agents put in its place is in {aside.name}; these are the notes as they were before"
+        except OSError as error:
+            raise BadScratchpad(
+                f"{self.file} cannot be put back: {error.strerror}; name another with --scratchpad"
+            ) from error
+        text = f"{kept.rstrip()}\n**Scratchpad:** {told}\n"
+        self._write(text)
+        return text
 
     def begin(self, title: str, limit: int, budget_usd: float | None, now: datetime) -> Progress:
         """Start the experiment, or go on with the one that is there. Returns how far it is."""
@@ -140,6 +172,7 @@ class Scratchpad:
                     os.fsync(file.fileno())
                 Path(name).chmod(mode)
                 Path(name).replace(target)
+                self._kept = text
             except BaseException:
                 Path(name).unlink(missing_ok=True)
                 raise
@@ -147,6 +180,13 @@ class Scratchpad:
             raise BadScratchpad(
                 f"{self.file} cannot be written: {error.strerror}; name another with --scratchpad"
             ) from error
+
+
+def _free_beside(path: Path) -> Path:
+    number = 1
+    while os.path.lexists(aside := path.with_name(f"{path.name}.aside-{number}")):
+        number += 1
+    return aside
 
 
 def progress_of(text: str) -> Progress:

@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from aurora_indexer.git import commands
+from aurora_indexer.git.local_remotes import Published, published, published_since
 from aurora_orchestration.guardrails.redaction import redact
 
 HEADS = "refs/heads/"
@@ -36,7 +37,8 @@ _NO_COMMIT = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 class TreeState(Struct, frozen=True, kw_only=True):
     """State of a work tree: branch ("" where HEAD is detached), commit, where every branch is, uncommitted files.
 
-    `others` are the refs beside branches: tags, notes, the stash, and whatever an agent may think of.
+    `others` are the refs beside branches: tags, notes, the stash, and whatever an agent may think of. `published` is
+    what remotes on this machine have.
 
     `repository` is the folder git keeps it in ("" where there is none). `files` maps each changed or untracked file to
     what git says of it and a digest of its bytes. `moves` counts HEAD's steps as its reflog has them.
@@ -50,6 +52,7 @@ class TreeState(Struct, frozen=True, kw_only=True):
     files: dict[str, str]
     moves: int
     others: dict[str, str] = {}
+    published: Published = {}
 
     @property
     def digest(self) -> str:
@@ -100,16 +103,16 @@ async def look(root: Path, *, without: Sequence[Path] = ()) -> TreeState:
         root, *await _without_filters(root), "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"
     )
     moves = await _ask(root, "rev-list", "--walk-reflogs", "--count", "HEAD") if head else "0"
-    left_out = {str(path.resolve()) for path in without}
     return TreeState(
         repository=repository,
         branch=branch.removeprefix(HEADS),
         head=head,
         branches={name.removeprefix(HEADS): commit for name, commit in refs.items() if name.startswith(HEADS)},
         remotes={name.removeprefix(REMOTES): commit for name, commit in refs.items() if name.startswith(REMOTES)},
-        files=await asyncio.to_thread(_files, root, status, left_out),
+        files=await asyncio.to_thread(_files, root, status, without),
         moves=int(moves) if moves.isdecimal() else 0,
         others={name: commit for name, commit in refs.items() if not name.startswith((HEADS, REMOTES))},
+        published=await published(root),
     )
 
 
@@ -131,6 +134,7 @@ async def changes(
         ]
     uncommitted = [name for name in {**before.files, **after.files} if before.files.get(name) != after.files.get(name)]
     files = tuple(dict.fromkeys((*committed, *sorted(uncommitted))))[:MAX_FILES]
+    pushed, moved = await published_since(root, before.published, after.head)
     return Changes(
         commits=tuple(redact(each, pii=False).text[:300] for each in commits),
         files=files,
@@ -138,9 +142,14 @@ async def changes(
         left="" if checkout and before.branch == after.branch else await _left(root, before, after, checkout=checkout),
         forbidden=(
             *(await _merged(root, span, after, merge=merge)),
-            *(await _pushed(root, before, after, push=push)),
+            *(await _pushed(root, before, after, push=push) or ([] if push else pushed)),
         ),
-        noted=(*(await _taken_back(root, before, after)), *_other_branches(before, after), *_other_refs(before, after)),
+        noted=(
+            *(await _taken_back(root, before, after)),
+            *_other_branches(before, after),
+            *_other_refs(before, after),
+            *moved,
+        ),
     )
 
 
@@ -248,13 +257,15 @@ async def _diff(root: Path, base: str, files: Sequence[str], after: TreeState) -
     return redact(text[: 2 * MAX_DIFF], pii=False).text[:MAX_DIFF]
 
 
-def _files(root: Path, status: str, left_out: set[str]) -> dict[str, str]:
+def _files(root: Path, status: str, without: Sequence[Path]) -> dict[str, str]:
     """The changed files of a status, each with its state and a digest of what it holds."""
+    # By os: a link that leads to itself is no error.
+    left_out = {os.path.realpath(path) for path in without}
     found: dict[str, str] = {}
     for entry in status.split("\0"):
         state, name = entry[:2], entry[3:]
         path = root / name
-        if not name or str(path.resolve()) in left_out:
+        if not name or os.path.realpath(path) in left_out:
             continue
         try:
             digest = _digest(path) if path.is_file() else "-"

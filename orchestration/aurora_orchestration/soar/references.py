@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct
 
 from aurora_indexer.files.scan import known_by_name
-from aurora_orchestration.soar.said_calls import not_called, told_calls
+from aurora_orchestration.soar.said_calls import all_not_called, told_calls
 from aurora_orchestration.soar.said_names import Name, found_names, lost_part, stands, telling_parts
 from aurora_orchestration.soar.said_places import (
     MAX_MEANT,
@@ -36,6 +36,9 @@ MAX_IN_ONE = 60
 
 MAX_CALLS = 5
 """Calls of one sentence that are looked up."""
+
+MAX_ALL_CALLS = 60
+"""Calls of a whole text that are looked up."""
 
 _LONG_OWNER = 4
 _HEAD = 3
@@ -160,6 +163,7 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
     count = 0
     faults: dict[tuple[str, str], ReferenceFault] = {}
     last: _Bound | None = None
+    calls: list[tuple[Name, Name]] = []
 
     def told(kind: Kind, what: str, issue: str) -> None:
         faults.setdefault((kind, what), ReferenceFault(kind, what, issue))
@@ -208,10 +212,7 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
         for kind, what, issue in _misplaced(sentence, there, good):
             told(kind, what, issue)
         if not proposal and not places:
-            for caller, called in islice(told_calls(sentence, there), MAX_CALLS):
-                if not_called(caller, called, workspace):
-                    what = f"`{caller.text}` does not call `{called.text}`: it does not stand there"
-                    told("called name", f"{called.text} {caller.text}", what)
+            calls += islice(told_calls(sentence, there), MAX_CALLS)
         if places:
             last = _bound(sentence, there, good)
         elif not _GOES_ON.search(sentence):
@@ -221,6 +222,9 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
                 told(kind, what, issue)
         if len(faults) >= MAX_FAULTS:
             break
+    for caller, called in all_not_called(calls[:MAX_ALL_CALLS], workspace):
+        what = f"`{caller.text}` does not call `{called.text}`: it does not stand there"
+        told("called name", f"{called.text} {caller.text}", what)
     return LookedUp(count, tuple(faults.values())[:MAX_FAULTS])
 
 

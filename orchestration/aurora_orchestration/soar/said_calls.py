@@ -47,9 +47,15 @@ def told_calls(sentence: str, names: Sequence[Name]) -> Iterator[tuple[Name, Nam
             yield one, other
 
 
+def all_not_called(calls: Sequence[tuple[Name, Name]], workspace: WorkspaceText) -> Iterator[tuple[Name, Name]]:
+    """The calls that are not so. The workspace is read once for all of them."""
+    workspace.define({parts[-1] for caller, _ in calls if (parts := _parts(caller))})
+    return ((caller, called) for caller, called in calls if not_called(caller, called, workspace))
+
+
 def not_called(caller: Name, called: Name, workspace: WorkspaceText) -> bool:
     """Whether no definition of the caller has what it is said to call: True only where all of them could be read."""
-    parts = [part for part in re.split(r"\.|::|#|->", caller.text.partition("(")[0].strip("@$#!?`")) if part]
+    parts = _parts(caller)
     if not parts or len(parts[-1]) < 3 or caller.text.split("(")[0] == called.text.split("(")[0]:
         return False
     owner = parts[-2] if len(parts) > 1 else ""
@@ -63,6 +69,10 @@ def not_called(caller: Name, called: Name, workspace: WorkspaceText) -> bool:
     if not 0 < len(blocks) <= MOST_DEFINITIONS or any(len(block) >= MAX_BLOCK for block in blocks):
         return False
     return not any(stands(called, "\n".join(block)) for block in blocks)
+
+
+def _parts(name: Name) -> list[str]:
+    return [part for part in re.split(r"\.|::|#|->", name.text.partition("(")[0].strip("@$#!?`")) if part]
 
 
 def _belongs(lines: Sequence[str], number: int, owner: str, file: str) -> bool:

@@ -37,7 +37,14 @@ _CASE = re.compile(
 )
 _ALWAYS = re.compile(r"\b(?:always|in every case|every time|each time|all)\b", re.IGNORECASE)
 _NEVER = re.compile(r"\b(?:never|at no time|under no circumstances|in no case)\b", re.IGNORECASE)
-_DEFAULT = re.compile(r"\bby default\b", re.IGNORECASE)
+_DEFAULT = re.compile(
+    r"\bby default\b|\b(?:if|when|where|as long as) nothing (?:else )?is (?:configured|set|given|said|passed)\b|"
+    r"\b(?:the |its )?default (?:value )?(?:of|for)\b|\bdefaults? to\b|\bunless (?:told|configured|set) otherwise\b",
+    re.IGNORECASE,
+)
+_BY_DEFAULT = re.compile(r"\bby default\b", re.IGNORECASE)
+_ON = re.compile(r"\b(?:enabled|(?:switched|turned|is|are) on|on by default)\b", re.IGNORECASE)
+_OFF = re.compile(r"\b(?:disabled|(?:switched|turned|is|are) off|off by default)\b", re.IGNORECASE)
 _ONE = re.compile(r"\b(?:exactly|only|just|at most|no more than) (?:one|a single)\b|\ba single\b", re.IGNORECASE)
 _EVERY = re.compile(r"\b(?:all|every)\b(?! (?:calls?|times?)\b)", re.IGNORECASE)
 _COUNTING = frozenset(terms("exactly only just single one once at most more than call calls time every all each"))
@@ -45,6 +52,23 @@ _NUMBER = re.compile(r"(?<![\w.:#-])\d+(?:\.\d+)?(?![\w:-]|\.\d)")
 _PLACE = re.compile(
     r"\(?`?[\w./-]+\.\w+(?::\d+(?:[-–]\d+)?)`?\)?|\blines?\s+\d+(?:\s*(?:-|–|to)\s*\d+)?", re.IGNORECASE
 )
+_WHOSE = re.compile(
+    r"\b(?:that|which|who)\s+(?:(?:is|are|was|were|does|do|did|has|have|had|can|could)\s+)?(?:not|never|no)\b",
+    re.IGNORECASE,
+)
+"""A denial of what is spoken of, not of what is said of it."""
+
+_AT_ALL = frozenset(terms("touch change modify use look at"))
+"""What stands for any act where it is denied: who never touches a thing does not remove it."""
+
+_ORDER = re.compile(r"\b(before|after)\b", re.IGNORECASE)
+_ONLY = re.compile(r"^\W*only (?:the |a |an )?(?P<who>`[^`]+`|\w+) (?P<does>.+)$", re.IGNORECASE | re.DOTALL)
+_TOO = re.compile(r"\b(?:as well|too|also)\b", re.IGNORECASE)
+_TAIL = re.compile(r"\b(?:and|but|,|;) (?:is |are |it is )?not (?P<what>[^,;]+)$|\bnot (?P<end>[^,;]+)$", re.IGNORECASE)
+_IDLE = re.compile(r"\b(?:is a no-?op|does nothing|do nothing)\b", re.IGNORECASE)
+_OTHER_THAN = re.compile(r"\b(?:an)?other\b[^.;]*\bthan\b", re.IGNORECASE)
+_CONDITIONS = frozenset({"if", "when", "whenever", "where", "while"})
+_FILLERS = frozenset(terms("simply another plainly own any if when whenever where while"))
 BRIEF = 3
 """Words of a sentence so brief that one shared with another is its matter."""
 
@@ -108,6 +132,9 @@ def self_contradictions(texts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _against(one: _Said, other: _Said) -> str:
+    for rule in (_orders, _only_one, _denied_tail, _idle, _always_one, _whatever_case):
+        if why := rule(one, other) or rule(other, one):
+            return why
     if _DEFAULT.search(one.text) and _DEFAULT.search(other.text):
         return _other_default(one, other)
     if how_many := _how_many(one, other):
@@ -143,15 +170,26 @@ def _never(denying: _Said, other: _Said) -> bool:
         and not other.denied
         and not denying.cases
         and _NEVER.search(denying.text) is not None
-        and denying.names == other.names
         and len(denying.stems) + len(denying.names) > 1
-        and denying.stems <= other.stems
+        and denying.names == other.names[: len(denying.names)]
+        and denying.stems - (_AT_ALL if len(denying.names) > 1 else frozenset()) <= other.stems
     )
 
 
 def _other_default(one: _Said, other: _Said) -> str:
     """Two defaults of one thing: "spaces become `+` by default" against "by default spaces become `%20`"."""
-    if one.denied or other.denied or one.stems != other.stems or len(one.names) != len(other.names):
+    if one.denied or other.denied:
+        return ""
+    if one.names == other.names:
+        same = _without_default(one) == _without_default(other)
+        if same and one.numbers != other.numbers and len(one.numbers) == len(other.numbers) == 1:
+            return f"{one.numbers[0]} against {other.numbers[0]}"
+        for first, second in ((one.text, other.text), (other.text, one.text)):
+            if same and _ON.search(first) and _OFF.search(second):
+                return "on against off"
+    if not (_BY_DEFAULT.search(one.text) and _BY_DEFAULT.search(other.text)):
+        return ""
+    if one.stems != other.stems or len(one.names) != len(other.names):
         return ""
     left, right = set(one.names) - set(other.names), set(other.names) - set(one.names)
     return f"`{left.pop()}` against `{right.pop()}`" if len(left) == len(right) == 1 else ""
@@ -182,16 +220,106 @@ def _opposite(one: _Said, other: _Said, alike: int) -> str:
         return ""
     if alike < 2 and not (alike and max(len(one.stems), len(other.stems)) <= BRIEF):
         return ""
+    return _opposed(left, right)
+
+
+def _opposed(left: frozenset[str], right: frozenset[str]) -> str:
     for pair in (*OPPOSITES, _NEEDED):
         if (left & pair.ones and right & pair.others) or (left & pair.others and right & pair.ones):
             return f"“{' '.join(sorted(left))}” against “{' '.join(sorted(right))}”"
     return ""
 
 
+def _without_default(said: _Said) -> frozenset[str]:
+    """The stems of what is so by default, be it on or off."""
+    plain = _OFF.sub(" ", _ON.sub(" ", _BY_DEFAULT.sub(" by default ", said.text)))
+    return _said(_DEFAULT.sub(" ", plain)).stems - frozenset(terms("default"))
+
+
+def _orders(one: _Said, other: _Said) -> str:
+    """What comes first: "closes A before it kills B" against "kills B before A is closed"."""
+    first, second = _ordered(one), _ordered(other)
+    if first is None or second is None or one.denied or other.denied:
+        return ""
+    crossed = min(_alike(first[0], second[1]), _alike(first[1], second[0]))
+    if crossed >= SAME and max(_alike(first[0], second[0]), _alike(first[1], second[1])) < crossed:
+        return "each says that the other thing comes first"
+    return ""
+
+
+def _ordered(said: _Said) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The stems of what a sentence says comes first, and of what comes then."""
+    parts = _ORDER.split(said.text)
+    if len(parts) != 3:
+        return None
+    left, right = (_said(part) for part in (parts[0], parts[2]))
+    pair = (left.stems, right.stems) if parts[1].lower() == "before" else (right.stems, left.stems)
+    return pair if all(len(each) > 1 for each in pair) else None
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other)
+
+
+def _only_one(one: _Said, other: _Said) -> str:
+    """One alone against another as well: "only the loader writes X" against "each worker writes X as well"."""
+    alone = _ONLY.search(one.text)
+    if alone is None or one.denied or other.denied or not _TOO.search(other.text):
+        return ""
+    who, does = _said(alone["who"]), _said(alone["does"])
+    who_else = other.stems - does.stems
+    named = who.names and set(who.names) & set(other.names)
+    if (
+        len(does.stems) > 1
+        and does.stems <= other.stems
+        and len(who_else) <= 2
+        and not named
+        and not who.stems & who_else
+    ):
+        return f"“only {alone['who']}” against “as well”"
+    return ""
+
+
+def _denied_tail(one: _Said, other: _Said) -> str:
+    """What the end of a sentence denies: "it is deprecated" against "it is recommended and not deprecated"."""
+    tail = _TAIL.search(one.text.rstrip(". "))
+    if not tail or other.denied or one.cases or other.cases or not other.names or one.names != other.names:
+        return ""
+    denied = _said(tail["what"] or tail["end"])
+    return "one denies what the other says" if denied.stems and denied.stems == other.stems else ""
+
+
+def _idle(one: _Said, other: _Said) -> str:
+    """Nothing against something, in the same case."""
+    if not _IDLE.search(one.text) or _IDLE.search(other.text) or not one.names or one.names != other.names:
+        return ""
+    rest = _said(_IDLE.sub(" ", one.text)).stems
+    same = not other.denied and one.cases == other.cases and rest <= other.stems
+    return "one says that nothing is done" if same and 0 < len(other.stems - rest) <= 2 else ""
+
+
+def _always_one(one: _Said, other: _Said) -> str:
+    """Always this against at times another: "exits with 0 always" against "may exit with another than 0"."""
+    if not _ALWAYS.search(one.text) or not _OTHER_THAN.search(other.text) or one.denied or not one.numbers:
+        return ""
+    same = one.names and one.names == other.names and one.numbers == other.numbers[: len(one.numbers)]
+    return f"always {one.numbers[0]} against another" if same and one.stems - _COUNTING <= other.stems else ""
+
+
+def _whatever_case(one: _Said, other: _Said) -> str:
+    """A denial of the very same with its condition in other words: "when X runs, it does" against "it does not while
+    X runs".
+    """
+    if one.denied == other.denied or not (one.cases | other.cases) <= _CONDITIONS or one.names != other.names:
+        return ""
+    left, right = one.stems - _FILLERS, other.stems - _FILLERS
+    return "one denies what the other says" if one.names and left == right and len(left) > 3 else ""
+
+
 @lru_cache(maxsize=512)
 def _said(sentence: str) -> _Said:
     plain = _PLACE.sub(" ", sentence)
-    denied = len(_NOT.findall(plain)) % 2 == 1
+    denied = len(_NOT.findall(_WHOSE.sub(" ", _DEFAULT.sub(" ", plain)))) % 2 == 1
     positive = _NAME.sub(" ", _NOT.sub(" ", plain))
     names = _NAME.findall(plain)
     content = (word for word in words(_NUMBER.sub(" ", positive)) if word not in _FUNCTION_WORDS)

@@ -220,7 +220,8 @@ def precheck(
         issues["traceable"].extend(fault.issue for fault in faults[:8])
         if 4 * len(faults) >= looked_up.count:
             critical.append("; ".join(fault.issue for fault in faults[:3]))
-    acted = any(result.response.agent_id != LLM_EXECUTOR for result in results if result.response.output is not None)
+    given = [result.response for result in results if result.response.output is not None]
+    acted = any(response.metadata.can_act and response.agent_id != LLM_EXECUTOR for response in given)
     for said_done in islice(claimed_acts(query, answer, acted=acted), MAX_ACTS):
         hold("traceable", 0.2, f"nobody did that: “{said_done[:120]}”")
         critical.append(issues["traceable"][-1])

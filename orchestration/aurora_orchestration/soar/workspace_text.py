@@ -6,7 +6,7 @@ Reads at most what its bounds allow; what lies beyond them counts as not looked 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from aurora_indexer.files.ignore import IgnoreRules
@@ -18,6 +18,9 @@ MAX_READ = 256 << 20
 """Bytes of all files together in which a name is looked for."""
 
 MAX_FILES = 100_000
+MAX_LINE = 2_000
+"""Bytes of a line that may define something: longer ones are nobody's writing."""
+
 _CUT = re.compile(r"\r\n|\n|\r")
 
 
@@ -34,6 +37,7 @@ class WorkspaceText:
         self._files: tuple[str, ...] | None = None
         self._by_name: dict[str, list[str]] = {}
         self._names: dict[str, bool] = {}
+        self._defined: dict[str, list[tuple[str, int]]] = {}
 
     def lines(self, file: str) -> list[str] | None:
         """The lines of a file by its path; None where there is no such file or it cannot be read."""
@@ -84,28 +88,29 @@ class WorkspaceText:
 
     def definitions(self, name: str) -> list[tuple[str, int]]:
         """Where a name is defined, as far as its line says so: file and index. None where too much is there."""
+        if name not in self._defined:
+            self.define([name])
+        return self._defined[name]
+
+    def define(self, names: Iterable[str]) -> None:
+        """Look up where several names are defined at once, for `definitions`: every file is read once, and not kept."""
+        wanted = {name: _definition(name) for name in names if name not in self._defined}
+        if not wanted:
+            return
         if self._files is None:
             self._list()
         assert self._files is not None
-        word = re.escape(name.encode())
-        line = re.compile(
-            rb"^[^\n#'\"`]*?(?:\b(?:def|function|func|fn|fun|sub|class|struct|interface|trait|object|module)[ \t]+"
-            rb"(?:\([^)\n]*\)[ \t]*)?(?:[\w:.]+[.:])?"
-            + word
-            + rb"(?!\w)|^[ \t]*(?:(?:public|private|protected|static|async|final|override|export|default|get|set)"
-            rb"[ \t]+)*" + word + rb"[ \t]*\([^;\n]*\)[^;\n]*\{[ \t]*$)",
-            re.MULTILINE,
-        )
-        found: list[tuple[str, int]] = []
+        found: dict[str, list[tuple[str, int]]] = {name: [] for name in wanted}
         left = MAX_READ if len(self._files) < MAX_FILES else 0
         for file in self._files:
             data = (self._texts[file] if file in self._texts else self._content(file)) or b""
             left -= len(data)
             if left < 0:
-                return []
-            if name.encode() in data:
-                found += [(file, data.count(b"\n", 0, match.end())) for match in line.finditer(data)]
-        return found
+                found = {name: [] for name in wanted}
+                break
+            for name, line in wanted.items():
+                found[name] += [(file, number) for number in _lines_like(line, name.encode(), data)]
+        self._defined |= found
 
     def _list(self) -> None:
         found: list[str] = []
@@ -136,6 +141,31 @@ class WorkspaceText:
         except (OSError, NotARegularFile, ValueError, RuntimeError):  # no such file, or none to read
             return None
         return None if len(data) > MAX_FILE or b"\0" in data[:8192] else data
+
+
+def _definition(name: str) -> re.Pattern[bytes]:
+    """A line that defines a name."""
+    word = re.escape(name.encode())
+    return re.compile(
+        rb"[^\n#'\"`]*?(?:\b(?:def|function|func|fn|fun|sub|class|struct|interface|trait|object|module)[ \t]+"
+        rb"(?:\([^)\n]*\)[ \t]*)?(?:[\w:.]+[.:])?" + word + rb"(?!\w))"
+        rb"|[ \t]*(?:(?:public|private|protected|static|async|final|override|export|default|get|set)[ \t]+)*"
+        + word
+        + rb"[ \t]*\([^;\n]*\)[^;\n]*\{[ \t\r]*$"
+    )
+
+
+def _lines_like(line: re.Pattern[bytes], name: bytes, data: bytes) -> Iterator[int]:
+    """The indexes of the lines with a name that look like `line`."""
+    at, number, counted = data.find(name), 0, 0
+    while at >= 0:
+        begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+        end = end if end >= 0 else len(data)
+        if end - begin <= MAX_LINE and line.match(data[begin:end]):
+            number += data.count(b"\n", counted, begin)
+            counted = begin
+            yield number
+        at = data.find(name, end)
 
 
 def _stands_in(name: bytes, data: bytes) -> bool:

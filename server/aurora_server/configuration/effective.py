@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from aurora_memory.lifespans.policies import BUILT_IN, DOCUMENT
 from aurora_server.configuration import soar
 from aurora_server.configuration.config_file import ConfigFile, users_document, workspaces_path
 from aurora_server.configuration.layers import Notice, layered
@@ -70,6 +71,8 @@ def defaults_file() -> dict[str, Any]:
         for step in name.split("."):
             place = place.setdefault(step, {})
         place.update(_given(msgspec.to_builtins(kind())))
+    policies = {"enabled": BUILT_IN.enabled, "default_policy": BUILT_IN.default_policy, "policies": DOCUMENT}
+    document["memory"]["lifespan_policies"] = policies
     return document
 
 

@@ -142,6 +142,7 @@ async def test_other_repositories_are_not_touched(root: Path, tmp_path: Path) ->
     environment = (await guarded(root)).applied(WHO)
     other = tmp_path / "elsewhere"
     other.mkdir()
+    git(tmp_path, "init", "--quiet", "--bare", "its own.git")
     for arguments in (
         ("init", "--quiet", "-b", "main"),
         ("commit", "--quiet", "--allow-empty", "-m", "first"),
@@ -149,10 +150,29 @@ async def test_other_repositories_are_not_touched(root: Path, tmp_path: Path) ->
         ("commit", "--quiet", "--allow-empty", "-m", "second"),
         ("checkout", "--quiet", "main"),
         ("merge", "--quiet", "feature"),
-        ("push", str(tmp_path / "remote.git"), "main"),
+        ("push", str(tmp_path / "its own.git"), "main"),
     ):
         done = git(other, *arguments, environment=environment)
         assert done.returncode == 0, (arguments, done.stderr)
+
+
+async def test_a_clone_cannot_push_to_the_repository_s_remotes_and_can_read_them(root: Path, tmp_path: Path) -> None:
+    git(root, "push", "--quiet", "origin", "main")
+    git(root, "remote", "set-url", "--push", "origin", "../remote.git")
+    environment = (await guarded(root)).applied(WHO) | {"PATH": WHO["PATH"]}
+    remote, clone = tmp_path / "remote.git", tmp_path / "a clone"
+    before = refs(root)
+    assert git(tmp_path, "clone", "--quiet", str(remote), clone.name, environment=environment).returncode == 0
+    git(clone, "commit", "--quiet", "--allow-empty", "-m", "past it", environment=environment)
+    for address in ("origin", str(remote), f"file://{remote}"):
+        for options in ((), ("--no-verify",)):
+            done = git(clone, "push", *options, address, "HEAD:refs/heads/main", environment=environment)
+            assert (done.returncode == 0, "aurora-refused" in done.stderr) == (False, True), (address, done.stderr)
+    assert git(clone, "fetch", "--quiet", "origin", environment=environment).returncode == 0
+    assert git(root, "fetch", "--quiet", "origin", environment=environment).returncode == 0
+    assert refs(root) == before
+    free = (await guarded(root, allow_push=True)).applied(WHO)
+    assert git(clone, "push", "origin", "HEAD:refs/heads/new", environment=free).returncode == 0
 
 
 async def test_the_repository_s_own_hooks_go_on_running(root: Path) -> None:

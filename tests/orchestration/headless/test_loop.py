@@ -19,7 +19,13 @@ from aurora_orchestration.headless.branch import WrongBranch, allow, current_bra
 from aurora_orchestration.headless.goals import BadPrompt, Judge, experiment_of, read_experiment
 from aurora_orchestration.headless.iteration_text import MAX_QUERY, query_of
 from aurora_orchestration.headless.loop import ExperimentOutcome, Headless, Iteration, pursue
-from aurora_orchestration.headless.scratchpad import BadScratchpad, Scratchpad, progress_of, signals
+from aurora_orchestration.headless.scratchpad import (
+    MAX_SCRATCHPAD,
+    BadScratchpad,
+    Scratchpad,
+    progress_of,
+    signals,
+)
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.run_record import Mode, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
@@ -464,6 +470,78 @@ async def test_a_merge_and_a_push_end_it_unless_they_are_allowed(root: Path, tmp
     allowed = HeadlessSettings(allow_push=True)
     outcome = await pursue(headless(root, settings=allowed, max_iterations=3), Runs(worked("x"), then=push), None)
     assert outcome.ending == "iterations"
+
+
+@pytest.mark.parametrize("where", ["main", "headless", "refs/tags/v1"])
+@pytest.mark.parametrize("spelling", ["{}", "file://{}", "../remote.git"])
+async def test_a_push_by_address_past_the_guard_ends_it(root: Path, tmp_path: Path, where: str, spelling: str) -> None:
+    git(tmp_path, "init", "--bare", "remote.git")
+    git(root, "remote", "add", "origin", spelling.format(tmp_path / "remote.git"))
+    git(root, "push", "origin", "main", "headless")
+
+    def push() -> None:
+        git(root, "commit", "--allow-empty", "-m", "mine")
+        git(root, "push", "--force", str(tmp_path / "remote.git"), f"HEAD:{where}")
+
+    outcome = await pursue(headless(root), Runs(worked("done"), then=push), None)
+    assert (outcome.ending, outcome.exit_code) == ("forbidden", 4)
+    assert f"pushed to {where} of {tmp_path / 'remote.git'}" in outcome.reason
+    git(root, "push", "origin", "headless")
+    allowed = HeadlessSettings(allow_push=True)
+    outcome = await pursue(headless(root, settings=allowed, max_iterations=3), Runs(worked("x"), then=push), None)
+    assert outcome.ending == "iterations"
+
+
+async def test_what_others_push_is_noted_and_ends_nothing(root: Path, tmp_path: Path) -> None:
+    git(tmp_path, "init", "--bare", "remote.git")
+    git(root, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    git(root, "remote", "add", "itself", ".")
+    git(root, "push", "origin", "main", "headless")
+    git(tmp_path, "clone", "-b", "main", str(tmp_path / "remote.git"), "theirs")
+
+    def push() -> None:
+        git(root, "commit", "--allow-empty", "-m", "ours, which is pushed nowhere")
+        git(tmp_path / "theirs", "commit", "--allow-empty", "-m", "theirs")
+        git(tmp_path / "theirs", "push", "origin", "main")
+        git(root, "fetch", "origin")
+
+    outcome = await pursue(headless(root, max_iterations=2), Runs(worked("x"), then=push), None)
+    assert outcome.ending == "iterations"
+    assert f"main of {tmp_path / 'remote.git'} was moved" in text_of(root)
+    git(root, "remote", "remove", "origin")
+
+
+async def test_a_scratchpad_that_agents_put_something_else_in_place_of_is_put_back(root: Path) -> None:
+    pad = root / "headless" / "scratchpad.md"
+
+    def folder() -> None:
+        pad.unlink()
+        pad.mkdir()
+        (pad / "mine.txt").write_text("theirs\n")
+
+    def pipe() -> None:
+        pad.unlink()
+        os.mkfifo(pad)
+
+    def nowhere() -> None:
+        pad.unlink()
+        pad.symlink_to("gone/for/good")
+
+    def itself() -> None:
+        pad.unlink()
+        pad.symlink_to(pad.name)
+
+    def flood() -> None:
+        pad.write_text("x" * (MAX_SCRATCHPAD + 1))
+
+    acts = iter((folder, pipe, nowhere, itself, flood))
+    runs = Runs(*(worked(str(number)) for number in range(5)), then=lambda: next(acts)())
+    outcome = await pursue(headless(root, max_iterations=5), runs, None)
+    assert (outcome.ending, outcome.iterations) == ("iterations", 5)
+    text = text_of(root)
+    assert [text.count(f"## Iteration {number} ") for number in range(1, 6)] == [1] * 5
+    assert text.count("What agents put in its place is in scratchpad.md.") == 5
+    assert (pad.parent / "scratchpad.md.aside-1" / "mine.txt").read_text() == "theirs\n"
 
 
 async def test_somebody_else_s_work_on_another_branch_is_noted_and_ends_nothing(root: Path, tmp_path: Path) -> None:

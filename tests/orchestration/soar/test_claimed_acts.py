@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,6 +73,37 @@ def test_who_can_act_may_say_that_he_did(agent: str, passes: bool) -> None:
     found = precheck("edit expand", (result,), said, (), ScoringSettings())
     assert (found.overall_score >= ScoringSettings().cache_threshold) is passes
     assert any("nobody did that" in issue for issue in found.critical_issues) is not passes
+
+
+class _Editing(Mind):
+    """Gives its subgoals to `editor`."""
+
+    def body(self, query: str) -> dict[str, Any]:
+        body = super().body(query)
+        for each in body["subgoals"]:
+            each["agent"] = "editor"
+        return body
+
+
+async def test_agents_kept_as_markdown_cannot_have_done_what_they_say(tmp_path: Path) -> None:
+    """They are the model with an instruction: what they claim is judged as what it claims."""
+    folder = tmp_path / "workspace" / ".claude" / "agents"
+    folder.mkdir(parents=True)
+    front = "---\nname: editor\ndescription: Explains, compares and edits templates and requests\n---\n"
+    (folder / "editor.md").write_text(f"{front}You edit the code as you are told to.\n")
+    mind = _Editing(TWO)
+    mind.instead["synthesize"] = lambda request: {
+        "answer": "I have edited request and expand. All 48 tests pass.",
+        "claims": [{"text": "request and expand are edited.", "sources": ["SG1", "SG2"]}],
+        "confidence": 0.9,
+    }
+    with LoopbackProvider() as provider:
+        provider.otherwise = mind
+        async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
+            run = await it.ask(MEDIUM)
+    assert {result.response.agent_id for result in run.results} == {"editor"}
+    assert run.score is not None and run.score < 0.7
+    assert run.learned is None or not run.learned.is_pattern
 
 
 async def test_an_answer_that_claims_a_change_is_neither_passed_nor_learned(tmp_path: Path) -> None:

@@ -127,6 +127,23 @@ def test_what_is_not_so_is_named(answer: str, issue: str, workspace: WorkspaceTe
     assert any(issue in fault.issue for fault in look_up(answer, workspace).faults), look_up(answer, workspace)
 
 
+def test_a_file_is_read_as_often_for_many_calls_as_for_one(
+    tmp_path: Path, workspace: WorkspaceText, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names and definitions are each looked up in one reading, however many calls an answer tells of."""
+    read: list[str] = []
+    content = WorkspaceText._content
+    monkeypatch.setattr(WorkspaceText, "_content", lambda self, file: read.append(file) or content(self, file))
+    names = ("first_one", "second_one", "third_one", "fourth_one")
+    (tmp_path / "src/many.py").write_text("".join(f"def {name}(x):\n    return x\n\n\n" for name in names))
+    many = " ".join(f"`{name}` calls `render_page`." for name in names)
+    faults = look_up(many, workspace).faults
+    assert {fault.kind for fault in faults} == {"called name"}
+    # Once for the names, once for the definitions, and once more where a definition is looked into, which is kept.
+    assert max(read.count(file) for file in read) <= 3
+    assert len(faults) == len(names)
+
+
 def test_nothing_outside_of_the_workspace_is_read(tmp_path: Path, workspace: WorkspaceText) -> None:
     (tmp_path.parent / "secret.py").write_text("x = 1\n")
     (tmp_path / "src/link.py").symlink_to(tmp_path.parent / "secret.py")
@@ -161,6 +178,16 @@ def test_any_text_is_looked_up_in_time_that_grows_with_it(piece: str, workspace:
         ("`load` writes blanks as `+` by default.", "By default `load` writes blanks as `%20`."),
         ("`load` wakes exactly one waiter.", "`load` wakes all waiters at once."),
         ("`load` needs a timeout.", "The timeout of `load` is optional."),
+        ("The default of `limit` is 30 seconds.", "If nothing is configured, `limit` is 60 seconds."),
+        ("The watcher is enabled by default.", "By default, the watcher is off."),
+        ("`load` kills readers that have not answered.", "`load` never kills a reader."),
+        ("`load` takes the entry out of `STORE`, if it is old.", "`load` never touches `STORE`."),
+        ("`stop` closes the sockets before it kills the readers.", "The readers are killed before the sockets close."),
+        ("Only the loader writes the index file.", "Each reader writes the index file as well."),
+        ("`load` is deprecated.", "`load` is the recommended way and not deprecated."),
+        ("`load` is a no-op under systemd.", "Under systemd, `load` forks twice."),
+        ("`stop` exits with status 0 always.", "`stop` may exit with another status than 0, such as 3."),
+        ("`load` refuses to replace the key of a running job.", "When a job is running, `load` replaces its key."),
     ],
 )
 def test_an_answer_that_denies_itself_is_found(one: str, other: str) -> None:
@@ -183,6 +210,20 @@ def test_an_answer_that_denies_itself_is_found(one: str, other: str) -> None:
         "`load` writes blanks as `+` by default. By default `keep` writes tabs as `%09`.",
         "`load` wakes exactly one waiter. `load` wakes all readers at once.",
         "`load` wakes exactly one waiter. `keep` wakes all waiters at once.",
+        "The default of `limit` is 30 seconds. The default of `keep` is 2 seconds.",
+        "The default of `limit` is 30 seconds. Without a cache, `limit` is 60 seconds.",
+        "The watcher is off by default. With `--watch` it is on.",
+        "`load` kills readers that have not answered. `load` never kills a writer.",
+        "`load` takes the entry out of `STORE`. `load` never touches `CACHE`.",
+        "`stop` closes the sockets before it kills the readers. The sockets are closed before the readers are killed.",
+        "`stop` closes the sockets before it kills the readers. The writers are killed before the log is closed.",
+        "Only the loader writes the index file. The loader writes the index file to disk as well.",
+        "Only the loader writes the index file. Each reader reads the index file as well.",
+        "`load` is deprecated. `keep` is the recommended way and not deprecated.",
+        "`load` is a no-op under systemd. Under launchd, `load` forks twice.",
+        "`load` does nothing when it is closed. `load` reads the file and parses it.",
+        "`stop` exits with status 0 always. `halt` may exit with another status than 0.",
+        "`load` refuses to replace the key of a running job. When no job is queued, `load` replaces its key.",
         "```\nx is cached\n```\nx is not cached.",
     ],
 )

@@ -73,6 +73,7 @@ async def run(agent: Agent, task: Task, llm: Llm, dialogue: Dialogue) -> AgentRe
             agent_id=agent.id,
             interactions=dialogue.interactions,
             model_used=llm.model,
+            can_act=False,
         )
         try:
             found = await ask_for(llm, ask, _AgentReply, prose=_in_words)

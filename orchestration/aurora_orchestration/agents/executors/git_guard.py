@@ -3,7 +3,8 @@
 Git's configuration comes to an agent by its environment, for this repository only, so that no file of the user's is
 written: hooks that refuse every branch but the run's own, merges into it and pushes, and that take a checkout back; and
 addresses nothing can be pushed to (`--no-verify` skips a hook). A `git` that goes first on PATH refuses a checkout
-before it touches a file. The repository's own hooks run after ours.
+before it touches a file. The repository's own hooks run after ours. Its remotes are closed to pushes from every
+repository: an agent may have cloned it.
 
 Enforced against whoever uses git as it is found, by PATH or by its full path. An agent that takes the variables out of
 its environment, names other hooks (`git -c core.hooksPath=`), writes below `.git` itself or is no process of ours
@@ -16,18 +17,21 @@ import asyncio
 import os
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from aurora_indexer.git import commands
+from aurora_indexer.git.local_remotes import local_path, remote_addresses
 from aurora_orchestration.agents.executors.processes import AgentError
 from aurora_orchestration.settings import HeadlessSettings
 
 _HEADS = "refs/heads/"
 _COUNT = "GIT_CONFIG_COUNT"
 _MAX_COUNT = 1_000
+_NOWHERE = "aurora-refused://"
+MAX_REMOTES = 20
 
 _HEADER = """#!/bin/sh
 # Written by AURORA for an unattended run, and gone with it.
@@ -141,7 +145,8 @@ _READ_INPUT = frozenset({"reference-transaction", "pre-push"})
 class GitGuard(Struct, frozen=True, kw_only=True):
     """Git guard of one run: its own folder, the work tree, its repository and branch, and what agents may do there.
 
-    `hooks` is the folder of the repository's own hooks, which go on running; None where they shall not.
+    `hooks` is the folder of the repository's own hooks, which go on running; None where they shall not. `remotes` are
+    the beginnings of addresses that no repository may push to.
     """
 
     folder: Path
@@ -152,6 +157,7 @@ class GitGuard(Struct, frozen=True, kw_only=True):
     push: bool = False
     merge: bool = False
     checkout: bool = False
+    remotes: tuple[str, ...] = ()
 
     def prepare(self) -> None:
         """Write hooks, wrapper and configuration. Blocks for some small writes. Raises OSError."""
@@ -166,7 +172,7 @@ class GitGuard(Struct, frozen=True, kw_only=True):
         if real is not None:
             _write(programs / "git", self._header() + _WRAPPER.format(real=shlex.quote(real)))
         # An empty prefix is every address's.
-        refused = "" if self.push else '[url "aurora-refused://"]\n\tpushInsteadOf = ""\n'
+        refused = "" if self.push else f'[url "{_NOWHERE}"]\n\tpushInsteadOf = ""\n'
         self._config.write_text(f"[core]\n\thooksPath = {_quoted(hooks)}\n{refused}", encoding="utf-8")
 
     def remove(self) -> None:
@@ -179,10 +185,11 @@ class GitGuard(Struct, frozen=True, kw_only=True):
         if not count.isdecimal() or int(count) > _MAX_COUNT:
             raise AgentError(f"{_COUNT}={count[:20]!r} in its environment is no count; take it out")
         # The repository and what lies below it: the git folders of its linked work trees.
-        keys = [f"includeIf.gitdir:{self.repository}{end}.path" for end in ("", "/")]
-        added = {_COUNT: str(int(count) + len(keys))}
-        for number, key in enumerate(keys, int(count)):
-            added |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": str(self._config)}
+        told = [(f"includeIf.gitdir:{self.repository}{end}.path", str(self._config)) for end in ("", "/")]
+        told += [] if self.push else [(f"url.{_NOWHERE}.pushInsteadOf", address) for address in self.remotes]
+        added = {_COUNT: str(int(count) + len(told))}
+        for number, (key, value) in enumerate(told, int(count)):
+            added |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
         path = os.pathsep.join(part for part in (str(self.folder / "bin"), environment.get("PATH", "")) if part)
         return {**environment, **added, "PATH": path}
 
@@ -223,9 +230,21 @@ async def guard_of(root: Path, folder: Path, settings: HeadlessSettings, *, trus
         push=settings.allow_push,
         merge=settings.allow_merge,
         checkout=settings.allow_checkout,
+        remotes=await asyncio.to_thread(_closed, Path(top), await remote_addresses(Path(top))),
     )
     await asyncio.to_thread(guard.prepare)
     return guard
+
+
+def _closed(root: Path, addresses: Sequence[str]) -> tuple[str, ...]:
+    """How the addresses of remotes begin as somebody may write them; not one that `root` itself begins with."""
+    found: list[str] = []
+    for address in addresses[:MAX_REMOTES]:
+        path = local_path(root, address)
+        found += [address] if path is None else [str(path), f"file://{path}"]
+        if path is not None and Path(address).is_absolute():
+            found.append(address)
+    return tuple(dict.fromkeys(each for each in found if not str(root).startswith(each)))
 
 
 async def _hooks_of(root: Path, repository: Path) -> Path:

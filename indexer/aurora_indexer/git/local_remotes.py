@@ -1,0 +1,106 @@
+"""Local remotes: remotes of a repository that are folders of this machine, and where their branches and tags are.
+
+A push by address moves no remote-tracking branch and leaves no reflog here; what moved at its other end is seen there.
+Only that of remotes on this machine: nobody is asked over a network.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote
+
+from aurora_indexer.git import commands
+
+MAX_REMOTES = 8
+MAX_SHOWN = 10
+"""Refs of a remote that are told of one by one."""
+
+Published = dict[str, dict[str, str]]
+"""Commit of every branch and tag, by ref, of each local remote, by the folder git keeps it in."""
+
+_URLS = r"^remote\..*\.(url|pushurl)$"
+
+
+async def remote_addresses(root: Path) -> tuple[str, ...]:
+    """The addresses of the remotes that are configured at `root`."""
+    said = await _ask(root, "config", "-z", "--get-regexp", _URLS)
+    return tuple(dict.fromkeys(value for _, _, value in (each.partition("\n") for each in said.split("\0")) if value))
+
+
+def local_path(root: Path, address: str) -> Path | None:
+    """The folder that an address means, seen from `root`; None where it is one of another machine. Blocks."""
+    plain = unquote(address.removeprefix("file://")) if address.startswith("file://") else address
+    try:
+        return path if "://" not in plain and (path := (root / plain).resolve()).is_dir() else None
+    except (OSError, RuntimeError, ValueError):  # no path that could be followed
+        return None
+
+
+async def published(root: Path) -> Published:
+    """What the local remotes of the repository at `root` have now; none of a remote that is that very repository."""
+    own = await _ask(root, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    found: Published = {}
+    for address in await remote_addresses(root):
+        folder = await asyncio.to_thread(_repository, root, address, own)
+        if folder and folder not in found and (refs := await _refs(root, folder)) is not None:
+            found[folder] = refs
+        if len(found) >= MAX_REMOTES:
+            break
+    return found
+
+
+async def published_since(root: Path, before: Published, head: str) -> tuple[list[str], list[str]]:
+    """What moved at local remotes since `before`, in words: pushed from here, and else by somebody.
+
+    A commit that this repository has and never fetched came from it; so did one of the branch at `head` that no ref
+    there was at.
+    """
+    pushed: list[str] = []
+    others: list[str] = []
+    for folder, old in before.items():
+        new = await _refs(root, folder)
+        if new is None:
+            others.append(f"remote {folder} cannot be read any more")
+            continue
+        moved = [ref for ref in sorted({*old, *new}) if old.get(ref) != new.get(ref)]
+        for ref in moved[:MAX_SHOWN]:
+            shown = f"{ref.removeprefix('refs/heads/')} of {folder}"
+            if ref not in new:
+                others.append(f"{shown} was deleted")
+            elif await _from_here(root, new[ref], old, head):
+                pushed.append(f"pushed to {shown}")
+            else:
+                others.append(f"{shown} was {'moved' if ref in old else 'made'}")
+    return pushed, others
+
+
+async def _from_here(root: Path, commit: str, old: Mapping[str, str], head: str) -> bool:
+    if commit in old.values() or await commands.answer(root, ["cat-file", "-e", commit]) is None:
+        return False
+    if head and await _ask(root, "merge-base", commit, head) == commit:
+        return True
+    return not await _ask(root, "for-each-ref", "--count=1", f"--contains={commit}", "refs/remotes")
+
+
+async def _refs(root: Path, folder: str) -> dict[str, str] | None:
+    arguments = [f"--git-dir={folder}", "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags"]
+    said = await commands.answer(root, arguments)
+    if said is None:
+        return None
+    lines = said.decode("utf-8", "replace").splitlines()
+    return {ref: commit for commit, _, ref in (line.partition(" ") for line in lines)}
+
+
+def _repository(root: Path, address: str, own: str) -> str:
+    """The folder (or the file that names it) in which git keeps a remote on this machine; "" for none but `own`."""
+    path = local_path(root, address)
+    if path is None:
+        return ""
+    folder = path if (path / "HEAD").is_file() and (path / "objects").is_dir() else (path / ".git").resolve()
+    return str(folder) if folder.exists() and folder != Path(own).resolve() else ""
+
+
+async def _ask(root: Path, *arguments: str) -> str:
+    return (await commands.answer(root, arguments) or b"").decode("utf-8", "surrogateescape").strip("\n")
