@@ -195,7 +195,7 @@ def _stemmed(table: str) -> dict[str, tuple[str, ...]]:
     return found
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=2048)
 def _pieces(word: str) -> tuple[str, ...]:
     """The words in an identifier as people count them: `OAuth2` is one, `parseHTTPResponse` three."""
     pieces = split_word(word)
@@ -214,7 +214,7 @@ def _stems(word: str) -> tuple[str, ...]:
     return tuple((stem_word(piece) or (piece,))[-1] for piece in _pieces(word))
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=1024)
 def _telling(word: str) -> tuple[tuple[str, str], ...]:
     """Those of `_pieces` that say something, each with its stem."""
     return tuple(

@@ -33,8 +33,15 @@ _LETTERS = str.maketrans(
 _MARKED = re.compile("[A-Za-z\u0370-\u03ff][\u0300-\u036f]+")
 """A Latin or Greek letter with its marks: of others (й, が) the mark makes another letter."""
 
-_MAX_STEMS = 30_000
+_MAX_STEMS = 8192
 """Pieces of identifiers whose stems are remembered; few occur in many identifiers."""
+
+MAX_WORDS = 6144
+"""Identifiers whose stems are remembered: of 523,000 that tags of an index of 17,326 chunks ask for, 95 to 96 % are
+known then, and 96.7 % where all 17,265 different ones are kept, for three times the memory."""
+
+MAX_SPLIT = 1024
+"""Identifiers whose pieces are remembered here: who asks for many of them remembers what they make of it."""
 
 
 class _Stems(dict[str, str]):
@@ -51,7 +58,7 @@ class _Stems(dict[str, str]):
 _stem_of = _Stems().__getitem__
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=MAX_SPLIT)
 def split_word(word: str) -> tuple[str, ...]:
     """Split one identifier into lower-case pieces, followed by the joined whole where there is more than one."""
     pieces = _pieces(word)
@@ -62,7 +69,7 @@ def split_word(word: str) -> tuple[str, ...]:
     return tuple(pieces)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=MAX_WORDS)
 def stem_word(word: str) -> tuple[str, ...]:
     """Split one identifier as `split_word` does, each piece stemmed."""
     return _stemmed(word)

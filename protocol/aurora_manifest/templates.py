@@ -81,7 +81,7 @@ def is_variable(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def parse_template(text: str) -> Template:
     """Read a URI template; what is wrong with it is in `mistakes`. Never raises."""
     expressions: list[Expression] = []

@@ -288,7 +288,7 @@ def _suffix(name: str) -> str:
     return name[dot:] if dot > 0 else ""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _by_suffix(suffix: str) -> bool:
     if not suffix:
         return False

@@ -152,10 +152,11 @@ def _name_shares(path: str, total: float, rarities: Mapping[str, float]) -> Name
     )
 
 
-@lru_cache(maxsize=8192)
-def _name_terms(path: str) -> tuple[frozenset[str], frozenset[str]]:
+@lru_cache(maxsize=2048)
+def _name_terms(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The terms of a file's name before its first dot, and those of its folders that it does not have itself."""
     above, _, name = path.rpartition("/")
     pieces = stem_word(name.partition(".")[0] or name)
-    stem = frozenset(pieces[:-1] if len(pieces) > 2 else pieces)  # without all of them joined
-    return stem, frozenset(terms(above.replace("/", " "))) - stem - _OF_TESTS
+    stem = tuple(dict.fromkeys(pieces[:-1] if len(pieces) > 2 else pieces))  # without all of them joined
+    of_folders = dict.fromkeys(terms(above.replace("/", " ")))
+    return stem, tuple(each for each in of_folders if each not in stem and each not in _OF_TESTS)

@@ -100,7 +100,7 @@ def places_in(query: str) -> tuple[tuple[QueryPlace, ...], str]:
     return tuple(found), " ".join(words)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2048)
 def is_test(path: str) -> bool:
     """Whether a file is there to test others, by its name or folder."""
     return _TEST_PATH.search(path) is not None

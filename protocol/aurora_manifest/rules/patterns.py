@@ -26,7 +26,7 @@ class BadPattern(Struct, frozen=True):
     end: int
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=512)
 def bad_pattern(pattern: str) -> BadPattern | None:
     """Flaw that makes a regular expression malformed, or None. Reads it only: nothing is matched."""
     if len(pattern) > MAX_PATTERN:

@@ -249,7 +249,7 @@ def _meant_path(path: str) -> str:
     return ROUTER_STEP.sub(r"/{\1\2}", rooted.replace("${", "{"))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _path_of(template: str) -> str | None:
     """The path a template leads to, as a pattern; None for one that is damaged."""
     parsed: Template = parse_template(template)

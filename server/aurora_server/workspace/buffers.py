@@ -26,6 +26,8 @@ from aurora_server.workspace.focus import LATELY, MAX_LATELY, EditorCursor, focu
 from aurora_server.workspace.symbol_at import chunk_around, chunk_at, innermost
 
 KEPT = 32
+KEPT_CHARACTERS = 600_000
+"""Characters of all buffers whose parses are kept; a parse takes some five bytes for each. The last is kept always."""
 PARSE_SECONDS = 0.5
 
 
@@ -41,6 +43,7 @@ class Buffers:
         self._relative = relative
         self._colleagues = colleagues
         self._kept: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
+        self._sizes: dict[tuple[str, bytes], int] = {}
 
     async def explain_at(self, path: Path, line: int, column: int, text: str | None) -> ExplainResult | None:
         """Explanation of the name at a 0-based position (column in code points). `text` is the buffer, if any."""
@@ -115,10 +118,15 @@ class Buffers:
         except IndexerError:
             return None
         if parsed is not None:
-            self._kept[key] = parsed
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+            self._keep(key, parsed, len(text))
         return parsed
+
+    def _keep(self, key: tuple[str, bytes], parsed: ParsedFile, size: int) -> None:
+        self._kept[key] = parsed
+        self._sizes[key] = size
+        while len(self._kept) > 1 and (len(self._kept) > KEPT or sum(self._sizes.values()) > KEPT_CHARACTERS):
+            oldest, _ = self._kept.popitem(last=False)
+            del self._sizes[oldest]
 
 
 def _explained_at(
