@@ -61,12 +61,18 @@ class Scratchpad:
     def __init__(self, file: Path) -> None:
         self.file = file
         self._kept: str | None = None
+        self._leads_to: dict[Path, str] = {}
+        """Where the file and each folder above it led when it was written first: a link of the user's stays one, and
+        one that an agent puts in their place later would have us write wherever the agent may not."""
 
     def text(self) -> str:
         """What it holds; "" where there is none yet. Raises BadScratchpad.
 
-        Once begun, what agents put in its place (a folder, a pipe, a flood) is moved aside and the notes are put back.
+        Once begun, what agents put in its place (a folder, a pipe, a flood, a link) is moved aside and the notes are
+        put back.
         """
+        if self._kept is not None and self._swapped() is not None:
+            return self._put_back(self._kept)
         try:
             text = self._read()
         except BadScratchpad:
@@ -90,10 +96,13 @@ class Scratchpad:
 
     def _put_back(self, kept: str) -> str:
         """The notes as they were last, with a word of where what stands in their way now is."""
+        swapped = self._swapped()
         there = [each for each in (self.file, *self.file.parents) if os.path.lexists(each)]
+        if swapped is not None:
+            there.insert(0, swapped)
         told = "It was gone and is put back as it was before"
         try:
-            if there[0] == self.file or not there[0].is_dir():
+            if swapped is not None or there[0] == self.file or not there[0].is_dir():
                 aside = _free_beside(there[0])
                 there[0].rename(aside)
                 told = f"What agents put in its place is in {aside.name}; these are the notes as they were before"
@@ -104,6 +113,11 @@ class Scratchpad:
         text = f"{kept.rstrip()}\n**Scratchpad:** {told}\n"
         self._write(text)
         return text
+
+    def _swapped(self) -> Path | None:
+        """The file, or the outermost folder above it, that leads elsewhere than when it was written first."""
+        whole = (*reversed(self.file.parents), self.file)
+        return next((each for each in whole if os.path.realpath(each) != self._leads_to.get(each, "")), None)
 
     def begin(self, title: str, limit: int, budget_usd: float | None, now: datetime) -> Progress:
         """Start the experiment, or go on with the one that is there. Returns how far it is."""
@@ -162,6 +176,10 @@ class Scratchpad:
         """Put `text` in the file's place at once; a link stays one."""
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
+            if self._kept is not None and (swapped := self._swapped()) is not None:
+                raise BadScratchpad(
+                    f"{swapped} leads elsewhere since the notes were begun; name another with --scratchpad"
+                )
             target = self.file.resolve()
             mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644
             handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
@@ -173,6 +191,7 @@ class Scratchpad:
                 Path(name).chmod(mode)
                 Path(name).replace(target)
                 self._kept = text
+                self._leads_to = {each: os.path.realpath(each) for each in (self.file, *self.file.parents)}
             except BaseException:
                 Path(name).unlink(missing_ok=True)
                 raise

@@ -511,6 +511,50 @@ async def test_what_others_push_is_noted_and_ends_nothing(root: Path, tmp_path: 
     git(root, "remote", "remove", "origin")
 
 
+@pytest.mark.parametrize("place", ["file", "folder"])
+async def test_a_link_that_agents_put_in_the_scratchpads_place_is_neither_read_nor_written_through(
+    root: Path, tmp_path: Path, place: str
+) -> None:
+    pad = root / "headless" / "scratchpad.md"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    there = {
+        "passwd": "root:x:0:0\n",
+        "scratchpad.md": "another experiment's\n",
+        "prompt.md": pad.with_name("prompt.md"),
+    }
+    there = {name: text if isinstance(text, str) else text.read_text() for name, text in there.items()}
+    for name, text in there.items():
+        (elsewhere / name).write_text(text)
+
+    def link() -> None:
+        if place == "file":
+            pad.unlink()
+            pad.symlink_to(elsewhere / "passwd")
+        else:
+            pad.parent.rename(root / "was")
+            pad.parent.symlink_to(elsewhere)
+
+    runs = Runs(worked("0"), then=link)
+    outcome = await pursue(headless(root, max_iterations=1), runs, None)
+    assert (outcome.ending, outcome.iterations) == ("iterations", 1)
+    assert {each.name: each.read_text() for each in elsewhere.iterdir()} == there
+    text = text_of(root)
+    assert "root:x" not in text and "another experiment" not in text and text.count("## Iteration 1 ") == 1
+    aside = "scratchpad.md.aside-1" if place == "file" else "headless.aside-1"
+    assert f"is in {aside};" in text and not pad.is_symlink() and not pad.parent.is_symlink()
+
+
+async def test_a_link_that_the_user_made_of_the_scratchpad_stays_one(root: Path, tmp_path: Path) -> None:
+    pad = root / "headless" / "scratchpad.md"
+    pad.parent.mkdir(exist_ok=True)
+    notes = tmp_path / "notes.md"
+    notes.write_text("Notes of mine.\n")
+    pad.symlink_to(notes)
+    await pursue(headless(root, max_iterations=1), Runs(worked("0")), None)
+    assert pad.is_symlink() and "Notes of mine." in notes.read_text() and "## Iteration 1 " in notes.read_text()
+
+
 async def test_a_scratchpad_that_agents_put_something_else_in_place_of_is_put_back(root: Path) -> None:
     pad = root / "headless" / "scratchpad.md"
 
