@@ -63,7 +63,8 @@ class EditedParts(Struct, frozen=True):
 
     def moved(self, found: Finding) -> Finding:
         """A finding of before that lies apart, where it is now."""
-        if self.place(found.start) == found.start and self.place(found.end) == found.end and not found.fix:
+        ends = list(_ends(found))
+        if list(map(self.place, ends)) == ends:
             return found
         fix = self._moved_fix(found.fix) if found.fix else None
         others = tuple(self._moved_fix(each) for each in found.others)
