@@ -60,6 +60,7 @@ class Scratchpad:
 
     def __init__(self, file: Path) -> None:
         self.file = file
+        self._place = Path(os.path.realpath(file))
         self._kept: str | None = None
 
     def text(self) -> str:
@@ -67,13 +68,14 @@ class Scratchpad:
 
         Once begun, what agents put in its place (a folder, a pipe, a flood) is moved aside and the notes are put back.
         """
+        if self._kept is None:
+            return self._read()
         try:
-            text = self._read()
+            # Links that agents make lead anywhere: to what is not theirs, and must not be ours to write.
+            text = self._read() if os.path.realpath(self.file) == str(self._place) else None
         except BadScratchpad:
-            if self._kept is None:
-                raise
-            return self._put_back(self._kept)
-        if self._kept and not text and not self.file.exists():
+            text = None
+        if text is None or (self._kept and not text and not self.file.exists()):
             return self._put_back(self._kept)
         return text
 
@@ -90,12 +92,12 @@ class Scratchpad:
 
     def _put_back(self, kept: str) -> str:
         """The notes as they were last, with a word of where what stands in their way now is."""
-        there = [each for each in (self.file, *self.file.parents) if os.path.lexists(each)]
         told = "It was gone and is put back as it was before"
         try:
-            if there[0] == self.file or not there[0].is_dir():
-                aside = _free_beside(there[0])
-                there[0].rename(aside)
+            if (stands := _in_the_way(self.file, self._place)) is not None:
+                aside = _free_beside(stands)
+                stands.rename(aside)
+                self._place = Path(os.path.realpath(self.file))
                 told = f"What agents put in its place is in {aside.name}; these are the notes as they were before"
         except OSError as error:
             raise BadScratchpad(
@@ -108,6 +110,11 @@ class Scratchpad:
     def begin(self, title: str, limit: int, budget_usd: float | None, now: datetime) -> Progress:
         """Start the experiment, or go on with the one that is there. Returns how far it is."""
         text = self.text()
+        if self.file.is_symlink() and text.strip() and TITLE not in text:
+            raise BadScratchpad(
+                f"{self.file} is a link to {self._place}, which is no scratchpad; take the link away, or name a file "
+                "with --scratchpad"
+            )
         if text.strip() and TITLE not in text:
             # Notes somebody left for the agent: they stay, below the header.
             text = f"{_header(title, limit, budget_usd, now)}\n{text.strip()}\n"
@@ -161,8 +168,8 @@ class Scratchpad:
     def _write(self, text: str) -> None:
         """Put `text` in the file's place at once; a link stays one."""
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            target = self.file.resolve()
+            target = self._place
+            target.parent.mkdir(parents=True, exist_ok=True)
             mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644
             handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
             try:
@@ -180,6 +187,16 @@ class Scratchpad:
             raise BadScratchpad(
                 f"{self.file} cannot be written: {error.strerror}; name another with --scratchpad"
             ) from error
+
+
+def _in_the_way(file: Path, place: Path) -> Path | None:
+    """What stands where the scratchpad was: a link, something that is no file, or no folder above it."""
+    for each in (*reversed(place.parents), place):
+        if each.is_symlink() or (os.path.lexists(each) and each != place and not each.is_dir()):
+            return each
+    # It was a link of the user's and is another now; else what is there cannot be gone on with.
+    there = file if os.path.realpath(file) != str(place) else place
+    return there if os.path.lexists(there) else None
 
 
 def _free_beside(path: Path) -> Path:
