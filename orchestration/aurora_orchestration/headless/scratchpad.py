@@ -60,26 +60,22 @@ class Scratchpad:
 
     def __init__(self, file: Path) -> None:
         self.file = file
+        self._place = Path(os.path.realpath(file))
         self._kept: str | None = None
-        self._leads_to: dict[Path, str] = {}
-        """Where the file and each folder above it led when it was written first: a link of the user's stays one, and
-        one that an agent puts in their place later would have us write wherever the agent may not."""
 
     def text(self) -> str:
         """What it holds; "" where there is none yet. Raises BadScratchpad.
 
-        Once begun, what agents put in its place (a folder, a pipe, a flood, a link) is moved aside and the notes are
-        put back.
+        Once begun, what agents put in its place (a folder, a pipe, a flood) is moved aside and the notes are put back.
         """
-        if self._kept is not None and self._swapped() is not None:
-            return self._put_back(self._kept)
+        if self._kept is None:
+            return self._read()
         try:
-            text = self._read()
+            # Links that agents make lead anywhere: to what is not theirs, and must not be ours to write.
+            text = self._read() if os.path.realpath(self.file) == str(self._place) else None
         except BadScratchpad:
-            if self._kept is None:
-                raise
-            return self._put_back(self._kept)
-        if self._kept and not text and not self.file.exists():
+            text = None
+        if text is None or (self._kept and not text and not self.file.exists()):
             return self._put_back(self._kept)
         return text
 
@@ -96,15 +92,12 @@ class Scratchpad:
 
     def _put_back(self, kept: str) -> str:
         """The notes as they were last, with a word of where what stands in their way now is."""
-        swapped = self._swapped()
-        there = [each for each in (self.file, *self.file.parents) if os.path.lexists(each)]
-        if swapped is not None:
-            there.insert(0, swapped)
         told = "It was gone and is put back as it was before"
         try:
-            if swapped is not None or there[0] == self.file or not there[0].is_dir():
-                aside = _free_beside(there[0])
-                there[0].rename(aside)
+            if (stands := _in_the_way(self.file, self._place)) is not None:
+                aside = _free_beside(stands)
+                stands.rename(aside)
+                self._place = Path(os.path.realpath(self.file))
                 told = f"What agents put in its place is in {aside.name}; these are the notes as they were before"
         except OSError as error:
             raise BadScratchpad(
@@ -114,14 +107,14 @@ class Scratchpad:
         self._write(text)
         return text
 
-    def _swapped(self) -> Path | None:
-        """The file, or the outermost folder above it, that leads elsewhere than when it was written first."""
-        whole = (*reversed(self.file.parents), self.file)
-        return next((each for each in whole if os.path.realpath(each) != self._leads_to.get(each, "")), None)
-
     def begin(self, title: str, limit: int, budget_usd: float | None, now: datetime) -> Progress:
         """Start the experiment, or go on with the one that is there. Returns how far it is."""
         text = self.text()
+        if self.file.is_symlink() and text.strip() and TITLE not in text:
+            raise BadScratchpad(
+                f"{self.file} is a link to {self._place}, which is no scratchpad; take the link away, or name a file "
+                "with --scratchpad"
+            )
         if text.strip() and TITLE not in text:
             # Notes somebody left for the agent: they stay, below the header.
             text = f"{_header(title, limit, budget_usd, now)}\n{text.strip()}\n"
@@ -175,12 +168,8 @@ class Scratchpad:
     def _write(self, text: str) -> None:
         """Put `text` in the file's place at once; a link stays one."""
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            if self._kept is not None and (swapped := self._swapped()) is not None:
-                raise BadScratchpad(
-                    f"{swapped} leads elsewhere since the notes were begun; name another with --scratchpad"
-                )
-            target = self.file.resolve()
+            target = self._place
+            target.parent.mkdir(parents=True, exist_ok=True)
             mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644
             handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
             try:
@@ -191,7 +180,6 @@ class Scratchpad:
                 Path(name).chmod(mode)
                 Path(name).replace(target)
                 self._kept = text
-                self._leads_to = {each: os.path.realpath(each) for each in (self.file, *self.file.parents)}
             except BaseException:
                 Path(name).unlink(missing_ok=True)
                 raise
@@ -199,6 +187,16 @@ class Scratchpad:
             raise BadScratchpad(
                 f"{self.file} cannot be written: {error.strerror}; name another with --scratchpad"
             ) from error
+
+
+def _in_the_way(file: Path, place: Path) -> Path | None:
+    """What stands where the scratchpad was: a link, something that is no file, or no folder above it."""
+    for each in (*reversed(place.parents), place):
+        if each.is_symlink() or (os.path.lexists(each) and each != place and not each.is_dir()):
+            return each
+    # It was a link of the user's and is another now; else what is there cannot be gone on with.
+    there = file if os.path.realpath(file) != str(place) else place
+    return there if os.path.lexists(there) else None
 
 
 def _free_beside(path: Path) -> Path:

@@ -45,6 +45,7 @@ _DEFAULT = re.compile(
 _BY_DEFAULT = re.compile(r"\bby default\b", re.IGNORECASE)
 _ON = re.compile(r"\b(?:enabled|(?:switched|turned|is|are) on|on by default)\b", re.IGNORECASE)
 _OFF = re.compile(r"\b(?:disabled|(?:switched|turned|is|are) off|off by default)\b", re.IGNORECASE)
+_TRUTH = re.compile(r"\b(?:True|False|None|true|false|null)\b")
 _ONE = re.compile(r"\b(?:exactly|only|just|at most|no more than) (?:one|a single)\b|\ba single\b", re.IGNORECASE)
 _EVERY = re.compile(r"\b(?:all|every)\b(?! (?:calls?|times?)\b)", re.IGNORECASE)
 _COUNTING = frozenset(terms("exactly only just single one once at most more than call calls time every all each"))
@@ -164,11 +165,11 @@ def _against(one: _Said, other: _Said) -> str:
 
 
 def _never(denying: _Said, other: _Said) -> bool:
-    """Whether a sentence without a case of its own says "never" of what the other says, be it in some case only."""
+    """Whether a sentence says "never", in no case or the other's, of what that says, be it in some case only."""
     return (
         denying.denied
         and not other.denied
-        and not denying.cases
+        and (not denying.cases or denying.cases == other.cases)
         and _NEVER.search(denying.text) is not None
         and len(denying.stems) + len(denying.names) > 1
         and denying.names == other.names[: len(denying.names)]
@@ -181,7 +182,10 @@ def _other_default(one: _Said, other: _Said) -> str:
     if one.denied or other.denied:
         return ""
     if one.names == other.names:
+        truths = [set(_TRUTH.findall(each.text)) for each in (one, other)]
         same = _without_default(one) == _without_default(other)
+        if same and len(truths[0]) == len(truths[1]) == 1 and truths[0] != truths[1]:
+            return f"{truths[0].pop()} against {truths[1].pop()}"
         if same and one.numbers != other.numbers and len(one.numbers) == len(other.numbers) == 1:
             return f"{one.numbers[0]} against {other.numbers[0]}"
         for first, second in ((one.text, other.text), (other.text, one.text)):
@@ -231,8 +235,8 @@ def _opposed(left: frozenset[str], right: frozenset[str]) -> str:
 
 
 def _without_default(said: _Said) -> frozenset[str]:
-    """The stems of what is so by default, be it on or off."""
-    plain = _OFF.sub(" ", _ON.sub(" ", _BY_DEFAULT.sub(" by default ", said.text)))
+    """The stems of what is so by default, be it on or off, true or false."""
+    plain = _OFF.sub(" ", _ON.sub(" ", _BY_DEFAULT.sub(" by default ", _TRUTH.sub(" ", said.text))))
     return _said(_DEFAULT.sub(" ", plain)).stems - frozenset(terms("default"))
 
 

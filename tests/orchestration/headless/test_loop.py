@@ -545,16 +545,6 @@ async def test_a_link_that_agents_put_in_the_scratchpads_place_is_neither_read_n
     assert f"is in {aside};" in text and not pad.is_symlink() and not pad.parent.is_symlink()
 
 
-async def test_a_link_that_the_user_made_of_the_scratchpad_stays_one(root: Path, tmp_path: Path) -> None:
-    pad = root / "headless" / "scratchpad.md"
-    pad.parent.mkdir(exist_ok=True)
-    notes = tmp_path / "notes.md"
-    notes.write_text("Notes of mine.\n")
-    pad.symlink_to(notes)
-    await pursue(headless(root, max_iterations=1), Runs(worked("0")), None)
-    assert pad.is_symlink() and "Notes of mine." in notes.read_text() and "## Iteration 1 " in notes.read_text()
-
-
 async def test_a_scratchpad_that_agents_put_something_else_in_place_of_is_put_back(root: Path) -> None:
     pad = root / "headless" / "scratchpad.md"
 
@@ -578,14 +568,33 @@ async def test_a_scratchpad_that_agents_put_something_else_in_place_of_is_put_ba
     def flood() -> None:
         pad.write_text("x" * (MAX_SCRATCHPAD + 1))
 
-    acts = iter((folder, pipe, nowhere, itself, flood))
-    runs = Runs(*(worked(str(number)) for number in range(5)), then=lambda: next(acts)())
-    outcome = await pursue(headless(root, max_iterations=5), runs, None)
-    assert (outcome.ending, outcome.iterations) == ("iterations", 5)
+    others = root.parent / "not ours"
+    others.mkdir()
+    (others / "scratchpad.md").write_text("somebody else's\n")
+
+    def elsewhere() -> None:
+        pad.unlink()
+        pad.symlink_to(others / "scratchpad.md")
+
+    def all_elsewhere() -> None:
+        pad.parent.rename(root / "headless.old")
+        pad.parent.symlink_to(others)
+        (others / "prompt.md").write_text((root / "headless.old" / "prompt.md").read_text())
+
+    acts = iter((folder, pipe, nowhere, itself, flood, elsewhere))
+    runs = Runs(*(worked(str(number)) for number in range(6)), then=lambda: next(acts)())
+    outcome = await pursue(headless(root, max_iterations=6), runs, None)
+    assert (outcome.ending, outcome.iterations) == ("iterations", 6)
     text = text_of(root)
-    assert [text.count(f"## Iteration {number} ") for number in range(1, 6)] == [1] * 5
-    assert text.count("What agents put in its place is in scratchpad.md.") == 5
-    assert (pad.parent / "scratchpad.md.aside-1" / "mine.txt").read_text() == "theirs\n"
+    assert [text.count(f"## Iteration {number} ") for number in range(1, 7)] == [1] * 6
+    assert text.count("What agents put in its place is in scratchpad.md.") == 6
+    acts = iter((all_elsewhere,))
+    runs = Runs(worked("7"), then=lambda: next(acts)())
+    assert (await pursue(headless(root, max_iterations=1), runs, None)).ending in ("iterations", "changed")
+    assert (others / "scratchpad.md").read_text() == "somebody else's\n"
+    assert not pad.parent.is_symlink()
+    assert "## Iteration 7 " in text_of(root)
+    assert (root / "headless.old" / "scratchpad.md.aside-1" / "mine.txt").read_text() == "theirs\n"
 
 
 async def test_somebody_else_s_work_on_another_branch_is_noted_and_ends_nothing(root: Path, tmp_path: Path) -> None:
@@ -771,6 +780,19 @@ async def test_notes_that_were_there_before_stay(root: Path) -> None:
     await pursue(headless(root, max_iterations=1), runs, None)
     assert "Remember: the flag is called --fast." in text_of(root)
     assert "--fast" in runs.asked[0]
+
+
+def test_a_link_to_what_is_no_scratchpad_is_an_error_and_one_to_a_scratchpad_stays_a_link(tmp_path: Path) -> None:
+    pad, other = tmp_path / "pad.md", tmp_path / "settings"
+    other.write_text("a = 1\n")
+    pad.symlink_to(other)
+    with pytest.raises(BadScratchpad, match="which is no scratchpad"):
+        Scratchpad(pad).begin("t", 1, 1.0, NOON)
+    assert other.read_text() == "a = 1\n"
+    other.write_text("")
+    Scratchpad(pad).begin("t", 1, 1.0, NOON)
+    Scratchpad(pad).begin("t", 2, 1.0, NOON)
+    assert pad.is_symlink() and other.read_text().startswith("# Headless")
 
 
 def test_a_scratchpad_that_is_no_text_file_is_an_error(root: Path) -> None:
