@@ -123,7 +123,7 @@ def history_lines(history: History, style: TerminalStyle, *, calls: bool) -> lis
         lines += table_lines(rows, style, right={1}, least={1: 10})
     else:
         rows = [
-            [plain(day.date), money(day.usd), f"{count(day.calls, 'call')}, {count(day.runs, 'run')}"]
+            [plain(day.date), money(day.usd), f"{count(day.calls, 'call')}, {count(day.runs, 'question')}"]
             for day in history.days
         ]
         lines += table_lines(rows, style, right={1}, least={1: 10})

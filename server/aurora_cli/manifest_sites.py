@@ -18,11 +18,13 @@ from aurora_cli.output import style_of
 from aurora_cli.site_call import (
     CommandDeadline,
     answer_lines,
-    arguments_given,
+    arguments_of,
     call_with,
     confirm_call,
     confirming_option,
+    document_given,
     hint_after,
+    pairs_given,
     preview_document,
     preview_lines,
     reply_document,
@@ -178,12 +180,13 @@ def call(
     Arguments are checked against the manifest first. Cookies the site sets are kept for the next call. What stands in
     --args can be seen by other users of this machine: give secrets on standard input.
     """
+    given, words = document_given(document), pairs_given(pairs)
     deadline = CommandDeadline(site.timeout)
     with deadline.running():
         published = asyncio.run(_manifest_for(url, capability, site, settings))
         warn_of_errors(published)
         chosen = find_capability(published.manifest, capability)
-    arguments = arguments_given(chosen, document, pairs)
+    arguments = arguments_of(chosen, given, words)
     with deadline.running():
         planned = call_with(chosen, published.origin, arguments, site.token)
     jar = site.jar(settings, published.origin)

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -73,12 +73,9 @@ def with_token(planned: CapabilityCall, token: str) -> CapabilityCall:
     return msgspec.structs.replace(planned, request=msgspec.structs.replace(planned.request, headers=headers))
 
 
-def arguments_given(capability: Capability, document: str | None, pairs: tuple[str, ...]) -> dict[str, Any]:
-    """The arguments of `--args` and `--arg`, typed as the capability's parameters say."""
-    arguments = document_given(document)
-    for name, values in pairs_given(pairs).items():
-        arguments[name] = typed(capability, name, values)
-    return arguments
+def arguments_of(capability: Capability, given: Mapping[str, Any], words: Mapping[str, list[str]]) -> dict[str, Any]:
+    """The arguments of `--args`, and those of `--arg`, typed as the capability's parameters say."""
+    return {**given, **{name: typed(capability, name, values) for name, values in words.items()}}
 
 
 def document_given(document: str | None) -> dict[str, Any]:

@@ -361,6 +361,14 @@ CASES = [
     Case("parameters-pattern", text(pattern="a{2,1}"), ("{2,1}",)),
     Case("parameters-pattern", text(pattern="(?P<n>a)"), ("(?P<",)),
     Case("parameters-keyword", text(minimum=1), ('"minimum"',)),
+    Case("parameters-ref", text(**{"$ref": "#/$defs/words"}), ('"#/$defs/words"',)),
+    Case(
+        "parameters-ref",
+        {"parameters": {"$defs": {"words": {}}, "properties": {"text": {"$ref": "#/$defs/word"}}}},
+        ('"#/$defs/word"',),
+        update({"parameters": {"$defs": {"words": {}}, "properties": {"text": {"$ref": "#/$defs/words"}}}}),
+        '"#/$defs/word" leads to no schema in "parameters"; did you mean "#/$defs/words"?',
+    ),
     Case("parameters-dialect", {"parameters": {"dependencies": {"text": ["id"]}}}, ('"dependencies"',)),
     Case(
         "parameters-dialect",
@@ -544,6 +552,15 @@ FINE: dict[str, list[Any]] = {
     "parameters-schema": [
         text(minLength=0, maxLength=2.0, pattern="a", anyOf=[{"type": "string"}], deprecated=True),
         {"parameters": {"properties": {"text": True}}},
+    ],
+    "parameters-ref": [
+        text(**{"$ref": "#"}),
+        text(**{"$ref": "#/properties/id"}),
+        text(**{"$ref": "https://example.org/words"}),
+        text(**{"$ref": "#words"}),
+        {"parameters": {"$defs": {"a b": {}}, "properties": {"text": {"$ref": "#/$defs/a%20b"}}}},
+        {"parameters": {"properties": {"text": {"$id": "https://e.example/t", "$ref": "#/$defs/x"}}}},
+        {"parameters": {"anyOf": [{}], "properties": {"text": {"$ref": "#/anyOf/0"}}}},
     ],
     "parameters-type": [text(type=kind) for kind in ("string", "number", "null", ["string", "null"])],
     "parameters-required": [

@@ -125,6 +125,15 @@ def test_a_secure_cookie_of_this_machine_is_sent_back_to_it(home: Path, host: st
     assert jar.read_text().count("\t1\n") == 1
 
 
+@pytest.mark.parametrize("words", [("--args", "{"), ("--args", "[]"), ("--arg", "title")])
+def test_arguments_that_cannot_be_read_are_told_before_the_site_is_asked(
+    home: Path, lighthouse: Site, words: tuple[str, str]
+) -> None:
+    done = manifest_command(home, "call", lighthouse.url, "create_post", *words)
+    assert done.returncode == 2, done.stderr
+    assert lighthouse.paths == []
+
+
 def test_every_wrong_argument_is_told_and_nothing_is_sent(home: Path, lighthouse: Site) -> None:
     done = manifest_command(
         home, "call", lighthouse.url, "login", "--args", '{"email": "nobody", "password": "hunter2"}'

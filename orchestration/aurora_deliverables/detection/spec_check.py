@@ -57,8 +57,12 @@ class _NamedByWord:
         return [self._named[number] for number in numbers]
 
 
-def check(spec: SpecCriteria, tests: Sequence[TestTitle], before: Known) -> SpecChecked:
-    """What is found of a spec's criteria. `before` is what tests told earlier, where they still hold."""
+def check(spec: SpecCriteria, tests: Sequence[TestTitle], before: Known, *, failing: bool = False) -> SpecChecked:
+    """What is found of a spec's criteria. `before` is what tests told earlier, where they still hold.
+
+    `failing`: tests failed when they ran last, and nobody told which. Any criterion may be theirs, so that a checked
+    task meets none.
+    """
     ran = _NamedByWord([_Named(words(each.title), each.place, each.passed) for each in tests])
     tasks = _NamedByWord([_Named(words(each.text), f"{each.path}:{each.line} is", each.checked) for each in spec.tasks])
     done = None
@@ -68,10 +72,17 @@ def check(spec: SpecCriteria, tests: Sequence[TestTitle], before: Known) -> Spec
     met: dict[str, Criterion] = {}
     for requirement in spec.requirements:
         told = _requirement(requirement, ran, tasks, done, before)
+        if failing and told.met and told.by == "task":
+            told = _unsure(told)
         met.setdefault(requirement.name, told)
         found.append(told)
-    found += [_constraint(each, ran, tasks, met, before) for each in spec.constraints]
+    kept = (_constraint(each, ran, tasks, met, before) for each in spec.constraints)
+    found += [_unsure(each) if failing and each.met and each.by == "task" else each for each in kept]
     return SpecChecked(tuple(found))
+
+
+def _unsure(told: Criterion) -> Criterion:
+    return Criterion(told.kind, told.name, None, None, shown(f"{told.evidence}; but tests failed, nobody told which"))
 
 
 def told_by_tests(before: SpecChecked | None) -> Known:

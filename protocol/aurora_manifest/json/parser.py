@@ -215,9 +215,10 @@ class Scan(ScanState):
         char = self.peek()
         if char and char in ":=":
             if char == "=":
-                self.problem(
-                    "json-syntax", 'JSON puts ":" between name and value, not "="', self.pos, self.pos + 1, ":", True
-                )
+                sign = "=>" if self.text.startswith("=>", self.pos) else "="
+                said = f'JSON puts ":" between name and value, not "{sign}"'
+                self.problem("json-syntax", said, self.pos, self.pos + len(sign), ":", True)
+                self.pos += len(sign) - 1
             self.pos += 1
             after_colon = self.pos
             self.trivia()

@@ -15,6 +15,7 @@ from aurora_manifest.rules import (  # noqa: F401  each file registers its rules
     policy,
     references,
     schema,
+    schema_references,
     secrets,
     syntax,
     templates,

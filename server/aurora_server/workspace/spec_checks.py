@@ -56,7 +56,7 @@ class SpecChecks:
         events = await self._deliverables.events(change_id)
         runs = [event for event in events if isinstance(event.what, TestsRan)]
         last = runs[-1] if runs else None
-        whole = last is not None and isinstance(last.what, TestsRan) and passed(last.what)
+        outcome = passed(last.what) if last is not None and isinstance(last.what, TestsRan) else None
         indexed = await self._store.read(file_reader.files)
 
         def look() -> SpecChecked:
@@ -64,8 +64,9 @@ class SpecChecks:
             # Who tells no names tells of all: where nothing failed, whatever is named there passed.
             by_names = tests or (last is not None and last.source == junit.SOURCE)
             placed = (
-                placed_titles(tests, titles) if by_names else [replace(each, passed=whole or None) for each in titles]
+                placed_titles(tests, titles) if by_names else [replace(each, passed=outcome or None) for each in titles]
             )
-            return check(seen.criteria, placed, told_by_tests(state.checked) if by_names else {})
+            failing = outcome is False and not by_names
+            return check(seen.criteria, placed, told_by_tests(state.checked) if by_names else {}, failing=failing)
 
         return await asyncio.to_thread(look)

@@ -117,6 +117,19 @@ def test_one_open_task_that_names_a_requirement_leaves_it_unmet_whatever_else_is
     )
 
 
+def test_where_tests_failed_and_nobody_told_which_a_checked_task_meets_nothing(tmp_path: Path) -> None:
+    spec = spec_of(tmp_path, "- [x] 1.1 Full-text search\n- [x] 1.2 The index does not exceed 5 MB\n")
+    before = {each.name: each.met for each in check(spec, (), {}).criteria}
+    assert set(before.values()) == {True, None}
+    failing = check(spec, (), {}, failing=True).criteria
+    assert {each.met for each in failing} == {None} and {each.by for each in failing} == {None}
+    assert failing[0].evidence is not None and failing[0].evidence.endswith("but tests failed, nobody told which")
+    left = spec_of(tmp_path / "left", "- [ ] 1.1 Full-text search\n")
+    assert check(left, (), {}, failing=True).criteria[0].met is False, "what is open stays open"
+    named = (TestTitle("test_full_text_search", passed=True),)
+    assert check(spec, named, {}, failing=True).criteria[0].met is True, "what a test tells stays told"
+
+
 def test_every_scenario_passed_is_a_requirement_met_and_one_alone_is_not(tmp_path: Path) -> None:
     spec = spec_of(tmp_path, "- [ ] 1.1 Everything\n")
     one, two = TestTitle("one word", passed=True), TestTitle("two words", passed=True)
