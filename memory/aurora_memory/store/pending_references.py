@@ -67,15 +67,12 @@ async def whole_catalogue(db: aiosqlite.Connection) -> Catalogue:
     )
     noted = await db.execute_fetchall(f"{_NOTED} AND language IN (SELECT value FROM json_each(?))", (as_list(_LINKED),))
     aliases = await _aliases(db)
-    made: list[Catalogue] = []
-
-    def make() -> None:
-        links = _links([(path, decode_imports(blob)) for path, blob in files], noted, aliases)
-        made.append(Catalogue((ReferenceTarget(*row) for row in rows), links))
-
-    # Not as the result: a thread's futures refer to one another, and hold theirs until all there is was collected.
-    await asyncio.to_thread(make)
-    return made.pop()
+    return await asyncio.to_thread(
+        lambda: Catalogue(
+            (ReferenceTarget(*row) for row in rows),
+            _links([(path, decode_imports(blob)) for path, blob in files], noted, aliases),
+        )
+    )
 
 
 async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) -> int:
