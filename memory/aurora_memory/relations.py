@@ -94,6 +94,12 @@ class Catalogue:
         self.lookup = NameLookup(self._placed, links)
         """Lookup along imports, of files whose imports are known here (`links`)."""
 
+    def let_go(self) -> None:
+        """Let go of all that is known, piece by piece: at once it would hold every thread for as long as that takes."""
+        for known in (*self._named.values(), self._placed, self._by_path, self._by_id, self._files, self._headings):
+            while known:
+                known.popitem()
+
     def _add_file(self, path: str) -> None:
         stem = _without_suffix(path)
         for segment in stem.split("/")[-3:]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -12,6 +13,7 @@ from typing import Any, cast
 
 import pytest
 
+from aurora_deliverables.event_request import IngestRequest
 from aurora_deliverables.events import Event, PhaseStarted
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_memory import StoreError
@@ -20,8 +22,9 @@ from aurora_memory.record.record_file import Record
 from aurora_memory.store import Store, chunk_reader, record_outbox
 from aurora_memory.store.export_format import AccessLine, ChunkKey, RunLine, write_line
 from aurora_server.configuration.settings import Settings
-from aurora_server.workspace import record_exchange
+from aurora_server.workspace import record_exchange, shared_records
 from aurora_server.workspace.colleagues import Colleagues
+from aurora_server.workspace.deliverable_ingest import ingest
 from aurora_server.workspace.record_exchange import RecordExchange
 from aurora_server.workspace.shared_records import SharedRecords
 from aurora_server.workspace.workspace import Workspace
@@ -223,6 +226,24 @@ async def test_what_is_forgotten_goes_from_every_memory_wherever_its_code_is_by_
     assert learned(here._store.path)["log_index"], "logs are in no record"
     await here._store.record_accesses([total], "success", time.time())  # after what was forgotten
     await until(lambda: [row[0] for row in known(there)["accesses"]] == ["basket.py"] * 2)
+
+
+async def test_what_is_told_after_a_forget_stands_by_what_that_left(
+    shop: Path, opened: Opener, records: SharedRecords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_records, "LOOK_SECONDS", HANG)  # the moment in which nobody has looked yet
+    here = await opened(shop)
+    assert here.record is not None and here.record.place is not None
+    await here.deliverables.record([Event("e1", "add-search", NOON, PhaseStarted("apply"))])
+    await here.record.settled()
+    here.record._task.cancel()  # nor does what would follow by itself come first
+    said(records, here.record.place.author, EntryDraft(FORGET, "{}", time.time()))
+    event = {"id": "e2", "change_id": "add-search", "event_type": "phase_start", "phase": "verify"}
+    line = json.dumps({**event, "timestamp": "2026-06-01T00:00:00Z"})
+    assert (await ingest(here, IngestRequest(lines=[line])))["accepted"] == 1
+    assert [each.id for each in await here.deliverables.events("add-search")] == ["e2"]
+    await here.record.settled()
+    assert [each.id for each in await here.deliverables.events("add-search")] == ["e2"], "it was told afterwards"
 
 
 async def test_a_pattern_is_forgotten_of_everyone_and_the_code_it_used_is_not(

@@ -230,6 +230,8 @@ class Store(Maintained):
             async with self._transaction() as db:
                 waiting = await pending_references.resolve_some(db, catalogue)
             tell(waiting)
+        if catalogue is not None:
+            await asyncio.to_thread(catalogue.let_go)
 
     async def keep_module_aliases(self, aliases: Sequence[ModuleAlias]) -> None:
         """Keep what modules of this workspace are called besides their paths; `resolve` goes by it."""

@@ -67,6 +67,8 @@ async def deliverable(ls: AuroraServer, value: object) -> Any:
 
 async def _record(workspaces: Sequence[Workspace], request: EventRequest, source: str) -> Deliverable:
     """Keep the event that an action stands for, and give what its deliverable is now."""
+    for each in workspaces:
+        await each.catch_up()
     if request.action == "start":
         workspace, change_id = await _starting(workspaces, request)
     else:

@@ -32,6 +32,7 @@ async def ingest(workspace: Workspace, request: IngestRequest) -> dict[str, Any]
     """Record what a request brings; says what was taken, known and refused. Raises InvalidRequest for other things."""
     if request.lines is not None and request.document is not None:
         raise InvalidRequest("give `lines` or a `document`, not both")
+    await workspace.catch_up()
     if request.lines is not None:
         brought = await asyncio.to_thread(_of_lines, request.lines)
     elif request.document is None:

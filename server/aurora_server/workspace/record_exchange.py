@@ -72,6 +72,7 @@ class RecordExchange:
         self._joining: asyncio.Future[tuple[SharedRecord, RecordPlace]] | None = None
         self._damaged = False
         self._own: set[str] = set()
+        self._heard = self._taken = 0
         self._wake = asyncio.Event()
         self._turn = asyncio.Lock()
         self._leave = store.on_learned(self._wake.set)
@@ -90,7 +91,7 @@ class RecordExchange:
                 # Learned before the files were known: a job of CI ends then, and nobody would ever hear of it.
                 rows = await self._store.read(record_outbox.waiting, 0, 1)
                 if rows:
-                    self._shared, self.place = await self._records.join(self._root, self._wake.set)
+                    self._shared, self.place = await self._records.join(self._root, self._hear)
                     await self._position(self._shared.record)
             if self._shared is not None:
                 await self._record_learned(self._shared)
@@ -98,7 +99,7 @@ class RecordExchange:
             logger.warning("not recorded", extra={"root": str(self._root), "error": str(error)})
         finally:
             if self._shared is not None:
-                await self._records.leave(self._shared, self._wake.set)
+                await self._records.leave(self._shared, self._hear)
 
     async def checked(self) -> str | None:
         """What is wrong with the record's file; None where it is sound, or not open."""
@@ -118,10 +119,28 @@ class RecordExchange:
         await self.settled()
         return renewed
 
+    async def catch_up(self) -> None:
+        """Take in what another process appended a moment ago, if any did, before something is told after it: what
+        follows a `team forget` stands by what that left.
+        """
+        if self._shared is None:
+            return
+        self._shared.look()
+        if self._taken != self._heard:
+            try:
+                await self._exchange()
+            except StoreError as error:
+                self._fail(error)
+
     async def settled(self) -> None:
         """Exchange now, and wait for it. Raises a StoreError."""
         await self._ready()
         await self._exchange()
+
+    def _hear(self) -> None:
+        """Hear that more is in the record."""
+        self._heard += 1
+        self._wake.set()
 
     async def _work(self) -> None:
         await self._ready()
@@ -150,12 +169,14 @@ class RecordExchange:
     async def _exchange(self) -> None:
         async with self._turn:
             if self._shared is None:
-                self._joining = self._joining or asyncio.ensure_future(self._records.join(self._root, self._wake.set))
+                self._joining = self._joining or asyncio.ensure_future(self._records.join(self._root, self._hear))
                 await self._join(self._joining)
             assert self._shared is not None
+            heard = self._heard
             at = await self._position(self._shared.record)
             await self._record_learned(self._shared)
             await self._take_in(self._shared, at)
+            self._taken = heard
             self._colleagues.names = await asyncio.to_thread(people, self._shared.record)
             self.problem = None
 
@@ -176,7 +197,7 @@ class RecordExchange:
             self._own.update(each.id for each in made)
             await self._store.forget_recorded([row[0] for row in rows])
             if made:
-                shared.tell(but=self._wake.set)
+                shared.tell(but=self._hear)
                 self._records.appended.set()
 
     async def _take_in(self, shared: SharedRecord, at: RecordPosition) -> None:

@@ -46,10 +46,14 @@ class SharedRecord:
         """Look no more."""
         self._timer.cancel()
 
-    def _look(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+    def look(self) -> None:
+        """Tell everybody if another process appended."""
         if self._marks != file_marks(self.record.path):
             self.tell()
+
+    def _look(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+        self.look()
 
 
 class SharedRecords:

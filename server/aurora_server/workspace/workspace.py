@@ -397,6 +397,11 @@ class Workspace:
         except ValueError as error:
             raise StoreError(f"{path} is outside the workspace {self.root}") from error
 
+    async def catch_up(self) -> None:
+        """Take in what was recorded, or forgotten, by another process a moment ago."""
+        if self.record is not None:
+            await self.record.catch_up()
+
     async def _preload(self) -> None:
         """Load what neither the start nor the first questions and saves wait for, once the files are known."""
         await self._indexer.first_run()
