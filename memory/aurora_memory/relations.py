@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -96,7 +96,15 @@ class Catalogue:
 
     def let_go(self) -> None:
         """Let go of all that is known, piece by piece: at once it would hold every thread for as long as that takes."""
-        for known in (*self._named.values(), self._placed, self._by_path, self._by_id, self._files, self._headings):
+        all_known: tuple[dict[Any, Any], ...] = (
+            *self._named.values(),
+            self._placed,
+            self._by_path,
+            self._by_id,
+            self._files,
+            self._headings,
+        )
+        for known in all_known:
             while known:
                 known.popitem()
 
