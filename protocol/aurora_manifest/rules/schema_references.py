@@ -11,7 +11,7 @@ from aurora_manifest.json.document import JsonDocument
 from aurora_manifest.json.pointers import PointerError, from_pointer, to_pointer
 from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, string
-from aurora_manifest.rules.registry import RuleMatch, at, capability_rule
+from aurora_manifest.rules.registry import Path, RuleMatch, at, capability_rule
 from aurora_protocol.spelling import closest
 
 _HOMES = ("$defs", "definitions")
@@ -39,7 +39,11 @@ def reference_astray(capability: Capability, document: JsonDocument) -> Iterator
     for schema in referring:
         node = string(schema.node, "$ref")
         target = str(node.value) if node is not None else ""
-        if node is None or not target.startswith("#/") or _leads(parameters.value, target[1:]):
+        if (
+            node is None
+            or not target.startswith("#/")
+            or _leads(document, (*capability.path, "parameters"), target[1:])
+        ):
             continue
         meant = closest(target[1:], known[:_MAX_NAMES], 0.6)
         advice = f"; did you mean {quoted(f'#{meant}')}?" if meant else ""
@@ -51,17 +55,11 @@ def _named(home: Any) -> list[str]:
     return list(home) if isinstance(home, dict) else []
 
 
-def _leads(root: Any, pointer: str) -> bool:
+def _leads(document: JsonDocument, parameters: Path, pointer: str) -> bool:
+    """Whether a pointer leads to a schema, seen from `parameters`."""
     try:
         steps = from_pointer(unquote(pointer))
     except PointerError:
         return False
-    value = root
-    for step in steps:
-        if isinstance(value, dict) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return False
-    return isinstance(value, dict | bool)
+    node, _ = document.follow((*parameters, *steps))
+    return node is not None and isinstance(node.value, dict | bool)

@@ -75,6 +75,14 @@ def test_who_can_act_may_say_that_he_did(agent: str, passes: bool) -> None:
     assert any("nobody did that" in issue for issue in found.critical_issues) is not passes
 
 
+CLAIM = {
+    "answer": "I have edited request and expand. All 48 tests pass.",
+    "claims": [{"text": "request and expand are edited.", "sources": ["SG1", "SG2"]}],
+    "confidence": 0.9,
+}
+"""An answer that claims what was not done."""
+
+
 class _Editing(Mind):
     """Gives its subgoals to `editor`."""
 
@@ -92,11 +100,7 @@ async def test_agents_kept_as_markdown_cannot_have_done_what_they_say(tmp_path: 
     front = "---\nname: editor\ndescription: Explains, compares and edits templates and requests\n---\n"
     (folder / "editor.md").write_text(f"{front}You edit the code as you are told to.\n")
     mind = _Editing(TWO)
-    mind.instead["synthesize"] = lambda request: {
-        "answer": "I have edited request and expand. All 48 tests pass.",
-        "claims": [{"text": "request and expand are edited.", "sources": ["SG1", "SG2"]}],
-        "confidence": 0.9,
-    }
+    mind.instead["synthesize"] = lambda request: CLAIM
     with LoopbackProvider() as provider:
         provider.otherwise = mind
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
@@ -108,11 +112,7 @@ async def test_agents_kept_as_markdown_cannot_have_done_what_they_say(tmp_path: 
 
 async def test_an_answer_that_claims_a_change_is_neither_passed_nor_learned(tmp_path: Path) -> None:
     mind = Mind(TWO)
-    mind.instead["synthesize"] = lambda request: {
-        "answer": "I have edited request and expand. All 48 tests pass.",
-        "claims": [{"text": "request and expand are edited.", "sources": ["SG1", "SG2"]}],
-        "confidence": 0.9,
-    }
+    mind.instead["synthesize"] = lambda request: CLAIM
     with LoopbackProvider() as provider:
         provider.otherwise = mind
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
