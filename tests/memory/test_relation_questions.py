@@ -139,7 +139,10 @@ async def test_a_name_that_nothing_has_is_said_with_the_one_most_like_it(store: 
         ("who calls Cart.parse", "Nothing here is called 'Cart.parse'; did you mean 'parse'?"),
         ("who calls db.prase", "Nothing here is called 'db.prase'; did you mean 'parse'?"),
         ("who calls other.py:parse", "Nothing here is called 'other.py:parse'; did you mean 'parse'?"),
-        ("what usually changes with db.parse", "No two commits changed 'parse' together with something else."),
+        (
+            "what usually changes with db.parse",
+            "No two commits known here changed 'parse' together with something else.",
+        ),
     ],
 )
 async def test_what_only_the_askers_file_calls_so_is_no_part_of_the_name(store: Store, text: str, said: str) -> None:

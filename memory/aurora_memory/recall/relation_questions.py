@@ -274,7 +274,7 @@ def _said(question: RelationQuestion, sure: int, likely: int, one: str, many: st
     name = question.name
     if not sure and not likely:
         if question.asked == "together":
-            return f"No two commits changed '{name}' together with something else."
+            return f"No two commits known here changed '{name}' together with something else."
         return f"Nothing here is known that {one} '{name}'."
     said = f"{sure:,} {one if sure == 1 else many} '{name}'" if sure else f"{likely:,} may be what {one} '{name}'"
     return f"{said}, and maybe {likely:,} more." if sure and likely else f"{said}."
