@@ -82,7 +82,7 @@ class Reducer:
         """The time of the latest event, whether it counted or not: what is later can be taken in on top."""
         self._started_at: float | None = None
         self._updated_at = 0.0
-        self._completed_at: float | None = None
+        self.completed_at: float | None = None
         self._description: str | None = None
         self._type: str | None = None
         self._complexity: Complexity | None = None
@@ -169,7 +169,7 @@ class Reducer:
             status=self.status,
             started_at=self._started_at,
             updated_at=self._updated_at,
-            completed_at=self._completed_at,
+            completed_at=self.completed_at,
             description=self._description,
             type=self._type,
             complexity=self._complexity,
@@ -219,7 +219,7 @@ class Reducer:
 
     def _one(self, event: Event) -> str | None:
         kind = type(event.what)
-        if kind in _ENDS or self._completed_at is not None:  # nothing else can be refused
+        if kind in _ENDS or self.completed_at is not None:  # nothing else can be refused
             reason = refusal(self if self._started_at is not None else None, event)
             if reason is not None:
                 return reason
@@ -269,23 +269,23 @@ class Reducer:
         if what.phase == "archive":
             self._stop_at_end(at)
             self.status = "completed"
-            self._completed_at = at
+            self.completed_at = at
         else:
             self._leave(at)
 
     def _ended(self, what: Ended, at: float) -> None:
-        if self._completed_at is None:
+        if self.completed_at is None:
             self._stop_at_end(at)
         self.status = what.status
         self.settled = True
-        self._completed_at = at
+        self.completed_at = at
         self._failure = what.failure_type
         self._withdrawn = what.withdrawn and what.status == "failed"
         # Who names a type of failure says that it failed, unless told otherwise.
         self._failed = True if what.deliverable_failed is None and what.failure_type else what.deliverable_failed
 
     def _revived(self, _: Revived, at: float) -> None:
-        left_at, last = self._completed_at, None
+        left_at, last = self.completed_at, None
         for span in reversed(self._done):
             if span.phase != "archive":
                 last = span
@@ -294,7 +294,7 @@ class Reducer:
         # A phase that was told to be over before the end is taken up again by nobody.
         broken_off = last if last is not None and last.completed_at == left_at else None
         self.current_phase = broken_off.phase if broken_off is not None else None
-        self._completed_at = self._failure = self._failed = None
+        self.completed_at = self._failure = self._failed = None
         self.settled = self._withdrawn = False
         self._since = at
         self._reworking = self._reworked_at_end or (broken_off is not None and broken_off.recovery)

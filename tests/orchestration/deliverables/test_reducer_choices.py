@@ -145,6 +145,17 @@ ENDED = [
         refused=3,
     ),
     Row(
+        "a call that had begun when it ended counts, one that began later does not",
+        [
+            (0, begin("apply")),
+            (5, Ended("completed")),
+            (6, ToolCalled("bash", duration_seconds=60.0)),
+            (7, ToolCalled("bash", duration_seconds=59.0)),
+        ],
+        {"tool_calls": {"bash": 1}, "completed_at": at(5)},
+        refused=1,
+    ),
+    Row(
         "what becomes known after the end counts: its title, tokens, scores, tests, waiting",
         [
             (0, begin("apply")),
