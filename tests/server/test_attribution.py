@@ -202,7 +202,6 @@ def test_the_call_that_archives_and_the_tokens_of_its_turn_are_the_archived_chan
     (changes / SEARCH).rename(changes / "archive" / f"2026-11-22-{SEARCH}")
     until(lambda: (found := deliverable_in(home, SEARCH)) is not None and found.status == "completed")
     agent.runs("openspec archive", duration_ms=1000 * (time.monotonic() - began) + 500)
-    agent.runs("git status", duration_ms=1)
     agent.answers("msg_1", 10)
     assert work(home, SEARCH) == ({"Edit": 1, "Bash": 1}, 10)
     assert work(home, LOGIN) == ({}, None)

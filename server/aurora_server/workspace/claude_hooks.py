@@ -16,6 +16,7 @@ from aurora_deliverables.deliverables import Deliverables
 from aurora_deliverables.detection import claude_code, prompts, transcripts
 from aurora_deliverables.detection.claude_code import Hook
 from aurora_deliverables.events import Event
+from aurora_deliverables.transitions import was_under_way
 from aurora_server.workspace.deliverable_detection import DeliverableDetection
 
 KEPT_SESSIONS = 1000
@@ -131,7 +132,7 @@ class ClaudeHooks:
         """The call of a tool during which a deliverable ended: that is what archives it."""
         ended, took = (await self._detecting.known(change_id)).ended_at, claude_code.duration(hook)
         at = await self._deliverables.moment(change_id)
-        if ended is None or took is None or at - took > ended:
+        if not was_under_way(at, took, ended):
             return []
         return claude_code.call_of(hook, change_id, at)
 
