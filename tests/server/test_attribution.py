@@ -124,6 +124,19 @@ def test_the_folder_that_was_edited_counts_above_the_branch(client: Client, root
     assert work(home, LOGIN) == ({"Bash": 1}, None) and phase(home, LOGIN) == "tasks"
 
 
+def test_an_edit_is_the_sessions_though_its_hook_comes_after_a_while(client: Client, root: Path, home: Path) -> None:
+    git(root, "checkout", "-q", "-b", f"feature/{LOGIN}")
+    propose(root, home, SEARCH, LOGIN)
+    agent = Agent(client, root)
+    agent.plans(SEARCH)
+    write(root / "src" / "catalogue.py", "def products():\n    return [1]\n")
+    client.request("aurora/index", timeout=HANG)
+    time.sleep(1.0)  # longer than a quiet moment, shorter than hooks may take
+    agent.called("Edit", {"file_path": str(root / "src" / "catalogue.py")})
+    seen(home, SEARCH, "apply")
+    assert phase(home, LOGIN) == "tasks"
+
+
 def test_another_branch_that_is_checked_out_then_counts_above_the_folder(
     client: Client, root: Path, home: Path
 ) -> None:

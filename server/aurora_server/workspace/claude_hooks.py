@@ -78,8 +78,7 @@ class ClaudeHooks:
             if hook.hook_event_name in claude_code.TURN_ENDS:
                 return await self._tokens(hook, session, change_id)
             return await self._last_call(hook, change_id)
-        if path is not None:
-            self._detecting.worked_on(path, change_id)
+        self._detecting.worked_on(change_id, path)
         at = await self._deliverables.moment(change_id)
         events = claude_code.events_of(hook, change_id, at, waited)
         if hook.hook_event_name in claude_code.TURN_ENDS:

@@ -41,6 +41,12 @@ QUIET_SECONDS = 0.25
 LONGEST_HOLD = 1.0
 """… and this is how long it may take at most."""
 
+HOOK_SECONDS = 3.0
+"""How long after an edit its agent's hook may still say whose it is …"""
+
+AGENT_SECONDS = 600.0
+"""… where an agent has told of work so lately."""
+
 MAX_PATHS = 5000
 HEAD_FACT = "deliverables_head"
 
@@ -84,6 +90,7 @@ class DeliverableDetection:
         self._observations = SpecObservations(root, settings, self._specs, self._checks, self._open, self.branch, now)
         self._noted = _PendingChanges(set(), {}, {}, [])
         self._claimed: dict[str, str] = {}
+        self._agents: dict[str, float] = {}
         self._wake = asyncio.Event()
         self._last_note = 0.0
         self._head: Head | None = None
@@ -119,9 +126,11 @@ class DeliverableDetection:
         names = (self._specs.change_id(source, key) for source, key in self._specs.of(path))
         return next((each for name in names if (each := self._deliverables.named(name)) in self._open), None)
 
-    def worked_on(self, path: str, change_id: str) -> None:
-        """Note that an agent edited the file at `path` (relative, `/`) for this deliverable."""
-        if self.settings.work and self._specs.is_work(path) and len(self._noted.edits) < MAX_PATHS:
+    def worked_on(self, change_id: str, path: str | None) -> None:
+        """Note that an agent works on this deliverable, and edited the file at `path` (relative, `/`) for it."""
+        self._agents = {each: at for each, at in self._agents.items() if each in self._open}
+        self._agents[change_id] = time.monotonic()
+        if path is not None and self.settings.work and self._specs.is_work(path) and len(self._noted.edits) < MAX_PATHS:
             self._claimed[path] = change_id
             self._noted.edits[path] = None
             self._note()
@@ -245,7 +254,16 @@ class DeliverableDetection:
         earlier = [run for run in noted.tests if edited_at is None or run.at < edited_at]
         await self._tested(earlier)
         for change_id, paths in self._by_claim(noted.edits).items():
-            await self._edited(paths, Attributed(change_id, "for it") if change_id else await self.at_work())
+            if change_id is not None:
+                await self._edited(paths, Attributed(change_id, "for it"))
+                continue
+            found = await self.at_work()
+            lately = edited_at is not None and time.time() - edited_at < HOOK_SECONDS
+            if lately and found is not None and self._may_be_claimed(found.change_id):
+                self._noted.edits.update(dict.fromkeys(paths))
+                self._note()
+            else:
+                await self._edited(paths, found)
         await self._tested([run for run in noted.tests if run not in earlier])
 
     def _by_claim(self, edits: Iterable[str]) -> dict[str | None, list[str]]:
@@ -255,6 +273,11 @@ class DeliverableDetection:
             change_id = self._claimed.pop(path, None)
             found.setdefault(change_id if change_id in self._open else None, []).append(path)
         return found
+
+    def _may_be_claimed(self, change_id: str) -> bool:
+        """Whether an agent is at work on another deliverable than this one."""
+        now = time.monotonic()
+        return any(each != change_id and now - at < AGENT_SECONDS for each, at in self._agents.items())
 
     async def _edited(self, paths: Sequence[str], found: Attributed | None) -> None:
         at = await asyncio.to_thread(_last_change, self._root, paths)
