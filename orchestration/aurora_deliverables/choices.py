@@ -52,6 +52,7 @@ LookAction = Literal["show", "list", "events", "export", "criteria"]
 PHASES: tuple[Phase, ...] = get_args(Phase)
 """In their canonical order; not all are required, and some repeat (AURA-M §3)."""
 
+KINDS: tuple[Kind, ...] = get_args(Kind)
 STATUSES: tuple[Status, ...] = get_args(Status)
 COMPLEXITIES: tuple[Complexity, ...] = get_args(Complexity)
 FAILURE_TYPES: tuple[FailureType, ...] = get_args(FailureType)

@@ -21,7 +21,7 @@ from aurora_deliverables.conformance import THRESHOLD
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.event_validation import InvalidEvent, read, written
 from aurora_deliverables.events import Event
-from aurora_deliverables.reducer import Reducer, order
+from aurora_deliverables.reducer import Reducer, fold, order
 from aurora_deliverables.snapshots import decode_snapshot, encode_snapshot, snapshot_mark
 from aurora_deliverables.tracking import Recorded, Refusal
 from aurora_memory import StoreError
@@ -94,6 +94,21 @@ class Deliverables:
         """Every deliverable, the latest updated first."""
         await self._caught_up()
         return sorted(self._known.values(), key=lambda each: (-each.updated_at, each.change_id))
+
+    async def as_of(self, at: float) -> Sequence[Deliverable]:
+        """Every deliverable as it stood at a time: of what had happened by then, whenever it was told."""
+        await self._caught_up()
+        known = [each for each in await self.all() if each.started_at <= at]
+        later = {each.change_id for each in known if each.updated_at > at}
+        if not later:
+            return known
+        async with self._turn:
+            events = await self._events_of(later)
+        cut = {name: [event for event in some if event.at <= at] for name, some in events.items()}
+        many = sum(map(len, cut.values()))
+        then = await _on_thread_if_many(many, lambda: {name: fold(some, self._threshold) for name, some in cut.items()})
+        stood = [then[each.change_id] if each.change_id in later else each for each in known]
+        return [each for each in stood if each is not None]
 
     async def events(self, change_id: str) -> Sequence[Event]:
         """The events of one deliverable that count, in the order in which they count."""
@@ -237,6 +252,11 @@ class Deliverables:
 
     async def _read_again(self, changes: Collection[str]) -> None:
         """Fold some deliverables from all of their events."""
+        by_change = await self._events_of(changes)
+        await _on_thread_if_many(sum(map(len, by_change.values())), lambda: self._fold_anew(by_change))
+
+    async def _events_of(self, changes: Collection[str]) -> dict[str, list[Event]]:
+        """All events of some deliverables, in the order of their arrival."""
         by_change: dict[str, list[Event]] = {change_id: [] for change_id in changes}
         if len(changes) <= FEW:
             for change_id in changes:
@@ -249,7 +269,7 @@ class Deliverables:
                     if event.change_id in by_change:
                         by_change[event.change_id].append(event)
                 number = lines[-1].number
-        await _on_thread_if_many(sum(map(len, by_change.values())), lambda: self._fold_anew(by_change))
+        return by_change
 
     def _fold_anew(self, by_change: dict[str, list[Event]]) -> None:
         for change_id, events in by_change.items():

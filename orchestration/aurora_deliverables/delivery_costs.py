@@ -43,6 +43,11 @@ def cost_of(ended: Iterable[Deliverable]) -> Cost:
     return _cost([(each, None if each.tokens is None else each.tokens.cost_usd) for each in ended])
 
 
+def uncosted(ended: Iterable[Deliverable]) -> Cost:
+    """Cost of what nobody told a cost of: of a model that is named, where all was spent on others."""
+    return _cost([(each, None) for each in ended])
+
+
 def model_costs(ended: Iterable[Deliverable]) -> list[ModelCost]:
     """Costs by agent and model, by name: what each model cost is its own, and not that of the others beside it."""
     found: dict[tuple[str, str], list[_Spent]] = {}

@@ -114,7 +114,7 @@ class TokensUsed(Struct, frozen=True, omit_defaults=True, tag="tokens", tag_fiel
 
 
 class RecoveryBegan(Struct, frozen=True, omit_defaults=True, tag="recovery", tag_field="event"):
-    """Rework after a failure: from here to the end of the apply phase under way (or next) is recovery time.
+    """Rework after a failure: from here to the end of the apply phase under way (or next), time in phases is recovery.
 
     `untimed` where only that there was one is told, not when: it is counted, and the recovery time is not known.
     `duration_seconds` where it is over and other work goes on: so much, and `tool_calls` of those told, were rework.

@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from aurora_deliverables.deliverable import Deliverable
-from aurora_deliverables.delivery_costs import Cost, ModelCost, cost_of, costs_by_model, model_costs
+from aurora_deliverables.delivery_costs import Cost, ModelCost, cost_of, costs_by_model, model_costs, uncosted
 from aurora_deliverables.measurement_gaps import MetricCoverage, measured_by_metric
 from aurora_deliverables.secondary_metrics import Supporting, accepted, latency, p90, supporting
 
@@ -180,7 +180,7 @@ def measure(
         window=window,
         metrics=five,
         previous=before.window,
-        trends={name: _trend(name, this, before, five, earlier) for name in UNITS},
+        trends={name: _trend(name, (five, this.measured()), (earlier, before.measured())) for name in UNITS},
         supporting=supporting([*members, *(each for each in this.withdrawn)]),
         groups={
             group: {
@@ -191,7 +191,7 @@ def measure(
         },
         in_progress=sum(each.completed_at is None for each in known),
         runs=_runs([each for each in everything if each.kind == "run"], now - days * DAY, now),
-        measured=measured_by_metric(members, this.all),
+        measured=this.measured(),
         cost=cost_of(members),
         group_costs=_group_costs(members),
         costs=model_costs(members),
@@ -240,6 +240,10 @@ class _Stretch(Struct, frozen=True):
     def five(self) -> Five:
         """The five metrics: throughput of all, the others of the members."""
         return _five(self.members, self.all, self.days)
+
+    def measured(self) -> dict[str, MetricCoverage]:
+        """Of how many deliverables each of the five is."""
+        return measured_by_metric(self.members, self.all)
 
 
 def _stretch(ended: Sequence[Deliverable], end: float, days: float, count: int) -> _Stretch:
@@ -299,11 +303,14 @@ FEW = 5
 """Deliverables below which a difference between two windows is likely chance."""
 
 
-def _trend(name: MetricName, this: _Stretch, before: _Stretch, five: Five, earlier: Five) -> Trend:
-    now: Measure = getattr(five, name)
-    previous: Measure = getattr(earlier, name)
-    of_all = name == "feature_throughput"
-    n, previous_n = (len(each.all if of_all else each.members) for each in (this, before))
+_Counted = tuple[Five, dict[str, MetricCoverage]]
+"""The five of a stretch, and of how many deliverables each is."""
+
+
+def _trend(name: MetricName, this: _Counted, before: _Counted) -> Trend:
+    now: Measure = getattr(this[0], name)
+    previous: Measure = getattr(before[0], name)
+    n, previous_n = (coverage[name].measured for _, coverage in (this, before))
     if now.value is None or previous.value is None:
         return Trend(previous.value, previous.tier, None, None, n, previous_n)
     change = round(now.value - previous.value, _DIGITS)
@@ -327,7 +334,9 @@ def _group_costs(members: Sequence[Deliverable]) -> dict[str, dict[str, Cost]]:
         group: {name: cost_of(some) for name, some in _grouped(members, of).items()} for group, of in _GROUPS.items()
     }
     of_models = costs_by_model(members)
-    found["model"] |= {name: of_models[name] for name in found["model"] if name in of_models}
+    found["model"] = {
+        name: of_models.get(name) or uncosted(some) for name, some in _grouped(members, _GROUPS["model"]).items()
+    }
     return found
 
 

@@ -82,7 +82,7 @@ class Reducer:
         """The time of the latest event, whether it counted or not: what is later can be taken in on top."""
         self._started_at: float | None = None
         self._updated_at = 0.0
-        self._completed_at: float | None = None
+        self.completed_at: float | None = None
         self._description: str | None = None
         self._type: str | None = None
         self._complexity: Complexity | None = None
@@ -96,8 +96,11 @@ class Reducer:
         self._tests_failed = False
         self._unsaid_since: float | None = None
         """When apply went on after a verification that nobody called failed yet: rework from there on, if it was."""
-        self._recovering = False
-        self._recovery_since: float | None = None
+        self._unsaid_calls = 0
+        self._reworking = False
+        self._reworked_at_end = False
+        self._rework_since: float | None = None
+        """When rework went on in the phase under way; None while there is none of either."""
         self._recovery_seconds = 0.0
         self._unclaimed = False
         self._untimed = False
@@ -150,8 +153,8 @@ class Reducer:
         iterations = self._iterations["apply"]
         conformance = self._measured.score(spec.requirements_count if spec is not None else None, iterations)
         recovering = self._recovery_seconds
-        if self._recovery_since is not None:
-            recovering += self._updated_at - self._recovery_since
+        if self._rework_since is not None:
+            recovering += self._updated_at - self._rework_since
         recovering = min(recovering, self._updated_at - self._started_at)  # several at once are told one by one
         spans = tuple(self._done)
         if self.current_phase is not None:
@@ -166,7 +169,7 @@ class Reducer:
             status=self.status,
             started_at=self._started_at,
             updated_at=self._updated_at,
-            completed_at=self._completed_at,
+            completed_at=self.completed_at,
             description=self._description,
             type=self._type,
             complexity=self._complexity,
@@ -216,7 +219,7 @@ class Reducer:
 
     def _one(self, event: Event) -> str | None:
         kind = type(event.what)
-        if kind in _ENDS or self._completed_at is not None:  # nothing else can be refused
+        if kind in _ENDS or self.completed_at is not None:  # nothing else can be refused
             reason = refusal(self if self._started_at is not None else None, event)
             if reason is not None:
                 return reason
@@ -254,45 +257,48 @@ class Reducer:
         if phase == "verify":
             self._verified = self._iterations["apply"] > 0
         elif phase == "apply":
-            if self._verified and self._tests_failed and self._recovery_since is None:
+            if self._verified and self._tests_failed and not self._reworking:
                 self._recoveries += 1
-                self._recovery_since = at
-                self._unclaimed = True
-            elif self._verified:
-                self._unsaid_since = at
+                self._reworking = self._unclaimed = True
+            elif self._verified and not self._reworking:
+                self._unsaid_since, self._unsaid_calls = at, 0
             self._verified = self._tests_failed = False
-            self._recovering = self._recovery_since is not None
+        self._rework_since = at if self._reworking else None
 
     def _phase_ended(self, what: PhaseEnded, at: float) -> None:
-        self._leave(at)
         if what.phase == "archive":
+            self._stop_at_end(at)
             self.status = "completed"
-            self._completed_at = at
-            self._stop_recovering(at)
+            self.completed_at = at
+        else:
+            self._leave(at)
 
     def _ended(self, what: Ended, at: float) -> None:
-        self._leave(at)
-        self._stop_recovering(at)
+        if self.completed_at is None:
+            self._stop_at_end(at)
         self.status = what.status
         self.settled = True
-        self._completed_at = at
+        self.completed_at = at
         self._failure = what.failure_type
         self._withdrawn = what.withdrawn and what.status == "failed"
         # Who names a type of failure says that it failed, unless told otherwise.
         self._failed = True if what.deliverable_failed is None and what.failure_type else what.deliverable_failed
 
     def _revived(self, _: Revived, at: float) -> None:
-        left_at, last = self._completed_at, None
+        left_at, last = self.completed_at, None
         for span in reversed(self._done):
             if span.phase != "archive":
                 last = span
                 break
             left_at = span.started_at
         # A phase that was told to be over before the end is taken up again by nobody.
-        self.current_phase = last.phase if last is not None and last.completed_at == left_at else None
-        self._completed_at = self._failure = self._failed = None
+        broken_off = last if last is not None and last.completed_at == left_at else None
+        self.current_phase = broken_off.phase if broken_off is not None else None
+        self.completed_at = self._failure = self._failed = None
         self.settled = self._withdrawn = False
         self._since = at
+        self._reworking = self._reworked_at_end or (broken_off is not None and broken_off.recovery)
+        self._rework_since = at if self._reworking and broken_off is not None else None
         self.status = status_in(last.phase if last is not None else None)
 
     def _renamed(self, what: Renamed, _: float) -> None:
@@ -311,12 +317,16 @@ class Reducer:
             self._recovery_seconds += what.duration_seconds
             self._recovery_calls += what.tool_calls
             return
-        if self._recovery_since is None:
-            self._recovery_since = at if self._unsaid_since is None else self._unsaid_since
+        if self._reworking:
+            return
         if self._unsaid_since is None:
             self._split(at)
+        else:
+            self._recovery_calls += self._unsaid_calls
+        if self.current_phase is not None:
+            self._rework_since = at if self._unsaid_since is None else self._unsaid_since
         self._unsaid_since = None
-        self._recovering = True
+        self._reworking = True
 
     def _iterated(self, _: Iterated, at: float) -> None:
         self._split(at)
@@ -324,8 +334,10 @@ class Reducer:
 
     def _tool_called(self, what: ToolCalled, _: float) -> None:
         self._calls[what.tool] = self._calls.get(what.tool, 0) + what.count
-        if self._recovery_since is not None:
+        if self._reworking:
             self._recovery_calls += what.count
+        elif self._unsaid_since is not None:
+            self._unsaid_calls += what.count
 
     def _tasks_counted(self, what: TasksCounted, _: float) -> None:
         self._tasks_total = what.total if what.total is not None else self._tasks_total
@@ -365,8 +377,11 @@ class Reducer:
             return
         self._done.append(self._span(at))
         self._unsaid_since = None
+        if self._rework_since is not None:
+            self._recovery_seconds += at - self._rework_since
+            self._rework_since = None
         if self.current_phase == "apply":
-            self._stop_recovering(at)
+            self._reworking = self._unclaimed = False
         self.current_phase = None
 
     def _split(self, at: float) -> None:
@@ -375,15 +390,15 @@ class Reducer:
             self._done.append(self._span(at))
             self._since = at
 
-    def _stop_recovering(self, at: float) -> None:
-        if self._recovery_since is not None:
-            self._recovery_seconds += at - self._recovery_since
-        self._recovery_since = None
-        self._recovering = self._unclaimed = False
+    def _stop_at_end(self, at: float) -> None:
+        """End what is under way; a revival goes on with its rework."""
+        self._reworked_at_end = self._reworking
+        self._leave(at)
+        self._reworking = False
 
     def _span(self, until: float | None) -> PhaseSpan:
         assert self.current_phase is not None, "only a phase under way is a span"
-        recovery = self._recovering and self.current_phase == "apply"
+        recovery = self._reworking and self.current_phase == "apply"
         return PhaseSpan(self.current_phase, self._since, until, self._iterations[self.current_phase], recovery)
 
 

@@ -23,6 +23,7 @@ from aurora_deliverables.events import (
     Started,
     TestsRan,
     TokensUsed,
+    ToolCalled,
 )
 
 AFTER_THE_END = (
@@ -61,6 +62,8 @@ class Standing(Protocol):
     def current_phase(self) -> Phase | None: ...
     @property
     def settled(self) -> bool: ...
+    @property
+    def completed_at(self) -> float | None: ...
 
 
 def status_in(phase: Phase | None) -> Status:
@@ -86,7 +89,7 @@ def refusal(standing: Standing | None, event: Event) -> str | None:
         if over and standing.settled:
             return f"{standing.change_id!r} is {standing.status} already; {_after_the_end()}"
     elif over:
-        if not isinstance(what, AFTER_THE_END):
+        if not isinstance(what, AFTER_THE_END) and not _was_last_call(event, standing.completed_at):
             return f"{standing.change_id!r} is {standing.status}: its phases are over; {_after_the_end()}"
     elif isinstance(what, Revived):
         return f"{standing.change_id!r} is {standing.status}, not over: there is nothing to revive"
@@ -100,6 +103,19 @@ def refusal(standing: Standing | None, event: Event) -> str | None:
             f"phase_end of {standing.current_phase} and phase_start of any other: {_listed(PHASES)}"
         )
     return None
+
+
+TOLD_WITHIN = 2.0
+"""Seconds after which at the latest a tool's call that is over is told of: a hook is a program that has to start."""
+
+
+def was_under_way(at: float, took: float | None, end: float | None) -> bool:
+    """Whether a tool's call that is told `at` had begun by the end, as that which archives has."""
+    return took is not None and end is not None and at - TOLD_WITHIN - took <= end
+
+
+def _was_last_call(event: Event, end: float | None) -> bool:
+    return isinstance(event.what, ToolCalled) and was_under_way(event.at, event.what.duration_seconds, end)
 
 
 def _after_the_end() -> str:

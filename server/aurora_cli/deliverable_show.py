@@ -13,7 +13,7 @@ from aurora_cli.deliverable_view import criteria_lines, event_line, list_lines, 
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import json_text, print_json, style_of_output
 from aurora_cli.session import open_session
-from aurora_deliverables.choices import STATUSES
+from aurora_deliverables.choices import KINDS, STATUSES
 
 SHOWN = ("open", *STATUSES)
 MOST = 100_000
@@ -41,6 +41,7 @@ def show(settings: GlobalOptions, change: str | None) -> None:
 
 @click.command("list")
 @click.option("--status", type=click.Choice(SHOWN), help="Only these; open is what has not ended.")
+@click.option("--kind", type=click.Choice(KINDS), help="Changes, or with run questions, which are no deliverables.")
 @click.option("--search", metavar="WORDS", help="Only those whose name, description or author, agent, model say so.")
 @click.option("--agent", help="Only this agent's.")
 @click.option("--model", help="Only this model's.")

@@ -347,6 +347,18 @@ def test_a_trend_of_few_says_so_and_compares_as_many_days() -> None:
     assert enough.trends["resolution_latency"].hint is None
 
 
+def test_a_trend_is_of_as_many_as_its_two_values_are() -> None:
+    scored = [done(n / 10, 60, conformance=Conformance(overall=0.9)) for n in range(2)]
+    others = [failed(n / 10, name=f"f{n}") for n in range(9)]
+    before = [done(8 + n / 10, 60, name=f"b{n}", conformance=Conformance(overall=0.8)) for n in range(9)]
+    trends = measure([*scored, *others, *before], NOW).trends
+    assert [(trends[name].n, trends[name].previous_n) for name in trends] == [
+        (11, 9), (2, 9), (11, 9), (0, 0), (2, 9)
+    ]  # fmt: skip
+    assert trends["spec_conformance"].hint == "of 2 and 9 deliverables: too few to tell a trend from chance"
+    assert trends["deliverable_failure_rate"].hint is None
+
+
 def test_the_share_of_rework_is_over_time_in_phases() -> None:
     hour = 60
     made = fold(
@@ -434,6 +446,12 @@ def test_a_cost_per_accepted_deliverable_counts_what_failures_cost_and_leaves_ou
     assert (by_pair["bot", "m-2"].cost_usd, by_pair["bot", "m-2"].cost_per_accepted_usd) == (0.25, None)
     assert found.group_costs["agent"]["bot"].cost_usd == 4.0
     assert found.group_costs["model"]["m-1"].cost_usd == 3.75, "what the other model cost is not its own"
+
+
+def test_a_model_that_nothing_was_spent_on_has_none_of_the_others_cost() -> None:
+    made = done(1, 100, tokens=TokenUsage(cost_usd=3.0), agent=AgentIdentity("bot", "m-1"), model_costs={"m-2": 3.0})
+    cost = measure([made], NOW).group_costs["model"]["m-1"]
+    assert (cost.deliverables, cost.costed, cost.cost_usd, cost.cost_per_accepted_usd) == (1, 0, None, None)
 
 
 def test_costs_of_a_deliverable_are_known_by_model() -> None:

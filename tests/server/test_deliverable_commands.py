@@ -224,3 +224,7 @@ def test_lists_are_filtered_and_told_in_lines(home: Path, root: Path) -> None:
         each["change_id"] for each in told(home, root, "deliverable", "list", "--status", "open")["deliverables"]
     ] == ["two"]
     assert "one · completed" in aurora(home, root, "deliverable", "list", "--status", "completed").stdout
+    told(home, root, "deliverable", "start", "a-question", "--kind", "run")
+    for kind, names in (("run", ["a-question"]), ("change", ["two", "one"])):
+        listed = told(home, root, "deliverable", "list", "--kind", kind)["deliverables"]
+        assert [each["change_id"] for each in listed] == names

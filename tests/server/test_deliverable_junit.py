@@ -66,6 +66,18 @@ def test_tests_are_of_one_deliverable_or_refused(home: Path, root: Path, tmp_pat
     assert unknown.returncode == 2 and "no deliverable nobody" in unknown.stderr
 
 
+def test_tests_that_ended_before_the_deliverable_began_are_its_own_only_where_that_is_said(
+    home: Path, root: Path
+) -> None:
+    told(home, root, "deliverable", "start", "add-cart", "--at", "2026-02-26T09:00:00Z")
+    old = suite(1, 0, 'timestamp="2026-02-25T10:00:00Z"')
+    done = aurora(home, root, "deliverable", "ingest", "--junit", "-", given=old)
+    assert done.returncode == 2 and "ended at 2026-02-25T10:00:00Z, and add-cart began at" in done.stderr
+    assert told(home, root, "deliverable", "show")["started_at"] == "2026-02-26T09:00:00Z"
+    taken = told(home, root, "deliverable", "ingest", "--junit", "-", "--at", "2026-02-26T10:00:00Z", given=old)
+    assert taken["accepted"] == 1
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -181,6 +181,27 @@ def test_ci_is_told_by_the_exit_code_and_as_of_another_day(home: Path, root: Pat
         assert aurora(home, root, *then, "--worse-than", f"{name}=medium").returncode == 2, name
 
 
+def test_as_of_a_time_is_what_had_happened_by_then(home: Path, root: Path) -> None:
+    lines = [
+        line("deliverable_start", "2026-02-20T10:00:00Z", "search", id="s"),
+        line("deliverable_end", "2026-02-21T10:00:00Z", "search", id="e", status="failed"),
+        json.dumps({"id": "r", "change_id": "search", "at": "2026-03-03T10:00:00Z", "what": {"event": "revival"}}),
+        line("deliverable_end", "2026-03-04T10:00:00Z", "search", id="f", status="completed"),
+        line("deliverable_start", "2026-03-02T10:00:00Z", "cart", id="c"),
+    ]
+    told(home, root, "deliverable", "ingest", "-", given="\n".join(lines))
+
+    def then(at: str) -> tuple[object, ...]:
+        reply = told(home, root, "metrics", "--as-of", at)
+        return reply["window"]["deliverables"], reply["supporting"]["failed"], reply["in_progress"]
+
+    assert then("2026-02-19T00:00:00Z") == (0, 0, 0)
+    assert then("2026-02-20T12:00:00Z") == (0, 0, 1)
+    assert then("2026-02-22T00:00:00Z") == (1, 1, 0), "it had failed, whatever came later"
+    assert then("2026-03-03T12:00:00Z") == (0, 0, 2)
+    assert then("2026-03-05T00:00:00Z") == (1, 0, 1)
+
+
 def test_metrics_are_printed_as_csv_that_a_spreadsheet_neither_misreads_nor_calculates(home: Path, root: Path) -> None:
     names = ['=HYPERLINK("http://x","y")', 'a, "quoted" b', "@sum", "Zoë"]
     lines = [lifetime(f"c-{n}", days_ago(1), name=name, model="m-1") for n, name in enumerate(names)]

@@ -50,6 +50,18 @@ def test_a_question_is_worked_on_phase_by_phase_and_leaves_what_it_learned(tmp_p
         assert [(each["status"], each["spec_source"]["framework"]) for each in told] == [("completed", "prompt")]
 
 
+def test_questions_are_told_apart_from_what_was_delivered_and_are_in_no_metric(tmp_path: Path) -> None:
+    mind = Mind(TWO)
+    with asked(tmp_path, mind) as (daemon, _, root), daemon.client(root) as client:
+        for what in ("expand", "fill", "escape"):
+            result = client.request("aurora/query", {"query": f"{MEDIUM} and {what}"}, timeout=HANG)
+            assert result["state"] == "complete" and not result["from_memory"]
+        told = client.request("aurora/metrics")
+    assert told["runs"]["count"] == 3 and told["runs"]["failed"] == 0
+    assert (told["window"]["deliverables"], told["in_progress"]) == (0, 0)
+    assert {(each["value"], each["tier"]) for each in told["metrics"].values()} == {(None, None)}
+
+
 def test_without_a_provider_memory_answers_and_one_line_says_how_to_configure_one(tmp_path: Path) -> None:
     root = workspace(tmp_path / "ws")
     with Daemon(tmp_path / "home") as daemon, daemon.client(root) as client:

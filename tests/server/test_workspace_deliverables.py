@@ -87,7 +87,7 @@ async def test_a_turn_that_ends_while_its_change_is_archived_is_that_changes_and
         async def archived_meanwhile() -> None:
             await workspace.deliverables.record([Event("end", "add-search", begun + 30, Ended("completed"))])
 
-        monkeypatch.setattr(workspace.detecting, "_branch", archived_meanwhile)
+        monkeypatch.setattr(workspace.detecting, "branch", archived_meanwhile)
         last = await hooks.events_of(hook | {"hook_event_name": "Stop", "stop_hook_active": False})
         assert [(each.change_id, type(each.what)) for each in last] == [("add-search", TokensUsed)]
     finally:

@@ -110,18 +110,42 @@ def events_of(hook: Hook, change_id: str, now: float, waited: tuple[str, float] 
         seconds = max(0.0, now - since)
         what = HumanIntervened(waited_seconds=round(seconds, 3), note=why)
         events.append(_event(hook, change_id, now, what, f"{why}, answered after {seconds:.0f} s", session, since))
-    if name not in ("PostToolUse", "PostToolUseFailure") or not hook.tool_name:
-        return events
-    went_well = _went_well(hook)
-    duration = hook.duration_ms / 1000 if hook.duration_ms is not None and hook.duration_ms >= 0 else None
-    tool = shown(hook.tool_name, 100)
-    call = hook.tool_use_id or now
-    called = ToolCalled(tool, succeeded=went_well, duration_seconds=duration)
-    events.append(_event(hook, change_id, now, called, f"{name} hook: {tool}", session, call))
-    run = test_run(hook)
+    events += call_of(hook, change_id, now)
+    run = test_run(hook) if is_call(hook) else None
     if run is not None:
+        call = hook.tool_use_id or now
         events.append(_event(hook, change_id, now, run, f"{name} hook: {run.command}", session, call))
     return events
+
+
+def call_of(hook: Hook, change_id: str, now: float) -> list[Event]:
+    """The call of a tool that a hook tells of, if it does."""
+    name = hook.hook_event_name
+    if not is_call(hook):
+        return []
+    tool = shown(hook.tool_name or "", 100)
+    called = ToolCalled(tool, succeeded=_went_well(hook), duration_seconds=duration(hook))
+    return [
+        _event(
+            hook,
+            change_id,
+            now,
+            called,
+            f"{name} hook: {tool}",
+            hook.session_id[:200],
+            hook.tool_use_id or now,
+        )
+    ]
+
+
+def is_call(hook: Hook) -> bool:
+    """Whether a hook tells of a tool's call that is over."""
+    return hook.hook_event_name in ("PostToolUse", "PostToolUseFailure") and bool(hook.tool_name)
+
+
+def duration(hook: Hook) -> float | None:
+    """Seconds that a tool's call took, where the payload says."""
+    return hook.duration_ms / 1000 if hook.duration_ms is not None and hook.duration_ms >= 0 else None
 
 
 def test_run(hook: Hook) -> TestsRan | None:

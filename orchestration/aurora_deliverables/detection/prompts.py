@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aurora_deliverables.detection import change_title
-from aurora_deliverables.events import AgentIdentity, Ended, Event, PhaseStarted, SpecSource, Started
+from aurora_deliverables.events import AgentIdentity, Ended, Event, PhaseStarted, Revived, SpecSource, Started
 from aurora_deliverables.evidence import event_id
 
 SOURCE = "prompt"
@@ -40,9 +40,16 @@ def events_of(
     ]
 
 
+def resumed(session: str, at: float) -> list[Event]:
+    """The session of a prompt that was over is asked for more: it goes on."""
+    change_id = change_of(session)
+    evidence = "the session was resumed"
+    return [Event(event_id(change_id, "revival", at), change_id, at, Revived(), session, None, SOURCE, evidence)]
+
+
 def ended(session: str, at: float, *, failed: bool) -> list[Event]:
     """The session of a prompt is over, and its output was taken as it is; `failed` where tests said otherwise."""
     change_id = change_of(session)
     what = Ended("failed", "incomplete", "tests failed when the session ended") if failed else Ended("completed")
     evidence = "the session ended"
-    return [Event(event_id(change_id, "deliverable_end"), change_id, at, what, session, None, SOURCE, evidence)]
+    return [Event(event_id(change_id, "deliverable_end", at), change_id, at, what, session, None, SOURCE, evidence)]

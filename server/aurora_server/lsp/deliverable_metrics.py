@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from aurora_deliverables import InvalidRequest
@@ -41,13 +42,14 @@ async def metrics(ls: AuroraServer, value: object) -> Any:
         raise InvalidRequest(f"`by` {params.by} goes {'without' if params.team else 'with'} `team`; use {of}")
     usual = ls.core.settings.deliverables
     problems: Sequence[str] = ()
+    as_of = None if params.as_of is None else moment(params.as_of, "as_of")
     if params.team:
-        team = await _of_team(ls)
+        team = await _of_team(ls, as_of)
         known, problems = team.by_repository(), team.problems
     else:
-        known = await by_repository(await ls.folders.opened())
+        known = await by_repository(await ls.folders.opened(), as_of)
     days, count = params.window_days or usual.window_days, params.window_count or usual.window_count
-    now = time.time() if params.as_of is None else moment(params.as_of, "as_of")
+    now = time.time() if as_of is None else as_of
     reply = await asyncio.to_thread(metrics_reply, known, now, days, count, params.by, of)
     return {**reply, "problems": list(problems)} if params.team else reply
 
@@ -103,9 +105,12 @@ def _team_changes(team: TeamDeliverables) -> _Changes:
     return [each.deliverable for each in homes.values()], events_of
 
 
-async def _of_team(ls: AuroraServer) -> TeamDeliverables:
+async def _of_team(ls: AuroraServer, as_of: float | None = None) -> TeamDeliverables:
     from aurora_server.workspace.team_deliverables import team_deliverables
 
     return await asyncio.to_thread(
-        team_deliverables, ls.core.source.started.home, ls.core.settings.deliverables.conformance_threshold
+        team_deliverables,
+        ls.core.source.started.home,
+        ls.core.settings.deliverables.conformance_threshold,
+        inf if as_of is None else as_of,
     )

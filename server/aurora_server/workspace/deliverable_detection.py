@@ -41,6 +41,12 @@ QUIET_SECONDS = 0.25
 LONGEST_HOLD = 1.0
 """… and this is how long it may take at most."""
 
+HOOK_SECONDS = 3.0
+"""How long after an edit its agent's hook may still say whose it is …"""
+
+AGENT_SECONDS = 600.0
+"""… where an agent has told of work so lately."""
+
 MAX_PATHS = 5000
 HEAD_FACT = "deliverables_head"
 
@@ -81,8 +87,10 @@ class DeliverableDetection:
         self._specs = Specs(root, settings)
         self._open = OpenDeliverables(deliverables)
         self._checks = SpecChecks(root, store, self._specs, self._open)
-        self._observations = SpecObservations(root, settings, self._specs, self._checks, self._open, self._branch, now)
+        self._observations = SpecObservations(root, settings, self._specs, self._checks, self._open, self.branch, now)
         self._noted = _PendingChanges(set(), {}, {}, [])
+        self._claimed: dict[str, str] = {}
+        self._agents: dict[str, float] = {}
         self._wake = asyncio.Event()
         self._last_note = 0.0
         self._head: Head | None = None
@@ -118,6 +126,15 @@ class DeliverableDetection:
         names = (self._specs.change_id(source, key) for source, key in self._specs.of(path))
         return next((each for name in names if (each := self._deliverables.named(name)) in self._open), None)
 
+    def worked_on(self, change_id: str, path: str | None) -> None:
+        """Note that an agent works on this deliverable, and edited the file at `path` (relative, `/`) for it."""
+        self._agents = {each: at for each, at in self._agents.items() if each in self._open}
+        self._agents[change_id] = time.monotonic()
+        if path is not None and self.settings.work and self._specs.is_work(path) and len(self._noted.edits) < MAX_PATHS:
+            self._claimed[path] = change_id
+            self._noted.edits[path] = None
+            self._note()
+
     async def at_work(self, sticky: str | None = None) -> Attributed | None:
         """The deliverable that is worked on now: the branch's, else `sticky` while it is open, else the only one.
 
@@ -126,7 +143,7 @@ class DeliverableDetection:
         """
         if not self._open:
             return None
-        branch = await self._branch()
+        branch = await self.branch()
         open_ = [Open(each.change_id, each.names) for each in self._open]
         found = attribute(open_, branch)
         if sticky is not None and sticky in self._open and (found is None or not found.why.startswith("on branch")):
@@ -236,13 +253,38 @@ class DeliverableDetection:
         edited_at = await asyncio.to_thread(_last_change, self._root, list(noted.edits)) if noted.edits else None
         earlier = [run for run in noted.tests if edited_at is None or run.at < edited_at]
         await self._tested(earlier)
-        if edited_at is not None:
+        for change_id, paths in self._by_claim(noted.edits).items():
+            if change_id is not None:
+                await self._edited(paths, Attributed(change_id, "for it"))
+                continue
             found = await self.at_work()
-            if found is not None:
-                self._open.edited_at[found.change_id] = edited_at
-                state = await self._open.known(found.change_id)
-                await self._open.record(work_phase.edited(list(noted.edits), state, edited_at, found.why))
+            lately = edited_at is not None and time.time() - edited_at < HOOK_SECONDS
+            if lately and found is not None and self._may_be_claimed(found.change_id):
+                self._noted.edits.update(dict.fromkeys(paths))
+                self._note()
+            else:
+                await self._edited(paths, found)
         await self._tested([run for run in noted.tests if run not in earlier])
+
+    def _by_claim(self, edits: Iterable[str]) -> dict[str | None, list[str]]:
+        """Edited files by the deliverable that an agent said it edited them for; None where nobody did."""
+        found: dict[str | None, list[str]] = {}
+        for path in edits:
+            change_id = self._claimed.pop(path, None)
+            found.setdefault(change_id if change_id in self._open else None, []).append(path)
+        return found
+
+    def _may_be_claimed(self, change_id: str) -> bool:
+        """Whether an agent is at work on another deliverable than this one."""
+        now = time.monotonic()
+        return any(each != change_id and now - at < AGENT_SECONDS for each, at in self._agents.items())
+
+    async def _edited(self, paths: Sequence[str], found: Attributed | None) -> None:
+        at = await asyncio.to_thread(_last_change, self._root, paths)
+        if found is not None and at is not None:
+            self._open.edited_at[found.change_id] = at
+            state = await self._open.known(found.change_id)
+            await self._open.record(work_phase.edited(paths, state, at, found.why))
 
     async def _tested(self, runs: Iterable[Event]) -> None:
         for run in sorted(runs, key=lambda event: event.at):
@@ -283,6 +325,9 @@ class DeliverableDetection:
 
     async def _look_at_commit(self, commit: commits.Commit, made_here: bool) -> None:
         name, why = commits.named(commit, self._open.ids), "which names it"
+        specs = {each for path in commit.files if (each := self.change_at(path)) is not None}
+        if name is None and made_here and len(specs) == 1:
+            name, why = specs.pop(), "which has files of its spec"
         if name is None and made_here:
             found = await self.at_work()
             if found is None or commit.at + 1 < (await self._open.known(found.change_id)).phase_at:
@@ -292,7 +337,8 @@ class DeliverableDetection:
             code = any(self._specs.is_work(path) for path in commit.files)
             await self._open.record(commits.events_of(commit, await self._open.known(name), why, touches_code=code))
 
-    async def _branch(self) -> str | None:
+    async def branch(self) -> str | None:
+        """The branch that is checked out; None where none is."""
         head = await asyncio.to_thread(self._read_head)
         return head.ref.removeprefix("refs/heads/") or None if head is not None else None
 

@@ -121,6 +121,7 @@ async def _of_reports(workspace: Workspace, request: IngestRequest) -> dict[str,
     """
     from aurora_deliverables.detection.junit import SOURCE, UnreadableReport, read_reports
     from aurora_deliverables.event_request import moment
+    from aurora_deliverables.timestamps import timestamp
 
     given = request.document if isinstance(request.document, list) else [request.document]
     if not given or not all(isinstance(each, str) for each in given):
@@ -134,6 +135,10 @@ async def _of_reports(workspace: Workspace, request: IngestRequest) -> dict[str,
         return await _recorded(workspace, Brought(notes=["the report has no test that ran"]))
     said = request.at
     at = moment(said, "at") if said is not None else report.ended_at
+    tested = await workspace.deliverables.get(change_id)
+    if said is None and at is not None and tested is not None and at < tested.started_at:
+        began = f"{change_id} began at {timestamp(tested.started_at)}"
+        raise InvalidRequest(f"these tests ended at {timestamp(at)}, and {began}; give `at` where they are of it")
     now = await workspace.deliverables.moment(change_id)
     digest = await asyncio.to_thread(lambda: event_id(change_id, "tests", *sorted(given)))
     known = {each.id for each in await workspace.deliverables.events(change_id)}

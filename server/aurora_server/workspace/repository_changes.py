@@ -38,29 +38,35 @@ def _within_repository(root: Path) -> str | None:
         return None
 
 
-async def each_once(workspaces: Sequence[Workspace]) -> list[tuple[Workspace, Deliverable]]:
+async def each_once(workspaces: Sequence[Workspace], as_of: float | None = None) -> list[tuple[Workspace, Deliverable]]:
     """Every deliverable of some workspaces, each change of a repository once, with a workspace that knows it.
+
+    With `as_of` (Unix seconds) as they stood then.
 
     Of several records of one the fullest counts, with the earliest time at which any of them saw it begin.
     """
     if len(workspaces) < 2:
-        return [(workspace, each) for workspace in workspaces for each in await workspace.deliverables.all()]
+        return [(workspace, each) for workspace in workspaces for each in await _stood(workspace, as_of)]
     found: dict[tuple[str, str], tuple[Workspace, Deliverable]] = {}
     for workspace in workspaces:
         repository = await repository_of(workspace.root)
-        for each in await workspace.deliverables.all():
+        for each in await _stood(workspace, as_of):
             names = [(repository, name) for name in (each.change_id, *each.names)]
             key = next((name for name in names if name in found), names[0])
             found[key] = (workspace, each) if key not in found else _fuller(found[key], (workspace, each))
     return list(found.values())
 
 
-async def by_repository(workspaces: Sequence[Workspace]) -> dict[str, list[Deliverable]]:
-    """Deliverables by the folder of the workspace that knows them, each change of a repository once."""
+async def by_repository(workspaces: Sequence[Workspace], as_of: float | None = None) -> dict[str, list[Deliverable]]:
+    """Deliverables by the folder of the workspace that knows them, each change of a repository once, as they stood."""
     known: dict[str, list[Deliverable]] = {str(each.root): [] for each in workspaces}
-    for workspace, each in await each_once(workspaces):
+    for workspace, each in await each_once(workspaces, as_of):
         known[str(workspace.root)].append(each)
     return known
+
+
+async def _stood(workspace: Workspace, as_of: float | None) -> Sequence[Deliverable]:
+    return await (workspace.deliverables.all() if as_of is None else workspace.deliverables.as_of(as_of))
 
 
 def _fuller(one: tuple[Workspace, Deliverable], other: tuple[Workspace, Deliverable]) -> tuple[Workspace, Deliverable]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from math import inf
 from pathlib import Path
 
 from msgspec import Struct
@@ -53,15 +54,18 @@ class TeamDeliverables(Struct, frozen=True):
         return [each for some in self.known.values() for each in some]
 
 
-def team_deliverables(home: Path, threshold: float) -> TeamDeliverables:
-    """Read every record of this machine. One that cannot be read is told of, and costs the others nothing."""
+def team_deliverables(home: Path, threshold: float, as_of: float = inf) -> TeamDeliverables:
+    """Read every record of this machine, and what had happened by a time (Unix seconds).
+
+    A record that cannot be read is told of, and costs the others nothing.
+    """
     known: dict[str, list[TeamDeliverable]] = {}
     problems: list[str] = []
     counted: set[str] = set()
     for each in Repositories(home / FOLDER).records():  # what was taken over counts where it is now: that comes first
         try:
             with closing(Record.open(each.path, each.repository, "nobody", "nowhere")) as record:
-                found = _deliverables(record, each.name, threshold, counted)
+                found = _deliverables(record, each.name, threshold, counted, as_of)
         except StoreError as error:
             logger.warning("record not read", extra={"path": str(each.path), "error": str(error)})
             problems.append(f"{each.path} was not read: {error}")
@@ -71,7 +75,9 @@ def team_deliverables(home: Path, threshold: float) -> TeamDeliverables:
     return TeamDeliverables(dict(sorted(known.items())), problems)
 
 
-def _deliverables(record: Record, name: str, threshold: float, counted: set[str]) -> list[TeamDeliverable]:
+def _deliverables(
+    record: Record, name: str, threshold: float, counted: set[str], as_of: float
+) -> list[TeamDeliverable]:
     """Deliverables of one record; `counted` are entries that another record had, and has these afterwards."""
     events: dict[str, Event] = {}
     told_by: dict[str, str] = {}
@@ -90,6 +96,8 @@ def _deliverables(record: Record, name: str, threshold: float, counted: set[str]
         told_by.setdefault(event.change_id, entry.author)
     changes: dict[str, list[Event]] = {}
     for event in events.values():
+        if event.at > as_of:
+            continue
         changes.setdefault(event.change_id, []).append(event)
     named = people(record)
     found: list[TeamDeliverable] = []

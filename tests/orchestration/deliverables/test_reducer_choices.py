@@ -23,6 +23,7 @@ from aurora_deliverables.events import (
     HumanIntervened,
     Iterated,
     RecoveryBegan,
+    Revived,
     SpecSource,
     Started,
     TasksCounted,
@@ -144,6 +145,17 @@ ENDED = [
         refused=3,
     ),
     Row(
+        "a call that had begun when it ended counts, one that began later does not",
+        [
+            (0, begin("apply")),
+            (5, Ended("completed")),
+            (6, ToolCalled("bash", duration_seconds=60.0)),
+            (7, ToolCalled("bash", duration_seconds=59.0)),
+        ],
+        {"tool_calls": {"bash": 1}, "completed_at": at(5)},
+        refused=1,
+    ),
+    Row(
         "what becomes known after the end counts: its title, tokens, scores, tests, waiting",
         [
             (0, begin("apply")),
@@ -249,6 +261,44 @@ REWORK = [
         "a recovery without times makes the time of rework unknown, not nothing",
         [(0, begin("apply")), (2, RecoveryBegan(untimed=True)), (5, Ended("completed"))],
         {"recovery_attempts": 1, "recovery_seconds": None, "recovery_tool_calls": None},
+    ),
+    Row(
+        "rework that is said before apply goes on counts from there, between phases too it is none",
+        [
+            (0, begin("apply")),
+            (5, begin("verify")),
+            BROKEN,
+            (6, RecoveryBegan()),
+            (8, end("verify")),
+            (500, begin("apply")),
+            (503, begin("verify")),
+        ],
+        {"recovery_attempts": 1, "recovery_seconds": 300.0},
+    ),
+    Row(
+        "calls since apply went on belong to the rework that is said of it then",
+        [
+            (0, begin("apply")),
+            (5, begin("verify")),
+            (6, begin("apply")),
+            (7, ToolCalled("bash", 3)),
+            (8, RecoveryBegan()),
+            (9, ToolCalled("bash", 2)),
+        ],
+        {"recovery_tool_calls": 5, "recovery_seconds": 180.0},
+    ),
+    Row(
+        "rework that an end broke off goes on where the end is taken back",
+        [
+            (0, begin("apply")),
+            (5, begin("verify")),
+            BROKEN,
+            (6, begin("apply")),
+            (8, Ended("failed")),
+            (20, Revived()),
+            (25, begin("verify")),
+        ],
+        {"recovery_attempts": 1, "recovery_seconds": 420.0},
     ),
     Row(
         "rework never takes longer than the whole",
