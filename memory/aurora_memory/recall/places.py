@@ -17,10 +17,18 @@ from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.views import ChunkHead, ChunkView
 
 _TEST_PATH = re.compile(
-    r"(^|/)(tests|specs?|__tests__|unittests?)(/|$)|(^|/)test/(?!.*\.pyi?$)|^test/|(^|/)(test_|test$|conftest\.)"
+    r"(^|/)(tests|specs?|__tests__|unittests?)(/|$)|(^|/)test/(?!.*\.pyi?$)|^test(ing)?/|(^|/)(test_|test$|conftest\.)"
     r"|_(test|spec|unittest)\.|\.(test|spec)\.|[a-z0-9](Test|Tests|TestCase)\.(java|kt|scala|cs)$"
 )
-"""Paths of tests. A folder `testing` ships what others test with, and so does `test` inside a Python package."""
+"""Paths of tests. A folder `testing` below the root ships what others test with, and so does `test` inside a Python
+package.
+"""
+
+_ASIDE_PATH = re.compile(
+    r"(?i)(^|/)(examples?|(asv_)?bench(marks?)?|_?vendor(ed)?|third[_-]?party|extern|node_modules|\.github)/"
+    r"|[-.](min|\d+(\.\d+)+)\.(m?js|css)$"
+)
+"""Paths of examples, benchmarks, forms of a forge, and libraries that were copied in."""
 
 MAX_PLACES = 4
 AROUND = 0.1
@@ -104,6 +112,12 @@ def places_in(query: str) -> tuple[tuple[QueryPlace, ...], str]:
 def is_test(path: str) -> bool:
     """Whether a file is there to test others, by its name or folder."""
     return _TEST_PATH.search(path) is not None
+
+
+@lru_cache(maxsize=2048)
+def is_aside(path: str) -> bool:
+    """Whether a file lies beside what is made here: an example, a benchmark, somebody else's library."""
+    return _ASIDE_PATH.search(path) is not None
 
 
 def _place(word: str) -> QueryPlace | None:
