@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import Literal
 
 from msgspec import Struct
 
@@ -108,16 +109,22 @@ def places_in(query: str) -> tuple[tuple[QueryPlace, ...], str]:
     return tuple(found), " ".join(words)
 
 
-@lru_cache(maxsize=2048)
 def is_test(path: str) -> bool:
     """Whether a file is there to test others, by its name or folder."""
-    return _TEST_PATH.search(path) is not None
+    return _beside(path) == "test"
+
+
+def is_aside(path: str) -> bool:
+    """Whether a file lies beside what is made here: an example, a benchmark, somebody else's library; no test."""
+    return _beside(path) == "aside"
 
 
 @lru_cache(maxsize=2048)
-def is_aside(path: str) -> bool:
-    """Whether a file lies beside what is made here: an example, a benchmark, somebody else's library."""
-    return _ASIDE_PATH.search(path) is not None
+def _beside(path: str) -> Literal["test", "aside", ""]:
+    """What a file is by its path, if not what is made here: one look, since each question asks of many files."""
+    if _TEST_PATH.search(path):
+        return "test"
+    return "aside" if _ASIDE_PATH.search(path) else ""
 
 
 def _place(word: str) -> QueryPlace | None:
