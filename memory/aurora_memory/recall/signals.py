@@ -288,9 +288,10 @@ def document(candidates: Candidates) -> Column:
 
 @signal(weight=-2.2)
 def test(candidates: Candidates) -> Column:
-    """Part of a test, where the question does not ask for tests."""
+    """Part of a test, where the question does not ask for tests; no part of one, where it asks to change tests."""
     if candidates.question.about_tests:
-        return [0.0] * len(candidates.heads)
+        changed = candidates.question.kind == "change"
+        return [1.0 if changed and not is_test(head.path) else 0.0 for head in candidates.heads]
     return [1.0 if is_test(head.path) else 0.0 for head in candidates.heads]
 
 
