@@ -58,6 +58,9 @@ BATCH = 64
 STEP = 0.03
 DEPTH = 10
 
+BEHIND = -6.0
+"""Weight of tests, and of what lies aside, for a long report: hardly one is mended there. More than words bring."""
+
 _NO_TEST: frozenset[QuestionKind] = frozenset({"issue", "error"})
 """Kinds of questions that no test answers, although commits change tests, too."""
 
@@ -197,8 +200,8 @@ def main() -> None:
     made = {of: dict(_examples_of(options.repositories, of, options.keep)) for of in ("commit", "message", "docstring")}
     for kind in FITTED:
         kinds[kind] = fit_kind(made, kind)
-    kinds["error"] = kinds["issue"]
-    kinds["report"] = {**kinds["change"], "test": signals.test.weight}  # no answer to those is a test
+    kinds["issue"] = kinds["error"] = {**kinds["issue"], "test": BEHIND, "aside": BEHIND}
+    kinds["report"] = {**kinds["change"], "test": signals.test.weight}
     used = {source.name: _head(source) for source in options.repositories}
     target = Path(signals.__file__).with_name("fitted_weights.json")
     target.write_bytes(msgspec.json.format(msgspec.json.encode(Fit({**fitted().provenance, "commits": used}, kinds))))

@@ -100,6 +100,11 @@ def test_the_last_frames_of_a_traceback_are_the_places_it_names() -> None:
         ("where is the test of the parser", True),
         ("parser tests", True),
         ("how do we test the parser", True),
+        ("fix warnings of the invoice tests on Windows", True),
+        ("remove the old invoice test", True),
+        ("fix several warnings in test_invoice.py", True),
+        ("fix the invoice that a test client sends", False),
+        ("fix find_spec of the importer", False),
     ],
 )
 def test_tests_are_asked_for_or_only_mentioned(query: str, wanted: bool) -> None:

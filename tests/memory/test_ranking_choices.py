@@ -61,6 +61,26 @@ class Row(NamedTuple):
 
 ROWS = [
     Row(
+        "a change of tests is answered by a test before the code that says as much",
+        "update invoice total tests for leap years",
+        [
+            Chunk("src/invoice.py", "invoice_total", "total of the invoice in leap years"),
+            Chunk("tests/test_invoice.py", "test_invoice_total", "total of the invoice in leap years"),
+        ],
+        ("tests/test_invoice.py:test_invoice_total", "src/invoice.py:invoice_total"),
+    ),
+    Row(
+        "a long report is answered by what is made here before a test, an example or a copied library that say more",
+        "invoice total wrong in leap years " + "the invoice total of leap years is wrong where " * 5 + "it is",
+        [
+            Chunk("tests/a.py", "first", "invoice total wrong leap years"),
+            Chunk("examples/b.py", "second", "invoice total wrong leap years"),
+            Chunk("vendor/c.py", "third", "invoice total wrong leap years"),
+            Chunk("src/d.py", "fourth", "invoice total of years"),
+        ],
+        ("src/d.py:fourth",),
+    ),
+    Row(
         "a name as it is spelled comes before the same name in other letters, whatever else speaks for that",
         "parseDate",
         [Chunk("a.js", "ParseDate", "parse date parse date parse date", doc="parse date"), Chunk("b.js", "parseDate")],

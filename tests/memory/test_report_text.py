@@ -26,6 +26,40 @@ def test_a_table_of_versions_goes_with_its_heading(table: str) -> None:
     assert kept.split() == f"{WRITTEN} It worked before.".split()
 
 
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "**Describe the bug**",
+        "### Expected behaviour",
+        "Steps to reproduce the behavior:",
+        "#### MCVE Code Sample",
+        "## What did you expect to happen?",
+        "If applicable, add screenshots to help explain your problem.",
+        "Versions:",
+        "_Actual results_",
+    ],
+)
+def test_headings_of_a_form_go(heading: str) -> None:
+    assert report_text(f"Rows are lost\n{heading}\nThey are gone.").split() == "Rows are lost They are gone.".split()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Expected behavior of `load()` is to read once.",
+        "The environment is read twice.",
+        "context",
+        "# rows are described by the project",
+    ],
+)
+def test_what_only_begins_as_a_heading_does_stays(line: str) -> None:
+    assert report_text(f"Rows are lost\n{line}\nThey are gone.") == f"Rows are lost\n{line}\nThey are gone."
+
+
+def test_a_report_whose_title_is_such_a_heading_keeps_it() -> None:
+    assert report_text("Additional context\nis not read.") == "Additional context\nis not read."
+
+
 def test_comments_of_a_template_and_addresses_go() -> None:
     text = "<!-- Please search first.\n numpy -->Rows are lost. See https://a.org/numpy/1?a=b for more.\n<!-- open"
     assert report_text(text).split() == "Rows are lost. See for more.".split()

@@ -12,7 +12,7 @@ import pytest
 
 from aurora_memory.recall import Hit, parse_question, recall, signals
 from aurora_memory.recall.candidates import Candidates, Column
-from aurora_memory.recall.places import is_test
+from aurora_memory.recall.places import is_aside, is_test
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.ranking import score
 from aurora_memory.recall.signals import SIGNALS, Signals, fitted, signal, strengths_of, weights_of
@@ -98,10 +98,37 @@ def test_tests_are_known_by_their_path() -> None:
     for path in ("test/a.py", "src/test/java/A.java", "lib/test/a.js", "src/main/CartTest.java", "a/cart_unittest.cc"):
         assert is_test(path), path
     assert is_test("bin/test"), "a program called so"
+    assert is_test("testing/python/collect.py"), "as tox and pluggy have it"
     for path in ("django/test/client.py", "numpy/testing/utils.py", "click/testing.py", "core/testing/fakes.go"):
         assert not is_test(path), f"{path} is what others test with"
     for path in ("src/testament.py", "contest/a.py", "src/latest.go", "src/specs.py", "src/respec.ts", "a/tests.md"):
         assert not is_test(path), path
+
+
+def test_what_lies_aside_is_known_by_its_path() -> None:
+    for path in ("examples/cart.py", "docs/example/a.rs", "benchmarks/b.py", "asv_bench/benchmarks/b.py", "bench/a.go"):
+        assert is_aside(path), path
+    for path in ("src/_vendor/six.py", "vendor/a/b.go", "third_party/zlib/zlib.c", "web/static/jquery-3.5.1.js"):
+        assert is_aside(path), f"{path} is somebody else's"
+    for path in ("static/app.min.css", ".github/ISSUE_TEMPLATE/bug_report.md"):
+        assert is_aside(path), path
+    for path in (
+        "src/vendors.py",
+        "lib/exampled/a.py",
+        "src/external.py",
+        "web/app.js",
+        "src/benchmark.py",
+        "a-1/b.js",
+    ):
+        assert not is_aside(path), path
+
+
+@pytest.mark.parametrize("kind", ["error", "issue"])
+def test_what_is_reported_at_length_is_not_mended_in_tests_or_aside(kind: QuestionKind) -> None:
+    weights = weights_of(kind)
+    assert weights[signals.test.place] == weights[signals.aside.place] < weights[signals.document.place]
+    for other in ("change", "report"):  # which subjects of commits are, too
+        assert not weights_of(other)[signals.aside.place], "a change may be one of an example"
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from aurora_memory.chunks import KNOWLEDGE_KINDS
 from aurora_memory.recall.candidates import Candidates
-from aurora_memory.recall.places import is_test
+from aurora_memory.recall.places import is_aside, is_test
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.ranking import Rank, score
 from aurora_memory.recall.signals import named
@@ -30,7 +30,7 @@ FOLDERS = 0.3
 """What a file's name adds that says all of a question, one of which the question says all, and its folders'."""
 
 ASIDE = 0.5
-"""What a file loses that is a document or a test, where code answers too."""
+"""What a file loses that is a document, lies aside or is a test, where code answers too."""
 
 OUTDATED = 0.3
 """What a file loses in a folder that is kept for those who have not moved on."""
@@ -122,7 +122,8 @@ def evidence(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, float]:
     for path in found:
         shares = candidates.names_of_files[path]
         found[path] += CALLED * shares.said + CALLED_BY * shares.heard + FOLDERS * shares.above
-        if (code and documents[path]) or (is_test(path) and not candidates.question.about_tests):
+        beside = is_aside(path) or (is_test(path) and not candidates.question.about_tests)
+        if beside or (code and documents[path]):
             found[path] -= ASIDE
         if _OUTDATED.search(path):
             found[path] -= OUTDATED

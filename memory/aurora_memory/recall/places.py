@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import Literal
 
 from msgspec import Struct
 
@@ -17,10 +18,18 @@ from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.views import ChunkHead, ChunkView
 
 _TEST_PATH = re.compile(
-    r"(^|/)(tests|specs?|__tests__|unittests?)(/|$)|(^|/)test/(?!.*\.pyi?$)|^test/|(^|/)(test_|test$|conftest\.)"
+    r"(^|/)(tests|specs?|__tests__|unittests?)(/|$)|(^|/)test/(?!.*\.pyi?$)|^test(ing)?/|(^|/)(test_|test$|conftest\.)"
     r"|_(test|spec|unittest)\.|\.(test|spec)\.|[a-z0-9](Test|Tests|TestCase)\.(java|kt|scala|cs)$"
 )
-"""Paths of tests. A folder `testing` ships what others test with, and so does `test` inside a Python package."""
+"""Paths of tests. A folder `testing` below the root ships what others test with, and so does `test` inside a Python
+package.
+"""
+
+_ASIDE_PATH = re.compile(
+    r"(?i)(^|/)(examples?|(asv_)?bench(marks?)?|_?vendor(ed)?|third[_-]?party|extern|node_modules|\.github)/"
+    r"|[-.](min|\d+(\.\d+)+)\.(m?js|css)$"
+)
+"""Paths of examples, benchmarks, forms of a forge, and libraries that were copied in."""
 
 MAX_PLACES = 4
 AROUND = 0.1
@@ -100,10 +109,22 @@ def places_in(query: str) -> tuple[tuple[QueryPlace, ...], str]:
     return tuple(found), " ".join(words)
 
 
-@lru_cache(maxsize=2048)
 def is_test(path: str) -> bool:
     """Whether a file is there to test others, by its name or folder."""
-    return _TEST_PATH.search(path) is not None
+    return _beside(path) == "test"
+
+
+def is_aside(path: str) -> bool:
+    """Whether a file lies beside what is made here: an example, a benchmark, somebody else's library; no test."""
+    return _beside(path) == "aside"
+
+
+@lru_cache(maxsize=2048)
+def _beside(path: str) -> Literal["test", "aside", ""]:
+    """What a file is by its path, if not what is made here: one look, since each question asks of many files."""
+    if _TEST_PATH.search(path):
+        return "test"
+    return "aside" if _ASIDE_PATH.search(path) else ""
 
 
 def _place(word: str) -> QueryPlace | None:

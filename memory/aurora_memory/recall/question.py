@@ -11,7 +11,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from aurora_memory.recall.phrasal_verbs import meanings, phrases_in, taken_apart
-from aurora_memory.recall.places import QueryPlace, places_in
+from aurora_memory.recall.places import QueryPlace, is_test, places_in
 from aurora_memory.recall.question_kind import ISSUE_WORDS, QuestionKind, kind_of
 from aurora_memory.recall.report_text import report_text
 from aurora_memory.recall.title_likeness import title_likeness
@@ -47,6 +47,9 @@ _ASKS_FOR_TESTS = re.compile(
     r"|\b(?:i|they|to|we|you)\s+test\b"
 )
 """Tests that are asked for: `login tests`, `tests of the parser`, `how do we test it`; who skips a test wants none."""
+
+_CHANGES_TESTS = re.compile(r"(?i)(?<!\S)(?:tests|specs)(?!\S)|\b(?:test|spec)\W*$")
+"""Tests that are to be changed: `fix domain matching tests for Windows`, `remove the unicode host test`."""
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*")
 _QUOTED = re.compile(r"`([^`\n]{1,80})`")
@@ -156,7 +159,7 @@ def parse_question(query: str) -> Question:
         names = rest = [defined[1].rstrip("!?")]
     by_name = bool(names or certain) and all(word in names for word in rest)
     kind = kind_of(asked, by_name, by_name and bool(certain) and not names)
-    about_tests = _wants_tests(kind, counts, words)
+    about_tests = _wants_tests(kind, counts, words) or (kind == "change" and any(is_test(each.path) for each in places))
     if kind in {"change", "report", "error", "issue"} and not about_tests:
         weights.update({term: ERRAND * weights[term] for term in ("test", "spec") if term in weights})
     names += [place.name for place in certain if place.name is not None]
@@ -225,6 +228,8 @@ def _wants_tests(kind: QuestionKind, counts: Mapping[str, int], words: Sequence[
     """Whether tests are asked for; in most sentences `test` is said of something else, or by the way."""
     if kind in {"error", "issue"}:
         return False
+    if kind == "change" and _CHANGES_TESTS.search(" ".join(words)):
+        return True
     if kind in {"change", "report"}:
         return any(word.lower().strip("`:,()[]") in _TESTS for word in words[:3])
     if "test" not in counts and "spec" not in counts:

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
 from aurora_memory.recall.candidates import Candidates, Column
-from aurora_memory.recall.places import is_test
+from aurora_memory.recall.places import is_aside, is_test
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_protocol import typed
@@ -288,10 +288,17 @@ def document(candidates: Candidates) -> Column:
 
 @signal(weight=-2.2)
 def test(candidates: Candidates) -> Column:
-    """Part of a test, where the question does not ask for tests."""
+    """Part of a test, where the question does not ask for tests; no part of one, where it asks to change tests."""
     if candidates.question.about_tests:
-        return [0.0] * len(candidates.heads)
+        changed = candidates.question.kind == "change"
+        return [1.0 if changed and not is_test(head.path) else 0.0 for head in candidates.heads]
     return [1.0 if is_test(head.path) else 0.0 for head in candidates.heads]
+
+
+@signal(weight=0.0)
+def aside(candidates: Candidates) -> Column:
+    """Beside what is made here: an example, a benchmark, or a library that was copied in."""
+    return [1.0 if is_aside(head.path) else 0.0 for head in candidates.heads]
 
 
 @signal(weight=1.0)
