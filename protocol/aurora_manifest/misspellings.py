@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Hashable, Iterator
 
 from msgspec import Struct
@@ -27,6 +28,15 @@ _BY_TYPE = {
     "regex": {"string": "pattern"},
 }
 """Words of other schema languages, and what they are in JSON Schema for values of a type."""
+
+
+_OWN = ("x-", "$comment")
+_LOOKS = {
+    "urlTemplate": re.compile(r"/|https?://").match,
+    "uriPattern": re.compile(r"/").match,
+    "description": re.compile(r"\S+ \S").match,
+}
+"""How texts of some members look, so that they are known under another name."""
 
 
 class Guesses:
@@ -100,6 +110,24 @@ def _of_type(name: str, node: Object, shape: SchemaShape) -> str | None:
     return meant if meant in shape.members else None
 
 
+def _by_value(member: Member, missing: tuple[str, ...], node: Object, shape: SchemaShape) -> str | None:
+    """The only member that is missing, where the only one that is not known has a value as that needs."""
+    strange = [each for each in node.members if each.name not in shape.members and not each.name.startswith(_OWN)]
+    if len(missing) != 1 or len(strange) != 1 or not shape.members[missing[0]].accepts(member.value.value):
+        return None
+    value, looks = member.value.value, _LOOKS.get(missing[0])
+    if isinstance(value, str) and not shape.members[missing[0]].choices:
+        return missing[0] if looks is not None and looks(value) else None
+    return missing[0]
+
+
+def _begun_by(member: Member, shape: SchemaShape) -> str | None:
+    """The only known member that a name begins, where it has one of the few values that are possible there."""
+    meant = begun_by(member.name, shape.members.keys())
+    wanted = shape.members[meant] if meant else None
+    return meant if wanted is not None and wanted.choices and wanted.accepts(member.value.value) else None
+
+
 def _about(
     document: JsonDocument, node: Object, member: Member, shape: SchemaShape, guesses: Guesses
 ) -> Iterator[Misspelt]:
@@ -108,7 +136,9 @@ def _about(
         return
     missing = tuple(sorted(each for each in shape.needed if each not in node.value))
     needed = guesses.closest(name, missing, missing, _LIKELY_IF_MISSING) or begun_by(name, missing)
+    needed = needed or _by_value(member, missing, node, shape)
     meant = needed or guesses.closest(name, shape.members.keys(), shape) or _of_type(name, node, shape)
+    meant = meant or _begun_by(member, shape)
     if meant in node.value or (meant and meant[0] == "$" != name[:1] and isinstance(member.value, Object)):
         meant = None  # it is there, or a parameter's schema stands where a keyword's text would
     if meant is None and not shape.closed:
