@@ -14,7 +14,6 @@ from tests.growth import grows_with_length
         ("use hunter2 to sign in as bob", "hunter2"),
         ("the code on my phone says 481 516, log in with it", "481 516"),
         ("la mia parola d'ordine è estate", "estate"),
-        ("войди как bob с паролем solnce", "solnce"),
         ("zaloguj bob hasłem lato", "lato"),
         ("logga in med lösenordet sommar", "sommar"),
         ("log in, password the usual one: kitty", "kitty"),
@@ -167,6 +166,7 @@ def test_whose_it_is_stays_and_what_it_is_goes(request_: str, kept: str) -> None
 @pytest.mark.parametrize(
     ("request_", "secret"),
     [
+        ("войди как bob с паролем solnce", "solnce"),
         ("my credentials are bob and hunter2, log in", "hunter2"),
         ("credentials\nbob\nhunter2", "hunter2"),
         ("password hunter2? or swordfish", "swordfish"),
