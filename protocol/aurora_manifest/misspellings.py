@@ -91,6 +91,7 @@ def misspelt_members(
         elif isinstance(node, Object):
             known, others = shape.members, shape.others
             named = bool(known or shape.closed) and others is None and not node.value.keys() <= known.keys()
+            alone = _only_unknown(node, shape) if named else None
             for member in node.members:
                 value = member.value
                 if not named and type(value) is Scalar:
@@ -98,7 +99,7 @@ def misspelt_members(
                 inner = known.get(member.name)
                 if inner is None:
                     if named and not isinstance(value, Broken):
-                        yield from _about(document, node, member, shape, guesses)
+                        yield from _about(document, node, member, shape, guesses, member is alone)
                     inner = others
                 if inner is not None and isinstance(value, _CONTAINERS) and id(value.value) not in sound:
                     pending.append((value, inner))
@@ -110,14 +111,21 @@ def _of_type(name: str, node: Object, shape: SchemaShape) -> str | None:
     return meant if meant in shape.members else None
 
 
-def _by_value(member: Member, missing: tuple[str, ...], node: Object, shape: SchemaShape) -> str | None:
+def _only_unknown(node: Object, shape: SchemaShape) -> Member | None:
+    """The only member of an object that the schema does not know; None where there are more."""
+    unknown = (each for each in node.members if each.name not in shape.members and not each.name.startswith(_OWN))
+    first, second = next(unknown, None), next(unknown, None)
+    return first if second is None else None
+
+
+def _by_value(member: Member, missing: tuple[str, ...], shape: SchemaShape) -> str | None:
     """The only member that is missing, where the only one that is not known has a value as that needs."""
-    strange = [each for each in node.members if each.name not in shape.members and not each.name.startswith(_OWN)]
-    if len(missing) != 1 or len(strange) != 1 or not shape.members[missing[0]].accepts(member.value.value):
+    wanted = shape.members[missing[0]] if len(missing) == 1 else None
+    if wanted is None or not wanted.accepts(member.value.value):
         return None
-    value, looks = member.value.value, _LOOKS.get(missing[0])
-    if isinstance(value, str) and not shape.members[missing[0]].choices:
-        return missing[0] if looks is not None and looks(value) else None
+    looks = _LOOKS.get(missing[0])
+    if isinstance(member.value.value, str) and not wanted.choices:
+        return missing[0] if looks is not None and looks(member.value.value) else None
     return missing[0]
 
 
@@ -129,14 +137,14 @@ def _begun_by(member: Member, shape: SchemaShape) -> str | None:
 
 
 def _about(
-    document: JsonDocument, node: Object, member: Member, shape: SchemaShape, guesses: Guesses
+    document: JsonDocument, node: Object, member: Member, shape: SchemaShape, guesses: Guesses, alone: bool
 ) -> Iterator[Misspelt]:
     name = member.name
     if (name.startswith("x-") and not shape.closed) or (name in _OLDER and "dependentSchemas" in shape.members):
         return
     missing = tuple(sorted(each for each in shape.needed if each not in node.value))
     needed = guesses.closest(name, missing, missing, _LIKELY_IF_MISSING) or begun_by(name, missing)
-    needed = needed or _by_value(member, missing, node, shape)
+    needed = needed or (_by_value(member, missing, shape) if alone else None)
     meant = needed or guesses.closest(name, shape.members.keys(), shape) or _of_type(name, node, shape)
     meant = meant or _begun_by(member, shape)
     if meant in node.value or (meant and meant[0] == "$" != name[:1] and isinstance(member.value, Object)):
