@@ -16,7 +16,7 @@ from aurora_manifest.json.value_text import quoted
 _SHAPE = frozenset({"schema-type", "schema-required", "schema-unknown-member"})
 _OF_MAPPING = frozenset({"mapping-unknown-parameter", "path-variable-optional"})
 _OF_OBJECTS = frozenset({"mapping-array-index", "mapping-unknown-parameter", "parameters-keyword"})
-_OF_REQUIRED = frozenset({"schema-type", "parameters-schema", "parameters-required"})
+_OF_REQUIRED = frozenset({"json-syntax", "schema-type", "parameters-schema", "parameters-required"})
 _MAY_HAVE_SOME = _SHAPE | _OF_REQUIRED | {"template-variable-unmapped", "parameters-range", "parameters-object"}
 _MAY_HAVE_SOME |= {"resource-uri-pattern"}
 _LOCATIONS = frozenset({"parameter-location", "parameter-location-conflict"})

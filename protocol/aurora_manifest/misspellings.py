@@ -25,7 +25,11 @@ _LIKELY_IF_MISSING = 0.6
 _BY_TYPE = {
     "min": {"string": "minLength", "array": "minItems", "number": "minimum", "integer": "minimum"},
     "max": {"string": "maxLength", "array": "maxItems", "number": "maximum", "integer": "maximum"},
+    "minValue": {"number": "minimum", "integer": "minimum"},
+    "maxValue": {"number": "maximum", "integer": "maximum"},
     "regex": {"string": "pattern"},
+    **{key: {"string": "enum"} for key in ("choices", "values", "options")},
+    **{key: {"object": "properties"} for key in ("parameters", "params", "fields", "attributes")},
 }
 """Words of other schema languages, and what they are in JSON Schema for values of a type."""
 
@@ -129,6 +133,12 @@ def _by_value(member: Member, missing: tuple[str, ...], shape: SchemaShape) -> s
     return missing[0]
 
 
+def _singular(name: str, shape: SchemaShape) -> str | None:
+    """The known member of which a name is a plural that is spelt otherwise: `policies`."""
+    one = f"{name.removesuffix('ies')}y"
+    return one if name.endswith("ies") and one in shape.members else None
+
+
 def _begun_by(member: Member, shape: SchemaShape) -> str | None:
     """The only known member that a name begins, where it has one of the few values that are possible there."""
     meant = begun_by(member.name, shape.members.keys())
@@ -146,7 +156,7 @@ def _about(
     needed = guesses.closest(name, missing, missing, _LIKELY_IF_MISSING) or begun_by(name, missing)
     needed = needed or (_by_value(member, missing, shape) if alone else None)
     meant = needed or guesses.closest(name, shape.members.keys(), shape) or _of_type(name, node, shape)
-    meant = meant or _begun_by(member, shape)
+    meant = meant or _begun_by(member, shape) or _singular(name, shape)
     if meant in node.value or (meant and meant[0] == "$" != name[:1] and isinstance(member.value, Object)):
         meant = None  # it is there, or a parameter's schema stands where a keyword's text would
     if meant is None and not shape.closed:

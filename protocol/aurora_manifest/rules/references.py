@@ -162,7 +162,7 @@ def uri_pattern(subject: Subject) -> Iterator[RuleMatch]:
         for operation in operations:
             capability = _capability(subject, operation)
             template = capability.request[1] if capability else None
-            if capability is None or template is None:
+            if capability is None or not template:
                 continue
             if template == own or (path := _path_of(template)) is None:
                 fitting += template == own

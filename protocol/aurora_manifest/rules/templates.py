@@ -23,6 +23,9 @@ _ANGLED = re.compile(r"<(?:[A-Za-z]++:)?([A-Za-z_]\w*+)>", re.ASCII).match
 _PRINTF = re.compile(r"%(?:[sd]|\((\w+)\)[sd])(?![0-9A-Fa-f])").match
 """A place for a value as C and Python have it."""
 
+WITH_METHOD = re.compile(r"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+(?=\S)", re.IGNORECASE).match
+"""A method before an address, as documentation writes it."""
+
 _OTHER_SEPARATORS = re.compile(r" ?[&;|] ?")
 _OTHERWISE_SEPARATED = re.compile(r"[\w.]++\*?(?: ?[&;|] ?[\w.]++\*?)++", re.ASCII).fullmatch
 _WORDS = re.compile(r"[A-Za-z0-9_.]+")
@@ -231,8 +234,11 @@ def _mistakes(
     document: JsonDocument, node: Scalar, template: Template, path: Path, capability: Capability | None = None
 ) -> Iterator[RuleMatch]:
     text = template.text
+    method = WITH_METHOD(text)
     for mistake in template.mistakes:
         first, last, message = mistake.start, mistake.end, mistake.message
+        if method is not None and first < method.end():  # `url-template-relative` tells of it
+            continue
         if text[first:last] == "\\":
             if "\\" in text[:first]:  # told with the first
                 continue

@@ -50,6 +50,8 @@ def goes_nowhere(capability: Capability, document: JsonDocument) -> Iterator[Rul
     method, action, template = capability.method, capability.action, capability.template
     if method is None or action is None or method.value not in BODILESS or template is None or template.mistakes:
         return
+    if not template.text:  # `url-template-relative` tells that
+        return
     if action.broken or isinstance(action.value.get("encoding"), str):
         return
     variables = placed(template)

@@ -13,6 +13,7 @@ from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, string, within
 from aurora_manifest.rules.registry import RuleMatch, at, capability_rule, manifest_rule
 from aurora_manifest.rules.subject import Subject
+from aurora_manifest.rules.templates import WITH_METHOD
 
 _LOOPBACK = re.compile(r"localhost|.*\.localhost|127(?:\.\d{1,3}){3}|::1")
 _BARE_HOST = re.compile(r"(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,63}(?::\d{1,5})?(?:/.*)?", re.DOTALL)
@@ -149,7 +150,13 @@ def not_from_root(capability: Capability, document: JsonDocument) -> Iterator[Ru
     text, path = str(node.value), (*capability.path, "action", "urlTemplate")
     if text.startswith((*_FROM_ROOT, "\\")) or _ABSOLUTE.match(text):  # `url-template` tells of backslashes
         return
-    if text.startswith("{+"):
+    if method := WITH_METHOD(text):
+        start, end = within(document, node, 0, method.end())
+        fix = Fix(f"Remove {quoted(method[0])}", (Edit(start, end, ""),))
+        yield RuleMatch(
+            f'the method stands in "method", not in the URL template: {quoted(text)}', path, start, end, fix
+        )
+    elif text.startswith("{+"):
         start, end = within(document, node, 0, text.find("}") + 1 or len(text))
         yield RuleMatch(f"{quoted(text)} lets an argument choose where the request goes", path, start, end)
     elif not text:
