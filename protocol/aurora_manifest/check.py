@@ -4,6 +4,7 @@ and Tooling").
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from msgspec import Struct
@@ -32,6 +33,10 @@ SEVERITIES = ("error", "warning", "info", "hint", "off")
 _ENOUGH = 3 * MAX_FINDINGS
 """After so many findings in single capabilities and resources no more are looked for: they would not be listed."""
 
+_NEVER_CLOSED = '"]" is missing here'
+"""How findings begin that tell of a list's end."""
+
+_BEGINS_OBJECT = re.compile(r"[ \t]*+(?={)").match
 _MISSPELT = "schema-unknown-member"
 
 
@@ -133,7 +138,8 @@ class Checker:
         answer = self._after_edit(manifest) or self._whole_answer(manifest, stopped)
         self._last = answer
         findings = [*answer.whole, *answer.local]
-        findings = without_consequences(_silent_at_broken(document, findings))
+        findings = _with_opened_for_none(document, _silent_at_broken(document, findings))
+        findings = without_consequences(findings)
         return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
 
     def _whole_answer(self, manifest: Manifest, stopped: Callable[[], bool]) -> ManifestAnswer:
@@ -284,6 +290,23 @@ def _silent_at_broken(document: JsonDocument, findings: list[Finding]) -> list[F
         for each in findings
         if each.rule.startswith("json-") or not any(start <= each.start and each.end <= end for start, end in ranges)
     ]
+
+
+def _with_opened_for_none(document: JsonDocument, findings: list[Finding]) -> list[Finding]:
+    """With one finding of a bracket that opens a list where none may be, and is never closed: it is one too many."""
+    text, told = document.text, list(findings)
+    for each in findings:
+        if each.rule == "schema-type" and text[each.start] == "[" and text[each.end - 1] != "]":
+            within = (one for one in told if each.start < one.end <= each.end)
+            unclosed = [one for one in within if one.message.startswith(_NEVER_CLOSED)]
+            lead = _BEGINS_OBJECT(text, each.start + 1)
+            if len(unclosed) == 1 and lead is not None:
+                told.remove(unclosed[0])
+                fix = Fix('Remove the "["', (Edit(each.start, lead.end(), ""),))
+                message = f'{each.message}: this "[" is one too many'
+                end = each.start + 1
+                told[told.index(each)] = replace(each, rule="json-syntax", message=message, end=end, fix=fix)
+    return told
 
 
 def _part_of(pointer: str) -> str:

@@ -16,9 +16,14 @@ from aurora_manifest.json.value_text import quoted
 _SHAPE = frozenset({"schema-type", "schema-required", "schema-unknown-member"})
 _OF_MAPPING = frozenset({"mapping-unknown-parameter", "path-variable-optional"})
 _OF_OBJECTS = frozenset({"mapping-array-index", "mapping-unknown-parameter", "parameters-keyword"})
-_OF_REQUIRED = frozenset({"schema-type", "parameters-schema", "parameters-required"})
+_OF_REQUIRED = frozenset({"json-syntax", "schema-type", "parameters-schema", "parameters-required"})
 _MAY_HAVE_SOME = _SHAPE | _OF_REQUIRED | {"template-variable-unmapped", "parameters-range", "parameters-object"}
 _MAY_HAVE_SOME |= {"resource-uri-pattern"}
+_LOCATIONS = frozenset({"parameter-location", "parameter-location-conflict"})
+_SECRETS = ("secret-token", "secret-in-url", "secret-value")
+"""Rules that may tell of the same secret, those that say more of it first."""
+
+_MAY_HAVE_SOME |= {*_SECRETS, "parameter-location-unmapped"}
 _REFERENCES = frozenset({"parameterMapping", "parameterLocation", "properties", "required"})
 """Members in which names of parameters are keys: what stands beside them is no secret."""
 
@@ -34,6 +39,7 @@ def without_consequences(findings: Sequence[Finding]) -> list[Finding]:
     names = {each.rule for each in findings}
     if len(findings) < 2 or not names & _MAY_HAVE_SOME:
         return list(findings)
+    findings = _each_secret_once(findings) if len(names.intersection(("site-url", *_SECRETS))) > 1 else findings
     by_rule = {rule: [each for each in findings if each.rule == rule] for rule in names}
     unreferred = any(_hides_references(each) for rule in _SHAPE & names for each in by_rule[rule])
     lacking = {each.path for each in by_rule.get("schema-required", ())}
@@ -42,7 +48,10 @@ def without_consequences(findings: Sequence[Finding]) -> list[Finding]:
     unread = {_part(each.path) for each in misspelt if _is_parameters(each.path, _meant(each))}
     no_object = {_part(each.path) for each in by_rule.get("schema-type", ()) if _are_parameters(each.path)}
     other_type = {_part(each.path) for each in by_rule.get("parameters-object", ())}
+    unlocated = {each.path for each in by_rule.get("parameter-location-unmapped", ())}
     elsewhere = [each.path for each in by_rule.get("resource-uri-pattern", ())]
+    at_template = {path for path in elsewhere if path.endswith("/urlTemplate")}
+    astray = {_part(path) for path in at_template}
     moved = tuple(f"{quoted(_plain(_step(path, 1)))} has " for path in elsewhere)
     contradictory = {each.path.rpartition("/")[0] for each in by_rule.get("parameters-range", ())}
     required = {
@@ -74,9 +83,11 @@ def without_consequences(findings: Sequence[Finding]) -> list[Finding]:
             or (each.rule in _OF_OBJECTS and _part(each.path) in other_type)
             or (each.rule == "operation-repeats" and _follows(each, elsewhere, moved))
             or (each.rule == "parameters-default" and parent in contradictory)
+            or (each.rule in _LOCATIONS and each.path in unlocated)
             or (each.rule == "path-variable-optional" and _part(each.path) in required)
             or (each.rule == "parameters-keyword" and each.path in refused)
-            or (each.rule == "parameter-not-sent" and _part(each.path) in unmapped)
+            or (each.rule == "parameter-not-sent" and _part(each.path) in unmapped | astray)
+            or (each.rule == "resource-uri-pattern" and each.path in at_template and _part(each.path) in unmapped)
             or (each.rule == "resource-uri-pattern" and any(told in each.message for told in strayed))
         ):
             kept.append(each)
@@ -87,6 +98,28 @@ def without_consequences(findings: Sequence[Finding]) -> list[Finding]:
             names_outside = ", ".join(quoted(_plain(name)) for name in outside[each.path])
             kept[place] = replace(each, message=f"{each.message}; {names_outside} beside it has no meaning here")
     return kept
+
+
+def _each_secret_once(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings with one of each secret, which has the fix of those that are left out where it has none."""
+    secrets = sorted((each for each in findings if each.rule in _SECRETS), key=lambda each: _SECRETS.index(each.rule))
+    kept: list[Finding] = []
+    fixed: dict[Finding, Finding] = {}
+    for each in secrets:
+        same = next((one for one in kept if one.start < each.end and each.start < one.end), None)
+        if same is None:
+            kept.append(each)
+        elif each.fix is not None and fixed.get(same, same).fix is None:
+            fixed[same] = replace(same, fix=each.fix)
+    return [
+        fixed.get(each, each)
+        for each in findings
+        if each in kept
+        or not (
+            each.rule in _SECRETS
+            or (each.rule == "site-url" and any(each.start <= one.start < each.end for one in kept))
+        )
+    ]
 
 
 def _hides_references(each: Finding) -> bool:

@@ -9,9 +9,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from aurora_manifest.edits import adding_member, spelling, writing
-from aurora_manifest.findings import MAX_FINDINGS, Finding, Fix, SchemaRule, finding
+from aurora_manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, SchemaRule, finding
 from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.literals import number_text
+from aurora_manifest.json.pointers import to_pointer
 from aurora_manifest.json.value_text import alternatives, described, excerpt, quoted, type_in_words, with_article
 from aurora_manifest.shape import Shapes
 from aurora_protocol.spelling import begun_by, closest
@@ -101,7 +102,15 @@ class SchemaCheck:
                 continue
             message = self._message(error, path, document, node)
             rule, fix = _RULES.get(str(error.validator), "schema-constraint"), _fix(error, document, node)
+            if fix is None and node.value is None and self._usual and path and isinstance(path[-1], str):
+                fix = self._instead_of_null(document, path, node)
             yield finding(rule, message, path, node.start, node.end, fix=fix)
+
+    def _instead_of_null(self, document: JsonDocument, path: tuple[str | int, ...], node: Node) -> Fix | None:
+        """The value that is usual for a member that is `null`."""
+        around, name = document.follow(path[:-1])[0], str(path[-1])
+        usual = self._usual(document, path[:-1], around, name) if self._usual and isinstance(around, Object) else None
+        return writing(node, usual) if usual is not None else None
 
     def _missing(
         self,
@@ -208,6 +217,13 @@ def _fix(error: ValidationError, document: JsonDocument, node: Node) -> Fix | No
         return writing(node, list(named)) if isinstance(named, dict) and named else None
     if wanted == "array" and isinstance(node, Scalar) and isinstance(node.value, str):
         return writing(node, [node.value])
+    if wanted == "object" and isinstance(node, Array) and len(node.items) == 1 and isinstance(node.items[0], Object):
+        only = node.items[0]
+        return Fix("Remove the list around it", (Edit(node.start, only.start, ""), Edit(only.end, node.end, "")))
+    if wanted == "object" and isinstance(node, Array) and error.path and error.path[-1] == "parameterMapping":
+        names = [each.value for each in node.items if isinstance(each.value, str)]
+        alone = len(names) > 0 and len(set(names)) == len(node.items)
+        return writing(node, {name: to_pointer((name,)) for name in names}) if alone else None
     if wanted == "object" and (like := _as_object(schema, node)) is not None:
         return writing(node, like)
     return None

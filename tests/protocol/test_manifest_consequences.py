@@ -114,7 +114,7 @@ MISTAKES: list[tuple[str, Mistake, str, str]] = [
         "schema-unknown-member",
         'did you mean "urlTemplate"?',
     ),
-    ("url for uriPattern", lambda m: _renamed(_lamp(m), "uriPattern", "url"), "schema-required", '"url"'),
+    ("url for uriPattern", lambda m: _renamed(_lamp(m), "uriPattern", "url"), "schema-unknown-member", '"uriPattern"'),
     ("required a flag", lambda m: _get(m).update(parameters=_BY_ID | {"required": True}), "schema-type", "array"),
     (
         "required of a name that is none",
@@ -199,7 +199,11 @@ def test_a_second_mistake_beside_the_first_is_told() -> None:
     _lamp(manifest)["operations"] = []
     manifest["capabilities"]["add_lamp"]["token"] = "ghp_" + "1a2B3c4D5e6F7g8H9i0J" + "k1L2m3N4o5P6q7R8"
     _renamed(_get(manifest)["action"], "method", "verb")
-    assert {each.rule for each in check(json.dumps(manifest))} >= {"schema-type", "schema-required", "secret-value"}
+    assert {each.rule for each in check(json.dumps(manifest))} >= {
+        "schema-type",
+        "schema-unknown-member",
+        "secret-token",
+    }
 
 
 def test_a_capability_gets_the_method_of_the_operation_that_runs_it() -> None:
@@ -223,3 +227,31 @@ def test_what_was_put_in_the_wrong_clothes_is_offered_without_them(make: Mistake
     make(manifest)
     (found,) = check(json.dumps(manifest))
     assert found.fix is not None and found.fix.title == title
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (lambda m: _get(m)["action"], {"urlTemplate": "/api/lamps/{id}?api_key=KEY"}),
+        (lambda m: _get(m)["action"], {"urlTemplate": "/api/lamps/{id}?a=1&api_key=KEY&b=2"}),
+        (lambda m: m["site"], {"x-api-key": "KEY"}),
+        (lambda m: m["site"], {"url": "https://lamps.example?api_key=KEY"}),
+    ],
+    ids=["in a query", "between others", "named like one", "in the site's address"],
+)
+def test_a_secret_is_told_once(place: Callable[[Any], Any], value: dict[str, str]) -> None:
+    manifest = deepcopy(SOUND)
+    secret = "ghp_" + "1a2B3c4D5e6F7g8H9i0J" + "k1L2m3N4o5P6q7R8"
+    place(manifest).update({name: text.replace("KEY", secret) for name, text in value.items()})
+    text = json.dumps(manifest)
+    (found,) = check(text)
+    assert found.rule == "secret-token"
+    assert text[found.start : found.end] == secret
+    assert found.fix is None or check(edited(text, found.fix.edits)) == []
+
+
+@pytest.mark.parametrize(
+    "end", ['"resources": [ {', '"resources": [', '"resources": ', '"resources"', '"reso', '"a": [1, "b']
+)
+def test_a_text_that_was_cut_is_one_finding(end: str) -> None:
+    assert [each.rule for each in check("{\n" + end)] == ["json-syntax"]

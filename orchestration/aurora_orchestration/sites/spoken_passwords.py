@@ -18,8 +18,10 @@ _Span = tuple[int, int]
 _PASSWORD = (
     r"pass[ -]?(?:word|phrase|code|wort|key)s?+|passwd?|passwrd|p/w"
     r"|p[a@4][s$5]{2}w[o0]r[dt]s?|pwd?|kenn?wort|losung|geheimnis"
-    r"|mot[ -]de[ -]passe|mdp|contrase[ñn]a|clave|senha|parola|wachtwoord|l[öo]senord|adgangskode|kodeord|passord"
-    r"|has[łl]o|heslo|jelsz[óo]|salasana|şifre|пароль|secret(?:[ -](?:word|key|answer|question|phrase))?"
+    r"|mots?[ -]de[ -]passe|mdp|contrase[ñn]as?|claves?|senhas?|parola(?: d['’]ordine| chiave)?|wachtwoord(?:en)?"
+    r"|l[öo]senord(?:et|en)?|adgangskoden?|kodeord(?:et)?|passord(?:et)?|has[łl](?:o|em|a|u)|hesl(?:o|em|a|u)"
+    r"|jelsz(?:[óo]|ava[lm]|avam)|salasana(?:[nm]|lla)?|şifre(?:m|si|yle)?|парол(?:ь|я|ем|ю|и)"
+    r"|secret(?:[ -](?:word|key|answer|question|phrase))?"
     r"|(?:security|recovery|backup)[ -](?:answer|phrase|key)|pass"
 )
 _ACCOUNT = r"credentials?|zugangsdaten|logins? details|log-?in data|anmeldedaten"
@@ -53,6 +55,7 @@ _WEAK = re.compile(
     r"(?:[\"'”’`]{1,2}|\s{1,3}(?:to use|you need|i use|we use"
     r"|(?:for|für|fuer|pour|of|von|de|para)\s{1,3}(?:the\s{1,3}(?:user|account|customer|member)\s{1,3})?[\w.@+-]{1,60}+"
     r"|the (?:word|phrase|number)|das wort|le mot|should|will|would|must|shall|can|may|that|which|it|now|currently"
+    r"|say|says|answer|reply|respond|type|enter|use|give|put|write"
     r"|following|set|from|to|with|auf|von|as|also|still|happens|hint)(?![\w@.-]))",
     re.IGNORECASE,
 )
@@ -95,7 +98,8 @@ _BEFORE = re.compile(
 
 _LOGIN = re.compile(
     r"(?<![\w-])(?:(?:log|sign)(?:ging|ning|ged|ned)?[ -]?(?:(?:me|us|him|her)\s)?(?:in|on)|login|signin|logon"
-    r"|authenticate|unlock|anmelden|einloggen|melde|logge|connecte[rz]?|connexion|iniciar? sesi[óo]n)(?!\w)",
+    r"|authenticate|unlock|anmelden|einloggen|melde|logge|connecte[rz]?|connexion|inici(?:ar?|e|o) sesi[óo]n"
+    r"|accedi|fa[çc]a login|zaloguj|p[řr]ihlas|logga in|inloggen|вой(?:ти|ди)|залогинь)(?!\w)",
     re.IGNORECASE,
 )
 _TYPED = re.compile(
@@ -109,17 +113,62 @@ _CONFIRMED = re.compile(
     re.IGNORECASE,
 )
 _SENT = re.compile(
-    rf"(?<!\w)(?:{_PIN})\s(?:[a-z]{{1,12}}\s){{1,6}}(?:is|was|ist)\s(?P<value>\d[\d -]{{1,14}}\d)", re.IGNORECASE
+    rf"(?<!\w)(?:{_PIN})\s(?:[a-z]{{1,12}}\s){{1,6}}(?:is|was|says|reads|shows|ist)\s(?P<value>\d[\d -]{{1,14}}\d)",
+    re.IGNORECASE,
 )
 _USERINFO = re.compile(
     r"(?://[\w.+-]{1,60}+|(?<!\w)-u\s[\w.@+-]{1,60}+|(?<![\w.@])[\w.+-]{1,60}+@[\w.-]{1,60}\.\w{2,12}+):(?P<value>[^\s/,;@]{3,200})"
 )
+_AFTER_COLON = re.compile(
+    rf"(?<![\w-])(?:{_PASSWORD})\s(?:[^\W\d_]{{1,12}}\s?){{1,5}}:\s{{0,2}}(?P<value>{_QUOTED}|{_BARE})", re.IGNORECASE
+)
+_GETS_IN = r"(?:(?:log|sign|get)(?:ging|ning|ting)?[ -]?(?:(?:me|us|him|her)\s)?(?:in|on)|authenticate|unlock)"
+_OF_CLAUSE = re.compile(
+    rf"(?<![\w-])(?:{_PASSWORD}|{_PIN})\s(?:that\s|which\s)?(?:i|we|you|he|she|they|ich|wir|je|yo|io)\s"
+    rf"(?:[^\W\d_]{{1,12}}\s?){{1,5}}?(?::|is|was|ist|est|es)\s{{1,2}}(?P<value>{_QUOTED}|{_BARE})",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(
+    rf"(?P<value>{_QUOTED}|(?<![^\s(]){_BARE}),?\s{{1,2}}[(–—-]{{0,2}}\s?"
+    rf"(?:that['’]s|that is|this is|which is|it['’]s|it is)\s(?:(?:the|my|your|his|her|our|their)\s)?"
+    rf"(?:{_PASSWORD}|{_PIN})(?![\w-])",
+    re.IGNORECASE,
+)
+_UNCHANGED = re.compile(
+    rf"(?<![\w-])(?:{_PASSWORD})(?:,?\sas\s(?:always|usual|ever|before),?"
+    rf"|\s(?:has|did)(?:n['’]?t|\snot)\schanged?,?(?:\sit['’]s)?(?:\sstill)?,?|\?(?=\s\S{{1,60}}\Z))\s(?P<value>{_QUOTED}|{_BARE})",
+    re.IGNORECASE,
+)
+_WHEN_ASKED = re.compile(
+    rf"(?<!\w)(?:type|enter|use|give|say|put)\s(?P<value>{_QUOTED}|{_BARE})\s(?:when|if|where|as soon as)\s"
+    rf"(?:[\w’']{{1,12}}\s){{1,6}}(?:{_PASSWORD}|{_PIN})(?![\w-])",
+    re.IGNORECASE,
+)
+_PAIR_BEFORE = re.compile(
+    rf"(?<!\S)[\w.@+-]{{2,60}}\s?[/:]\s?(?P<value>{_BARE})\s?[—–,;-]\s?"
+    rf"(?:please\s|then\s)?{_GETS_IN}(?!\w)",
+    re.IGNORECASE,
+)
+_IT_IS = re.compile(rf"(?:,|\sand)\s(?:it['’]s|it is)\s(?P<value>{_QUOTED}|{_BARE})", re.IGNORECASE)
+_TO_LOG_IN = re.compile(
+    rf"(?<!\w)(?:use|using|with|take|enter|type)\s(?P<value>{_QUOTED}|{_BARE})\s(?:to|and|for)\s{_GETS_IN}(?!\w)"
+    rf"|(?<!\S)(?P<opens>{_BARE})\s(?:gets|lets|logs|signs)\s(?:you|me|us|him|her)\s(?:in|on)(?!\w)",
+    re.IGNORECASE,
+)
+_OR_ELSE = re.compile(
+    rf",?\s{{1,2}}(?:or|and|oder|und|ou|et|y|o|и|или|lub|eller|of)(?:\s(?:maybe|else|else|perhaps|possibly))?,?\s{{1,2}}"
+    rf"(?:(?:if|when|wenn|si)\s[^,\n]{{1,40}},?\s)?(?P<value>{_QUOTED}|{_BARE})(?P<rest>[.!?,;\s]{{0,3}}(?:\Z|[\n.!?,;]))?",
+    re.IGNORECASE,
+)
+_JOINED_BY = re.compile(r",?\s{1,3}(?:and|und|et|y|e)(?=\s)", re.IGNORECASE)
 _NOUN = re.compile(r"(?<!\w)(?:the|a|this|each|every|new|last|das|der|die|le|la)\s$", re.IGNORECASE)
 _PIECE = re.compile(rf"{_QUOTED}|[^\s,;\"”»’()\[\]]{{1,200}}")
 _CLAUSE = 120
 _SHAPED = 16
 _BY = frozenset("with using by via mit per avec con usando".split())
-_USER = frozenset("as user username user-name name account id als comme como benutzer nutzer utilisateur".split())
+_USER = frozenset(
+    "as user username user-name name account id als comme como come как jako benutzer nutzer utilisateur".split()
+)
 _ASKED = frozenset("to with auf from von as".split())
 _JOINS = frozenset("and then to und dann et y or".split())
 _DOES = frozenset(
@@ -148,11 +197,19 @@ _NO_VALUE = frozenset(
     "to for of in on the a an my your his her their our it its this that from by at as and or with without is are was "
     "be strength length column setting settings prompt box input required optional please then now here "
     "there i we you they he she given below above which who what when where how same new old current next last first "
+    "has have had hasn't isn't doesn't didn't won't wasn't can't hasn’t isn’t doesn’t didn’t "
     "should will would must shall can may need needs use used usage so but if not no "
     "older newer longer shorter stronger weaker than expired expires expiring "
     "feld seite ändern zurücksetzen für von und oder mit ohne ist das der die den dem ein eine einen mein dein bitte "
     "champ page changer pour et ou avec sans est le la les un une mon ton y o con sin por para el los las mi tu".split()
 )
+
+
+_SAID = (
+    *(_PHRASE, _BEFORE, _INITIALS, _TYPED, _CONFIRMED, _SENT, _AFTER_COLON, _OF_CLAUSE, _ASIDE, _UNCHANGED),
+    *(_WHEN_ASKED, _PAIR_BEFORE, _USERINFO),
+)
+"""Ways to say one, with its `value`."""
 
 
 def without_passwords(request: str) -> str:
@@ -162,11 +219,9 @@ def without_passwords(request: str) -> str:
     linear in the request's length.
     """
     spans = [
-        match.span("value")
-        for pattern in (_PHRASE, _BEFORE, _INITIALS, _TYPED, _CONFIRMED, _SENT, _USERINFO)
-        for match in pattern.finditer(request)
-        if not _is_word(match["value"])
+        match.span("value") for pattern in _SAID for match in pattern.finditer(request) if not _is_word(match["value"])
     ]
+    spans += _opening(request)
     unsaid, people = False, set[int]()
     for word in _SECRET.finditer(request):
         found = list(_values_after(request, word))
@@ -177,6 +232,9 @@ def without_passwords(request: str) -> str:
         if _NOUN.search(request, max(0, login.start() - 8), login.start()):
             continue
         spans += _values_of_login(request, login.end())
+        for said in _IT_IS.finditer(request, login.end(), min(len(request), login.end() + _CLAUSE)):
+            if not _is_word(said["value"]):
+                spans.append(said.span("value"))
     if unsaid:
         spans += [
             match.span()
@@ -247,8 +305,11 @@ def _values_after(request: str, word: re.Match[str]) -> Iterator[_Span]:
     if not (likely or (sure and not comma and not word["token"])):
         return
     yield value.span()
+    yield from _or_else(request, value.end())
     if word["account"]:
-        yield from (more.span() for more in _PIECE.finditer(request, value.end(), value.end() + 60) if _follows(more))
+        joined = _JOINED_BY.match(request, value.end())
+        begin = joined.end() if joined else value.end()
+        yield from (more.span() for more in _PIECE.finditer(request, begin, begin + 60) if _follows(more))
     after = _CHANGE_TO.match(request, value.end())
     other = _VALUE.match(request, after.end()) if after and asked else None
     if other is not None and not _is_word(other[0]):
@@ -257,7 +318,27 @@ def _values_after(request: str, word: re.Match[str]) -> Iterator[_Span]:
 
 def _follows(piece: re.Match[str]) -> bool:
     """Whether a piece directly after a user's name is the password that goes with it."""
-    return not piece.string[piece.pos : piece.start()].strip(" /:,") and not _is_word(piece[0])
+    between = piece.string[piece.pos : piece.start()].strip(" /:,\n\r\t")
+    return not between and not _is_word(piece[0])
+
+
+def _opening(request: str) -> Iterator[_Span]:
+    """What is used to log in: `use hunter2 to sign in`, `hunter2 gets you in`."""
+    for match in _TO_LOG_IN.finditer(request):
+        group = "value" if match["value"] else "opens"
+        low = match[group].lower()
+        if not _is_word(match[group]) and low not in _USER | _BY | _PLAIN_WAYS | _DOES:
+            yield match.span(group)
+
+
+def _or_else(request: str, at: int) -> Iterator[_Span]:
+    """More values behind one: `hunter2 or, if that fails, swordfish`, `hunter2 and swordfish.`"""
+    other = _OR_ELSE.match(request, at)
+    if other is None or _is_word(other["value"]) or other["value"].lower() in _DOES | _USER | _BY:
+        return
+    alternative = other[0].lstrip(", ")[:3].lower() in ("or ", "or,", "ode", "ou ", "или", "lub", "ell", "of ")
+    if alternative or other["rest"] is not None or _looks_secret(other["value"]):
+        yield other.span("value")
 
 
 def _values_of_login(request: str, at: int) -> Iterator[_Span]:

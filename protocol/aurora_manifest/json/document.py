@@ -33,7 +33,8 @@ _INDEX = re.compile(r"0|[1-9][0-9]{0,17}")
 class Problem(Struct, frozen=True, gc=False):
     """Syntax error: what JSON does not allow, and where; `instead` is what was meant, where that is clear.
 
-    `certain` tells that nothing else can have been meant: the text says with `instead` what it was read as.
+    `certain` tells that nothing else can have been meant: the text says with `instead` what it was read as. `also` are
+    further places, from and to, with what was meant there.
     """
 
     rule: SyntaxRule
@@ -42,6 +43,7 @@ class Problem(Struct, frozen=True, gc=False):
     end: int
     instead: str | None = None
     certain: bool = False
+    also: tuple[tuple[int, int, str], ...] = ()
 
 
 class Scalar(Struct, frozen=True, gc=False):

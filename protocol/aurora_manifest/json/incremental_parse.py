@@ -11,7 +11,7 @@ from typing import TypeVar, overload
 
 from msgspec.structs import replace
 
-from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Problem, Scalar
 from aurora_manifest.json.parser import Scan, in_order, parse, too_large
 from aurora_manifest.json.scan_state import MAX_DEPTH, MAX_NODES
 
@@ -49,11 +49,18 @@ def reparse(before: JsonDocument, text: str) -> JsonDocument:
         return parse(text)
     if scan.problems and not isinstance(old, Object):  # a bracket could close an array here, or what is around it
         return parse(text)
+    if scan.problems and max(each.end for each in scan.problems) > max(piece.rfind("\n"), piece.rfind("\r")):
+        return parse(text)  # what is missing there may stand behind the piece, on the same line
     node: Node = moved(scan.root, old.start)
     for around, index in reversed(way):
         node = _with(around, index, node, by)
-    problems = [replace(each, start=each.start + old.start, end=each.end + old.start) for each in scan.problems]
+    problems = [_moved_problem(each, old.start) for each in scan.problems]
     return JsonDocument(text, node, in_order(problems), nodes)
+
+
+def _moved_problem(each: Problem, by: int) -> Problem:
+    also = tuple((start + by, end + by, text) for start, end, text in each.also)
+    return replace(each, start=each.start + by, end=each.end + by, also=also)
 
 
 def _difference(before: str, after: str) -> tuple[int, int, int]:

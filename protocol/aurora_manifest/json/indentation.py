@@ -25,6 +25,7 @@ _NAME = re.compile(r'"(?:[^"\\\n\r]|\\.)*+"[ \t]*:').match
 _ALONE = re.compile(r'"(?:[^"\\\n\r]|\\.)*+"[ \t]*$', re.MULTILINE).match
 _BRACKETS = re.compile(r"[{}\[\]/#]").search
 _COMMA = re.compile(r"[ \t]*+,").match
+_NEXT_LINE = re.compile(r"[ \t]*+,?+[ \t]*+[\n\r]++([ \t]*+)([^\s])").match
 _CLOSERS = {"{": "}", "[": "]"}
 
 
@@ -102,6 +103,8 @@ class _Balance:
                 missing = self._up_to(token, indent)
             if missing and not self._put_in(missing, token, start):
                 return False
+            if closes and not missing and (known := self._of_other_kind(token, start, indent)) is not None:
+                return known
         if token in _CLOSERS:
             self._open.append(_Opened(token, indent, start, line))
             if len(self._open) > MAX_DEPTH:
@@ -112,8 +115,37 @@ class _Balance:
                 return self._leave_out(token, start)
             if not fits:
                 return self._leave_out(token, start) if first and not self._open else False
+            if not first and self._closes_too_much(start, indent):
+                return self._leave_out(token, start)
             self._open.pop()
         return True
+
+    def _of_other_kind(self, token: str, start: int, indent: int) -> bool | None:
+        """A bracket alone on its line that stands where one of the other kind is due: it is that, or one too many.
+
+        None where it is the right one; else whether the text can still be told.
+        """
+        top = self._open[-1] if self._open else None
+        if top is None or top.indent != indent or _CLOSERS[top.char] == token:
+            return None
+        wanted = _CLOSERS[top.char]
+        if self._text[start + 1 : start + 2] == wanted:
+            return self._leave_out(token, start)
+        if len(self._problems) >= MAX_BRACKETS:
+            return False
+        self._open.pop()
+        self._changes.append((start, wanted))
+        message = f'"{token}" cannot close the "{top.char}" that is open here: write "{wanted}"'
+        self._problems.append(Problem("json-syntax", message, start, start + 1, wanted))
+        return True
+
+    def _closes_too_much(self, start: int, indent: int) -> bool:
+        """Whether a bracket behind another closes what its line stands in, while the next line goes on in that."""
+        around, after = self._open[-1], _NEXT_LINE(self._text, start + 1)
+        if around.indent >= indent or after is None or self._text[self._last - 1] not in "}]":
+            return False
+        deeper = len(after[1].expandtabs())
+        return deeper > around.indent and after[2] not in ("}", "]")
 
     def _begin(self, start: int, line: int) -> bool:
         """Open a bracket behind a colon, where what follows on the next line stands deeper; nothing is open there."""
@@ -142,13 +174,15 @@ class _Balance:
         return found
 
     def _up_to(self, closer: str, indent: int) -> list[_Opened]:
-        """Those of one line that stand above the one that a bracket closes."""
+        """Those of one line that stand above the one that a bracket closes; none where it closes none of them."""
         above: list[_Opened] = []
         for each in reversed(self._open):
-            if each.indent != indent or _CLOSERS[each.char] == closer:
+            if each.indent != indent:
                 break
+            if _CLOSERS[each.char] == closer:
+                return above
             above.insert(0, each)
-        return above
+        return []
 
     def _put_in(self, missing: list[_Opened], token: str, start: int) -> bool:
         """Close brackets before a token; False where there is no room, or too much would have to be put in."""

@@ -15,6 +15,9 @@ _NUMBER_LIKE = re.compile(r"[-+]?+\.?+[0-9][\w.]*+(?:(?<=[eE])[+-][\w.]*+)?+").m
 _INTEGER = re.compile(r"-?+[0-9]++").fullmatch
 _HEXADECIMAL = re.compile(r"([-+]?)0[xX]([0-9a-fA-F]++)").fullmatch
 _SIGNS_AND_DOTS = re.compile(r"([-+]?+)([0-9]*+)(?:\.([0-9]*+))?+([eE][+-]?+[0-9]++)?+").fullmatch
+_LIKE_DIGITS = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", "_": None})
+"""Letters that look like digits, and the sign between groups of them."""
+
 _MAX_DIGITS = 600
 
 _WORD = re.compile(r"[-+]?+[^\W\d][\w$]*+").match
@@ -59,6 +62,12 @@ class ReadString(Struct, frozen=True):
     value: str
     end: int
     problems: list[Problem]
+
+
+_CLOSERS = re.compile(r"(?<=[^\s\"\\])[ \t]*[\]}]+\Z").search
+"""Brackets at the end of a text that is not closed: they close what it is in."""
+
+_MOST_CLOSERS = 40
 
 
 class ReadNumber(Struct, frozen=True):
@@ -112,7 +121,8 @@ def _meant_number(raw: str) -> tuple[str | None, bool]:
         return (f"{match[1].strip('+')}{int(match[2], 16)}", True) if len(raw) <= _MAX_DIGITS else (None, False)
     match = _SIGNS_AND_DOTS(raw)
     if not match:
-        return None, False
+        digits = raw.translate(_LIKE_DIGITS)
+        return (digits, False) if _NUMBER.fullmatch(digits) else (None, False)
     sign, digits, fraction, exponent = match.groups(default="")
     whole = digits.lstrip("0") or "0"
     return f"{sign.strip('+')}{whole}{f'.{fraction}' if fraction else ''}{exponent}", whole == (digits or "0")
@@ -217,6 +227,8 @@ def _unclosed(text: str, start: int, end: int, pieces: list[str], problems: list
     shown = text[start : line.end() if line else end].rstrip()
     if shown.endswith(",") and len(shown) > 1:
         shown = shown[:-1].rstrip()
+    if (closers := _CLOSERS(shown, max(0, len(shown) - _MOST_CLOSERS))) and not any(each in shown for each in "{["):
+        shown = shown[: closers.start()]
     value = _joined(pieces)[: max(0, len(shown) - 1)]
     inside = [problem for problem in problems if problem.end <= start + len(shown)]
     instead = json.dumps(value, ensure_ascii=False) if not inside and value.isprintable() else None

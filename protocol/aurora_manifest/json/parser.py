@@ -15,17 +15,38 @@ from msgspec.structs import force_setattr
 
 from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Problem, Scalar
 from aurora_manifest.json.indentation import rebalanced
+from aurora_manifest.json.late_quotes import given_back
 from aurora_manifest.json.literals import read_number, read_string, read_word, typographic
 from aurora_manifest.json.merge_conflicts import first_sides
+from aurora_manifest.json.other_brackets import (
+    closed_at_end,
+    closer,
+    closes_other,
+    in_parentheses,
+    items_in_object,
+    lost_brace,
+    lost_first_brace,
+    members_in_array,
+    opened_twice,
+    stands_for_other,
+)
 from aurora_manifest.json.scan_state import MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_SYNTAX_ERRORS, ScanState
-from aurora_manifest.json.stray_quotes import one_too_many, quotes_within
+from aurora_manifest.json.stray_quotes import (
+    half_quoted_name,
+    one_too_many,
+    put_together,
+    quotes_within,
+    text_without_quote,
+)
 from aurora_manifest.json.value_text import excerpt, quoted
 from aurora_manifest.json.well_formed import read_well_formed
+from aurora_manifest.json.wrappings import wrapping
 
 _WS = r"[ \t\n\r]*+"
 _SPACE = re.compile(_WS).match
 _COMMENT = re.compile(r"(?://|#)[^\n\r]*+|/\*(?:[^*]|\*(?!/))*+(\*/)?").match
 _BARE_NAME = re.compile(r"[\w$.+-]++").match
+_NAME_AND_BRACKET = re.compile(r"([A-Za-z_$][\w$-]*+)[ \t]++[{\[]", re.ASCII).match
 _GAP = r"(?:[ \t\n\r]++|(?://|#)[^\n\r]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+"
 _NAME_AND_COLON = re.compile(rf'(?:"[^"\\\n\r]*+"|[\w$.+-]++){_GAP}:').match
 _TOKEN = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[\w$.+-]{1,200}+|.', re.DOTALL).match
@@ -33,9 +54,15 @@ _TOKEN = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[\w$.+-]{1,200}+|.', re.DOTA
 _JUNK = re.compile(r"(?:(?!/\*)[^\s\"',:;{}\[\]])++|.", re.DOTALL).match
 _BRACKET = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[{}\[\]]')
 _NEXT_BRACKET = _BRACKET.search
-_NEXT_BRACKETS = _BRACKET.finditer
 _LINE_SEEN = 400
 """Characters of a line that are looked at."""
+
+_TEXT_AND_END = re.compile(r'[ \t]*+"[^"\\\n\r]*+"[ \t]*+[,}\n\r]').match
+"""A text that no colon follows."""
+
+_LEFT_OUT = ("...", "…")
+_SHORT_REST = 40
+"""So much behind the JSON is offered to be removed."""
 
 _BREAK = re.compile(r"[\n\r]").search
 
@@ -83,7 +110,6 @@ class Scan(ScanState):
         super().__init__(text)
         self.fast = fast
         self.name = ("", 0, 0)
-        self.last_error = 0
         self.was_cut = False
         self.torn: int | None = None
         self.doubled = False
@@ -97,17 +123,24 @@ class Scan(ScanState):
         if self.pos == len(text):
             self.problem("json-syntax", "the file holds no JSON value", 0, len(text))
             return
+        if wrapped := wrapping(text, self.pos):
+            self.problems.append(wrapped)
+            self.pos = wrapped.end
+        elif self.pos and _NAME_AND_COLON(text, self.pos):
+            lost_first_brace(self)
         self.whole_value()
         self.trivia()
-        if self.pos < len(text) and self.nodes <= MAX_NODES:
+        if self.pos < len(text) and self.nodes <= MAX_NODES and not (wrapped and self.pos == wrapped.also[0][0]):
             end = len(text.rstrip())
             self.panic = False
             self.tear(self.pos)
-            self.problem("json-syntax", "the JSON value has ended before this text", self.pos, max(end, self.pos + 1))
+            said, rest = "the JSON value has ended before this text", "" if end - self.pos <= _SHORT_REST else None
+            self.problem("json-syntax", said, self.pos, max(end, self.pos + 1), rest)
 
     def whole_value(self) -> None:
         """A value with everything in it."""
-        self.value()
+        if not self.stack:
+            self.value()
         while self.stack and self.nodes <= MAX_NODES:
             if self.fast and read_well_formed(self):
                 continue
@@ -126,22 +159,28 @@ class Scan(ScanState):
         """After a value: a comma, a closing bracket, or an error."""
         self.trivia()
         char = self.peek()
-        if char in ",;":
+        if not char:
+            self.unclosed()
+        elif char in ",;":
             if char == ";":
                 self.problem("json-syntax", 'JSON separates with ",", not ";"', self.pos, self.pos + 1, ",", True)
             self.comma = self.pos
             self.expects_comma = self.panic = self.left_out = False
             self.pos += 1
-        elif char in "}]":
+        elif char in "})]":
             self.close(char)
-        elif not char:
-            self.unclosed()
+        elif given_back(self):
+            pass
+        elif char == "+" and (joined := put_together(self.text, self.pos)):
+            self.structural(joined.message, joined.start, joined.end, joined.instead)
+            self.pos = joined.end
+            self.panic = False
         elif stray := one_too_many(self.text, self.pos) or quotes_within(self.text, self.pos):
             self.structural(stray.message, stray.start, stray.end, stray.instead)
             self.pos = max(stray.end, self.pos)
             self.pos += self.peek() == '"'
             force_setattr(self.stack[-1], "broken", True)
-        elif char == ":" and self.lost_brace():
+        elif char == ":" and (lost_brace(self) or members_in_array(self)):
             pass
         elif self.begins_next(char):
             end = _end(_TOKEN(self.text, self.pos), self.pos)
@@ -152,28 +191,6 @@ class Scan(ScanState):
             self.comma = -1
         else:
             self.junk()
-
-    def lost_brace(self) -> bool:
-        """Where a text that should be a value is followed by a colon: it is the first name of an object there."""
-        top = self.stack[-1]
-        ends = _BREAK(self.text, self.pos, self.pos + _LINE_SEEN)
-        rest = self.text[self.pos : ends.start() if ends else self.pos + _LINE_SEEN]
-        if not isinstance(top, Object) or not top.members or rest.count("}") <= rest.count("{"):
-            return False
-        name = top.members[-1].value
-        if not isinstance(name, Scalar) or not isinstance(name.value, str) or _BREAK(self.text, name.end, self.pos):
-            return False
-        written = self.text[name.start : name.end]
-        self.structural(f'"{{" is missing before {excerpt(written)}', name.start, name.end, f"{{ {written}")
-        self.panic = False
-        outer = cast("list[Member]", top.members).pop()
-        self.name = (outer.name, outer.name_start, outer.name_end)
-        self.open("{")
-        self.name = (name.value, name.start, name.end)
-        self.pos = self.text.index(":", name.end) + 1
-        self.trivia()
-        self.value()
-        return True
 
     def begins_next(self, char: str) -> bool:
         if isinstance(self.stack[-1], Object):
@@ -193,7 +210,10 @@ class Scan(ScanState):
         start = self.pos
         if self.ends(char):
             return
-        if char and (char in "\"'" or typographic(self.text, start)):
+        if half := half_quoted_name(self.text, start):
+            name, self.pos = half.name, half.end
+            self.problem("json-syntax", half.message, start, half.end, f'"{name}"')
+        elif char and (char in "\"'" or typographic(self.text, start)):
             name = self.string(char)
         elif _NAME_AND_COLON(self.text, start) and (bare := _BARE_NAME(self.text, start)):
             name, self.pos = bare[0], bare.end()
@@ -205,7 +225,15 @@ class Scan(ScanState):
                 f'"{name}"',
                 True,
             )
-        elif char == "{" and self.opened_twice(top):
+        elif (bare := _NAME_AND_BRACKET(self.text, start)) and not self.panic:
+            name, self.pos = bare[1], bare.end(1)
+            self.structural(f'{excerpt(name)} needs double quotes and ":"', start, self.pos, f'"{name}":')
+            self.panic = False
+            self.name = (name, start, self.pos)
+            self.trivia()
+            self.value()
+            return
+        elif char == "{" and opened_twice(self, top):
             return
         else:
             self.junk()
@@ -226,6 +254,13 @@ class Scan(ScanState):
                 self.structural(f"{quoted(name)} has no value", start, after_colon)
                 self.attach(Broken(after_colon, after_colon))
                 return
+        elif char == "," and items_in_object(self, top):
+            return
+        elif char == "," and _TEXT_AND_END(self.text, self.pos + 1):
+            self.structural(f'":" is missing after {quoted(name)}, not ","', self.pos, self.pos + 1, ":")
+            self.panic = False
+            self.pos += 1
+            self.trivia()
         elif self.value_is_missing(start):
             self.structural(f'{quoted(name)} needs ":" and a value', start, self.name[2])
             self.attach(Broken(self.name[2], self.name[2]))
@@ -237,21 +272,6 @@ class Scan(ScanState):
         if name in top.value:
             self.duplicate(name, self.name[1], self.name[2])
         self.value()
-
-    def opened_twice(self, top: Object) -> bool:
-        """Leave out a second `{` behind the one of `top`, where one bracket closes both. Looked at once in a text."""
-        if self.doubled or top.members or self.text[top.start + 1 : self.pos].strip(" \t"):
-            return False
-        self.doubled = True
-        start = self.pos
-        self.skip_brackets()
-        after, self.pos = _end(_SPACE(self.text, self.pos), self.pos), start
-        if self.text[after : after + 1] == "}":
-            return False
-        self.structural('this "{" is one too many', start, start + 1, "")
-        self.panic = False
-        self.pos = start + 1
-        return True
 
     def item(self) -> None:
         """The beginning of a value; or the end of the array."""
@@ -306,11 +326,20 @@ class Scan(ScanState):
             self.lexical(number.problems)
             known = number.value if not number.problems or number.problems[0].instead else None
             self.attach(Broken(start, number.end) if known is None else Scalar(start, number.end, known))
+        elif words := text_without_quote(
+            text, start, in_object=bool(self.stack) and isinstance(self.stack[-1], Object)
+        ):
+            self.pos = words.end
+            self.structural(words.message, words.start, words.end, words.instead)
+            self.panic = False
+            self.attach(Scalar(start, words.end, text[start : words.end].rstrip('"')))
         elif word := read_word(text, start):
             self.pos = word.end
             for problem in word.problems:
                 self.structural(problem.message, problem.start, problem.end, problem.instead, problem.certain)
             self.attach(Scalar(start, word.end, word.value) if word.known else Broken(start, word.end))
+        elif char == "(" and in_parentheses(self):
+            pass
         else:
             self.junk()
             self.attach(Broken(start, self.pos))
@@ -340,16 +369,16 @@ class Scan(ScanState):
 
     def close(self, char: str) -> None:
         top = self.stack[-1]
-        if char == _closer(top):
+        if char == closer(top) or closes_other(self, char):
             self.pos += 1
             self.panic = False
-        elif self.stands_for_other(char, top):
-            opener, wanted = self.text[top.start], _closer(top)
+        elif char == ")" or stands_for_other(self, char, top):
+            opener, wanted = self.text[top.start], closer(top)
             message = f'"{char}" cannot close the "{opener}" that is open here: write "{wanted}"'
             self.structural(message, self.pos, self.pos + 1, wanted)
             self.pos += 1
             self.panic = False
-        elif any(char == _closer(node) for node in self.stack):
+        elif any(char == closer(node) for node in self.stack):
             opener = self.text[top.start]
             self.tear(top.start)
             self.structural(f'"{char}" cannot close the "{opener}" that is open here', self.pos, self.pos + 1)
@@ -366,32 +395,17 @@ class Scan(ScanState):
         self.expects_comma = True
         self.left_out = False
 
-    def stands_for_other(self, char: str, top: Object | Array) -> bool:
-        """Whether a bracket of the other kind was written for the one that closes `top`.
-
-        So it is where `top` is opened on the same line, nothing on that line would close it otherwise, and what the
-        bracket closes is opened on none or an earlier one. Of a text that is all on one line nothing is told.
-        """
-        text, at = self.text, self.pos
-        line = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at))
-        here = [node for node in reversed(self.stack) if node.start > line]
-        if top.start <= line or len(here) == len(self.stack) or any(_closer(node) == char for node in here):
-            return False
-        ends = _BREAK(text, at)
-        depth = closed = 0
-        for bracket in _NEXT_BRACKETS(text, at + 1, ends.start() if ends else len(text)):
-            if bracket[0] in ("{", "["):
-                depth += 1
-            elif bracket[0] in ("}", "]"):
-                closed += depth == 0
-                depth = max(0, depth - 1)
-        return closed < len(here)
-
     def unclosed(self) -> None:
-        top = self.stack[-1]
+        top, end = self.stack[-1], len(self.text.rstrip())
         self.tear(top.start)
+        # What is half written where the text ends follows from that.
+        self.problems = [each for each in self.problems if each.rule != "json-syntax" or each.end < end]
         around = f", nor are {len(self.stack) - 1} around it" if len(self.stack) > 1 else ""
-        self.problem("json-syntax", f'"{self.text[top.start]}" is never closed{around}', top.start, top.start + 1)
+        opener = "[" if isinstance(top, Array) else "{"
+        also = closed_at_end(self, end)
+        message = f'"{opener}" is never closed{around}'
+        problem = Problem("json-syntax", message, top.start, top.start + 1, opener if also else None, also=also)
+        self.note(problem)
         self.close_all()
 
     def give_up(self) -> None:
@@ -436,7 +450,8 @@ class Scan(ScanState):
     def junk(self) -> None:
         start = self.pos
         self.pos = _end(_JUNK(self.text, start), start)
-        self.structural(f"{excerpt(self.text[start : self.pos])} does not belong here", start, self.pos)
+        token = self.text[start : self.pos]
+        self.structural(f"{excerpt(token)} does not belong here", start, self.pos, "" if token in _LEFT_OUT else None)
         self.left_out = True
         if self.stack:
             force_setattr(self.stack[-1], "broken", True)
@@ -471,28 +486,6 @@ class Scan(ScanState):
 
     def peek(self) -> str:
         return self.text[self.pos : self.pos + 1]
-
-    # Reporting
-
-    def lexical(self, problems: list[Problem]) -> None:
-        for each in problems:
-            self.problem(each.rule, each.message, each.start, each.end, each.instead, each.certain)
-
-    def is_consequence(self, start: int) -> bool:
-        return self.panic and not _BREAK(self.text, min(self.last_error, start), start)
-
-    def structural(self, message: str, start: int, end: int, instead: str | None = None, certain: bool = False) -> None:
-        consequence = self.is_consequence(start)
-        self.panic = True
-        self.last_error = end
-        if consequence:
-            self.syntax_errors += 1
-        else:
-            self.problem("json-syntax", message, start, end, instead, certain)
-
-
-def _closer(node: Object | Array) -> str:
-    return "}" if isinstance(node, Object) else "]"
 
 
 def _end(match: re.Match[str] | None, otherwise: int) -> int:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from aurora_manifest.json.document import Array, Node, Object, Problem, SyntaxRule
 from aurora_manifest.json.value_text import quoted
+
+_BREAK = re.compile(r"[\n\r]").search
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_DEPTH = 100
@@ -28,9 +32,12 @@ class ScanState:
         self.nodes = 0
         self.problems: list[Problem] = []
         self.stack: list[Object | Array] = []
+        self.closers: dict[int, tuple[str, int]] = {}
+        """By where a bracket of another kind opened: which may close it, and which problem tells of it."""
         self.comma = -1
         self.expects_comma = False
         self.panic = False
+        self.last_error = 0
         self.left_out = False
         self.syntax_errors = 0
 
@@ -38,11 +45,34 @@ class ScanState:
         self, rule: SyntaxRule, message: str, start: int, end: int, instead: str | None = None, certain: bool = False
     ) -> None:
         """Note what is wrong; beyond the first thousand problems nothing is noted any more."""
-        if rule == "json-syntax":
+        self.note(Problem(rule, message, start, end, instead, certain))
+
+    def note(self, problem: Problem) -> None:
+        """Note a problem as `problem` does."""
+        if problem.rule == "json-syntax":
             self.syntax_errors += 1
         if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(Problem(rule, message, start, end, instead, certain))
+            self.problems.append(problem)
 
     def duplicate(self, name: str, start: int, end: int) -> None:
         """Note a name that its object already has."""
         self.problem("json-duplicate-key", f"{quoted(name)} is already a member here: only one counts", start, end)
+
+    def lexical(self, problems: list[Problem]) -> None:
+        """Note what is wrong within a value."""
+        for each in problems:
+            self.problem(each.rule, each.message, each.start, each.end, each.instead, each.certain)
+
+    def is_consequence(self, start: int) -> bool:
+        """Whether what is wrong at a place follows from what was told before it on its line."""
+        return self.panic and not _BREAK(self.text, min(self.last_error, start), start)
+
+    def structural(self, message: str, start: int, end: int, instead: str | None = None, certain: bool = False) -> None:
+        """Note what is wrong between values; nothing of what follows from that is told."""
+        consequence = self.is_consequence(start)
+        self.panic = True
+        self.last_error = end
+        if consequence:
+            self.syntax_errors += 1
+        else:
+            self.problem("json-syntax", message, start, end, instead, certain)

@@ -18,6 +18,7 @@ from aurora_manifest.rules import (  # noqa: F401  each file registers its rules
     schema_references,
     secrets,
     syntax,
+    template_paths,
     templates,
     transport,
     urls,

@@ -20,7 +20,7 @@ _PLACEHOLDER = re.compile(r"(?:to ?do|tbd|fixme|xxx+|\.{2,}|…|n/?a|none|descri
 
 @capability_rule("capability-description", "warning")
 def capability_description(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
-    """A capability's description is empty or a placeholder.
+    """A capability's description is empty, a placeholder or nothing but the id.
 
     Bad: {"description": "TODO"}
     Good: {"description": "Change the text of a note."}
@@ -30,7 +30,7 @@ def capability_description(capability: Capability, document: JsonDocument) -> It
 
 @resource_rule("resource-description", "warning")
 def resource_description(resource: Resource, document: JsonDocument) -> Iterator[RuleMatch]:
-    """A resource's description is empty or a placeholder.
+    """A resource's description is empty, a placeholder or nothing but its name.
 
     Bad: {"description": " "}
     Good: {"description": "One note."}
@@ -40,7 +40,7 @@ def resource_description(resource: Resource, document: JsonDocument) -> Iterator
 
 @manifest_rule("site-description", "warning")
 def site_description(subject: Subject) -> Iterator[RuleMatch]:
-    """The site's name or description is empty or a placeholder.
+    """The site's name or description is empty or a placeholder, or both are the same.
 
     It is how an agent that knows many sites finds out that this is the one it needs.
 
@@ -54,11 +54,13 @@ def site_description(subject: Subject) -> Iterator[RuleMatch]:
     if description is not None and _says_nothing(description.value):
         message = f"{quoted(str(description.value))} says nothing about the site"
         yield at(description, message, ("site", "description"))
+    elif name is not None and description is not None and name.value == description.value:
+        yield at(description, "this says no more about the site than its name", ("site", "description"))
 
 
 @capability_rule("parameter-description", "info")
 def parameter_description(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
-    """A parameter's description is empty or a placeholder, or a parameter has neither description nor type.
+    """A parameter's description is empty, a placeholder or nothing but its name, or there is neither one nor a type.
 
     Without either an agent has only the name to guess from.
 
@@ -66,8 +68,9 @@ def parameter_description(capability: Capability, document: JsonDocument) -> Ite
     Good: {"parameters": {"properties": {"text": {"description": "The new text.", "type": "string"}}}}
     """
     for schema in capability.schemas_with("description"):
-        if schema.path[-2] == "properties" and _says_nothing(schema.node.value["description"]):
-            yield from _empty(string(schema.node, "description"), "", (*schema.path, "description"))
+        said, name = schema.node.value["description"], str(schema.path[-1])
+        if schema.path[-2] == "properties" and (_says_nothing(said) or said == name):
+            yield from _empty(string(schema.node, "description"), name, (*schema.path, "description"), written=False)
     for name, member in capability.properties.items():
         if isinstance(member.value, Object) and not member.value.members and _is_blank(member.value, document):
             message = f"nothing is said about the parameter {quoted(name)}: give it a type and a description"
@@ -79,15 +82,18 @@ def _is_blank(node: Object, document: JsonDocument) -> bool:
     return not node.broken and not document.text[node.start + 1 : node.end].strip(" \t\r\n}")
 
 
-def _empty(node: Scalar | None, name: str, path: Path) -> Iterator[RuleMatch]:
-    if node is None or not _says_nothing(node.value):
+def _empty(node: Scalar | None, name: str, path: Path, *, written: bool = True) -> Iterator[RuleMatch]:
+    if node is None or not (_says_nothing(node.value) or node.value == name):
         return
-    if str(node.value).strip():
+    if node.value == name and name.strip():
+        message = f"{quoted(name)} is the name once more and no description: it is what agents choose by"
+    elif str(node.value).strip():
         message = f"{quoted(str(node.value))} is no description: it is what agents choose by"
     else:
         message = "the description is empty: it is what agents choose by"
     words = sentence(name)
-    fix = writing(node, words) if words != sentence("") and words != node.value else None
+    says_more = written and words not in (sentence(""), node.value) and (node.value != name or " " in words)
+    fix = writing(node, words) if says_more else None
     yield at(node, message, path, fix)
 
 

@@ -127,6 +127,10 @@ _NOT_BEFORE = {
 _NOT_AFTER = {"dependencies": "07", "additionalItems": "2019-09"}
 
 
+OPENAPI = frozenset({"nullable", "example"})
+"""Keywords of OpenAPI's schemas that no dialect of JSON Schema has."""
+
+
 def dialect_of(schema: Any) -> str | None:
     """Dialect that a schema names: `04`, `06`, `07`, `2019-09` or `2020-12`; the newest where it names none.
 
@@ -141,6 +145,8 @@ def dialect_of(schema: Any) -> str | None:
 
 def has_keyword(dialect: str, keyword: str) -> bool:
     """Whether a dialect gives a keyword a meaning."""
+    if keyword in OPENAPI:
+        return False
     return _NOT_BEFORE.get(keyword, dialect) <= dialect <= _NOT_AFTER.get(keyword, dialect)
 
 

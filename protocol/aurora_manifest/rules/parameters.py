@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from aurora_manifest.edits import adding_item, adding_member, removing_item, removing_member, writing
-from aurora_manifest.findings import Fix
+from aurora_manifest.edits import adding_item, adding_member, removing_item, removing_member, replacing, spelt, writing
+from aurora_manifest.findings import Edit, Fix
 from aurora_manifest.json.document import Array, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.literals import number_text
 from aurora_manifest.json.value_text import alternatives, described, excerpt, quoted, type_in_words
@@ -32,7 +33,17 @@ _CHECKED_BY_MANIFEST |= {"additionalProperties"}
 _OPEN_ENDED = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
 _FOREIGN = {kind: frozenset(name for name, kinds in FOR_TYPES.items() if kind not in kinds) for kind in TYPES}
 """For each type, the keywords that say nothing about its values."""
+_EXCLUSIVE = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 _NUMBERS = frozenset({"minimum", "maximum", "minLength", "maxLength"})
+_DELIMITED = re.compile(r"/(\^.*)/[a-z]*", re.DOTALL).fullmatch
+"""A regular expression with slashes around it, as JavaScript has them."""
+
+_OTHER_FORMATS = {"guid": "uuid", "uuid4": "uuid", "uuidv4": "uuid", "url": "uri", "link": "uri", "href": "uri"}
+_OTHER_FORMATS |= {"timestamp": "date-time", "iso8601": "date-time", "rfc3339": "date-time", "mail": "email"}
+_OTHER_FORMATS |= {"yyyy-mm-dd": "date", "hh:mm:ss": "time", "ip": "ipv4", "ipaddress": "ipv4", "host": "hostname"}
+_OTHER_FORMATS |= {"regexp": "regex"}
+"""Words of other languages and libraries for formats of JSON Schema."""
+
 FORMATS = (
     "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri uuid "
     "uri-template json-pointer regex byte binary password"
@@ -70,6 +81,9 @@ def _no_type(node: Node, name: str, path: Path) -> RuleMatch:
     meant = _OTHER_WORDS.get(name.lower()) or closest(name, TYPES)
     sure = name.lower() == meant or _SAME_WORDS.get(name) == meant
     fix = writing(node, meant, loss_free=sure) if meant else None
+    kinds = [each.strip() for each in re.split(r"[|,/]", name)]
+    if fix is None and len(kinds) > 1 and not isinstance(path[-1], int) and all(each in TYPES for each in kinds):
+        fix = writing(node, kinds)
     return at(node, f"{quoted(name)} is not a type: use {alternatives(TYPES)}", path, fix)
 
 
@@ -112,8 +126,9 @@ def not_a_schema(capability: Capability, document: JsonDocument) -> Iterator[Rul
                 told = told or (name in _NUMBERS and isinstance(node.value, bool))
                 if node.start < node.end and not (schema.checked and told):
                     message = f"{quoted(name)} must be {test[1]}, not {_shown(document, node)}"
-                    fix = _required_above(document, schema, member) if name == "required" else None
-                    yield at(node, message, (*schema.path, name), fix)
+                    gone = removing_member(schema.node, schema.node.members.index(member), f"Remove {quoted(name)}")
+                    others = (gone,) if gone is not None and name != "required" else ()
+                    yield at(node, message, (*schema.path, name), _meant_by(document, schema, member), others=others)
             elif name in NAMED and isinstance(node, Object):
                 for each in node.members:
                     inner = each.value
@@ -185,7 +200,11 @@ def malformed_pattern(capability: Capability, document: JsonDocument) -> Iterato
             continue
         pattern = str(node.value)
         bad = bad_pattern(pattern)
-        if bad is not None:
+        if bad is None and (delimited := _DELIMITED(pattern)):
+            fix = writing(node, delimited[1])
+            message = f"{quoted(pattern)} fits nothing: its slashes are part of it, and no text begins behind one"
+            yield at(node, message, (*schema.path, "pattern"), fix)
+        elif bad is not None:
             start, end = within(document, node, bad.start, bad.end)
             if start == end:
                 start, end = node.start, node.end
@@ -208,7 +227,8 @@ def keyword_of_other_dialect(capability: Capability, document: JsonDocument) -> 
         for name in schema.node.value:
             if not has_keyword(dialect, name) and (member := schema.node.member(name)) is not None:
                 told = f"draft-{dialect}" if len(dialect) == 2 else dialect
-                yield at_name(member, f"JSON Schema {told} knows no {quoted(name)}", (*schema.path, name))
+                fix = _of_openapi(schema.node, member)
+                yield at_name(member, f"JSON Schema {told} knows no {quoted(name)}", (*schema.path, name), fix)
 
 
 @capability_rule("parameters-keyword", "info")
@@ -234,7 +254,7 @@ def keyword_of_other_type(capability: Capability, document: JsonDocument) -> Ite
 
 @capability_rule("parameters-format", "info")
 def format_misspelt(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
-    """A `format` in `parameters` is spelt much like a known one.
+    """A `format` in `parameters` is spelt much like a known one, or has another language's word for it.
 
     Unknown formats are allowed and ignored, so nobody notices.
 
@@ -243,7 +263,9 @@ def format_misspelt(capability: Capability, document: JsonDocument) -> Iterator[
     """
     for schema in capability.schemas_with("format"):
         node = string(schema.node, "format")
-        if node is not None and node.value not in FORMATS and (meant := closest(str(node.value), FORMATS, 0.85)):
+        name = str(node.value) if node is not None else ""
+        meant = _OTHER_FORMATS.get(name.lower()) or closest(name, FORMATS, 0.85)
+        if node is not None and name not in FORMATS and meant:
             message = f"{quoted(str(node.value))} is not a known format; did you mean {quoted(meant)}?"
             yield at(node, message, (*schema.path, "format"), writing(node, meant))
 
@@ -255,6 +277,36 @@ def _ways_to_require(capability: Capability, document: JsonDocument, names: Arra
     new = adding_parameter(document, capability, name)
     gone = removing_item(names, index, f"Remove {quoted(name)}")
     yield from (each for each in ((new, gone) if sent else (gone, new)) if each is not None)
+
+
+def _of_openapi(schema: Object, member: Member) -> Fix | None:
+    """What JSON Schema has for `nullable` and `example`; None for other keywords."""
+    if member.name == "example" and "examples" not in schema.value and isinstance(member.value, Scalar):
+        written = f"{spelt('examples')}: [{spelt(member.value.value)}]"
+        return replacing(f"Write {excerpt(written)}", member.name_start, member.value.end, written)
+    kind = schema.member("type")
+    if member.name != "nullable" or kind is None or not isinstance(kind.value.value, str):
+        return None
+    gone = removing_member(schema, schema.members.index(member), 'Remove "nullable"')
+    if gone is None or member.value.value is not True:
+        return gone
+    allowed = writing(kind.value, [kind.value.value, "null"])
+    return Fix('Allow null by "type"', (*allowed.edits, *gone.edits))
+
+
+def _meant_by(document: JsonDocument, schema: Subschema, member: Member) -> Fix | None:
+    """What a value that a keyword cannot have means in other dialects and languages."""
+    name, written = member.name, member.value.value
+    if name == "required":
+        return _required_above(document, schema, member)
+    if name == "enum" and isinstance(written, str):
+        return writing(member.value, [each.strip() for each in re.split(r"[|,;/]", written) if each.strip()])
+    bound = schema.node.member(_EXCLUSIVE[name]) if name in _EXCLUSIVE and written is True else None
+    cut = removing_member(schema.node, schema.node.members.index(bound), "") if bound is not None else None
+    if bound is None or cut is None or not isinstance(bound.value, Scalar):
+        return None
+    text = document.text[bound.value.start : bound.value.end]
+    return Fix(f"Write {quoted(name)}: {text}", (Edit(member.value.start, member.value.end, text), *cut.edits))
 
 
 def _required_above(document: JsonDocument, schema: Subschema, member: Member) -> Fix | None:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from aurora_manifest.edits import renaming, writing
-from aurora_manifest.findings import Fix
+from aurora_manifest.edits import renaming, spelt, writing
+from aurora_manifest.findings import Edit, Fix
 from aurora_manifest.json.document import JsonDocument, Object
 from aurora_manifest.json.value_text import alternatives, quoted
-from aurora_manifest.model import Capability, Operation, Resource
+from aurora_manifest.model import Capability, Operation, Resource, within
 from aurora_manifest.rules.registry import RuleMatch, at, at_name, manifest_rule, resource_rule
 from aurora_manifest.rules.subject import Subject
+from aurora_manifest.rules.template_paths import RUBY_VARIABLE, told_path
 from aurora_manifest.rules.templates import ROUTER_STEP
 from aurora_manifest.rules.undeclared import adding_capability
 from aurora_manifest.templates import Template, parse_template
@@ -20,7 +21,7 @@ from aurora_protocol.spelling import closest
 
 METHODS = ("GET", "POST", "PUT", "DELETE")
 
-_ORIGIN = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#{]*")
+_ORIGIN = re.compile(r"\A(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#{]*")
 
 
 @manifest_rule("manifest-undefined-capability", "error", decides=True)
@@ -147,7 +148,7 @@ def uri_pattern(subject: Subject) -> Iterator[RuleMatch]:
 
     What only a template has is not compared: its origin, its query and fragment, and how variables are expanded
     (`/notes{?limit}` fits `/notes`, `/notes{/id}` fits `/notes/{id}`). Told on the pattern when no operation
-    fits, else on the operation that does not.
+    fits, else on the template that is spelt much like it, or on the operation.
 
     Bad: {"resources": {"notes": {"uriPattern": "/all-notes"}}}
     Good: {"resources": {"notes": {"uriPattern": "/notes"}}}
@@ -161,11 +162,11 @@ def uri_pattern(subject: Subject) -> Iterator[RuleMatch]:
         for operation in operations:
             capability = _capability(subject, operation)
             template = capability.request[1] if capability else None
-            if capability is None or template is None:
+            if capability is None or not template:
                 continue
             if template == own or (path := _path_of(template)) is None:
                 fitting += template == own
-            elif path == _path_of(own) or _meant_path(path) == _path_of(own):
+            elif path == _path_of(own) or _meant_path(path) == told_path(_path_of(own) or ""):
                 fitting += 1
             else:
                 other.append((operation, capability, path))
@@ -179,9 +180,22 @@ def uri_pattern(subject: Subject) -> Iterator[RuleMatch]:
             continue
         for operation, capability, path in other:
             target = operation.capability_id
-            if target is not None:
+            if (mend := _mended_template(subject, capability, path, own)) is not None:
+                yield mend
+            elif target is not None:
                 message = f"{quoted(capability.name)} goes to {quoted(path)}, not to this resource's {quoted(own)}"
                 yield at(target, message, (*operation.path, "capabilityId"))
+
+
+def _mended_template(subject: Subject, capability: Capability, path: str, own: str) -> RuleMatch | None:
+    """What to tell at a template that is spelt much like the pattern which others fit; None where it is not."""
+    node, template = capability.url_template, capability.request[1]
+    if node is None or template is None or template.count(path) != 1 or closest(path, [own], 0.8) is None:
+        return None
+    start, end = within(subject.document, node, template.index(path), template.index(path) + len(path))
+    message = f"{quoted(path)} is not where the resource is that runs it: {quoted(own)}"
+    fix = Fix(f"Write {quoted(own)}", (Edit(start, end, spelt(own)[1:-1]),))
+    return RuleMatch(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
 
 
 @manifest_rule("request-ambiguous", "info")
@@ -246,12 +260,13 @@ def _leads_to(capability: Capability) -> str | None:
 def _meant_path(path: str) -> str:
     """A path as it would be without what other rules find in a template: no `/` at first, `:id`, `[id]`, `${id}`."""
     rooted = path if path.startswith("/") else f"/{path}"
-    return ROUTER_STEP.sub(r"/{\1\2}", rooted.replace("${", "{"))
+    return told_path(ROUTER_STEP.sub(r"/{\1\2}", rooted.replace("${", "{")))
 
 
 @lru_cache(maxsize=1024)
 def _path_of(template: str) -> str | None:
     """The path a template leads to, as a pattern; None for one that is damaged."""
+    template = RUBY_VARIABLE.sub(r"\1", template)  # `url-template-fragment` tells of it
     parsed: Template = parse_template(template)
     if parsed.mistakes:
         return None
@@ -269,5 +284,5 @@ def _path_of(template: str) -> str | None:
             case _:
                 pieces.append(",".join(names))
     pieces.append(template[pos:])
-    path = _ORIGIN.sub("", "".join(pieces), count=1) if "//" in template else "".join(pieces)
+    path = _ORIGIN.sub("", "".join(pieces), count=1)
     return re.split(r"[?#]", path, maxsplit=1)[0] or "/"

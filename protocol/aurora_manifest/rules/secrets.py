@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from aurora_manifest.edits import removing_member
 from aurora_manifest.findings import Edit, Fix
 from aurora_manifest.json.document import Array, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.value_text import excerpt, quoted
@@ -20,6 +21,8 @@ _SECRET_NAME = re.compile(
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MOST = 100
+_PAIR = re.compile(r"[?&][^?&=#\"{}]*=\Z")
+_LONGEST_NAME = 80
 _WORDS = ("passw", "passphrase", "pwd", "secret", "key", "token", "credential")
 _VALUES = ("default", "const", "example", "examples", "enum")
 _STRUCTURE = frozenset({"parameterMapping", "parameterLocation", "required", "properties"})
@@ -60,7 +63,11 @@ def credentials_in_url(part: ManifestPart, document: JsonDocument) -> Iterator[R
         for key in query_keys_in(text):
             start, end = base + key.start, base + key.end
             message = "this address has a key in its query: manifests are public"
-            yield RuleMatch(message, document.pointer_at(start), start, end)
+            pair = _PAIR.search(text, max(0, key.start - _LONGEST_NAME), key.start)
+            cut = (_without_pair(base, text, pair.start(), key.end),) if pair else ()
+            yield RuleMatch(
+                message, document.pointer_at(start), start, end, Fix("Remove the key", cut) if cut else None
+            )
 
 
 @part_rule("secret-value", "warning", absent=lambda _, lines: not _may_name_secrets(lines))
@@ -92,6 +99,15 @@ def secret_value(part: ManifestPart, document: JsonDocument) -> Iterator[RuleMat
             pending.extend(_members_of(here, node))
 
 
+def _without_pair(base: int, text: str, start: int, end: int) -> Edit:
+    """Take a name and its value out of a query, with one of the signs beside them."""
+    if text[end : end + 1] == "&":
+        return Edit(base + start + 1, base + end + 1, "")
+    if text[start] == "?" and text.startswith("{&", end):
+        return Edit(base + start, base + end + 2, "{?")
+    return Edit(base + start, base + end, "")
+
+
 def _may_name_secrets(text: str) -> bool:
     lowered = text.lower()
     return any(word in lowered for word in _WORDS)
@@ -121,14 +137,15 @@ def _given(schema: Object, path: Path) -> Iterator[RuleMatch]:
         nodes = member.value.items if isinstance(member.value, Array) else [member.value]
         for node in nodes:
             if isinstance(node, Scalar):
-                yield from _telling(node, (*path, keyword), str(path[-1]))
+                gone = removing_member(schema, schema.members.index(member), f"Remove {quoted(keyword)}")
+                yield from _telling(node, (*path, keyword), str(path[-1]), gone)
 
 
-def _telling(node: Scalar, path: Path, name: str) -> Iterator[RuleMatch]:
+def _telling(node: Scalar, path: Path, name: str, fix: Fix | None = None) -> Iterator[RuleMatch]:
     text = node.value
     if isinstance(text, str) and len(text.strip()) >= 4 and not is_placeholder(text):
         message = f"{quoted(name)} has a value here ({excerpt(text[:2])}…): manifests are public"
-        yield RuleMatch(message, path, node.start, node.end)
+        yield RuleMatch(message, path, node.start, node.end, fix)
 
 
 def _is_secret(name: str) -> bool:

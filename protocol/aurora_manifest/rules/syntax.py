@@ -158,16 +158,20 @@ def _put_right(document: JsonDocument, problem: Problem, muddled: set[int]) -> F
     shown = " ".join(problem.instead.split())  # a closed bracket may stand on a line of its own; a title is one line
     title = f"Write {shown}" if len(shown) <= 40 else "Write it as JSON"
     if not problem.instead:
-        title = "Remove the comma" if token == "," else f"Remove the {token}" if len(token) <= 40 else "Remove it"
+        removed = " ".join(token.split())
+        title = "Remove the comma" if token == "," else f"Remove the {removed}" if len(removed) <= 40 else "Remove it"
+    elif problem.instead == token:  # what is missing belongs elsewhere
+        title = f"Write {' '.join(''.join(text for _, _, text in problem.also).split())} at the end"
     elif len(token) == 1 and not token.isalnum() and problem.instead.startswith(token):  # put in behind it
         title = f"Write {' '.join(problem.instead[1:].split())}"
-    return Fix(title, (Edit(problem.start, problem.end, problem.instead),), problem.certain and clear)
+    edits = Edit(problem.start, problem.end, problem.instead), *(Edit(*each) for each in problem.also)
+    return Fix(title, edits, problem.certain and clear)
 
 
 def _finite(subject: Subject, problem: Problem) -> Iterator[Fix]:
-    """A choice for a number that JSON has not: mostly it is a bound that is none, and can go."""
+    """A choice for a number that JSON has not, or for nothing: mostly it is a bound that is none, and can go."""
     document = subject.document
-    if document.text[problem.start : problem.end].lstrip("+-").lower() not in NOT_FINITE:
+    if document.text[problem.start : problem.end].lstrip("+-").lower() not in NOT_FINITE | {"undefined"}:
         return
     place = document.place(problem.start)
     around = document.follow(place.path[:-1])[0] if place is not None and place.path else None

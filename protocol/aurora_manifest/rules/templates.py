@@ -20,6 +20,12 @@ ROUTER_STEP = re.compile(r"/(?::([A-Za-z_]\w*+)|\[([A-Za-z_]\w*+)\])(?=[/?#.{]|\
 """A step of a path as routers write variables: `:id`, and by files `[id]`."""
 
 _ANGLED = re.compile(r"<(?:[A-Za-z]++:)?([A-Za-z_]\w*+)>", re.ASCII).match
+_PRINTF = re.compile(r"%(?:[sd]|\((\w+)\)[sd])(?![0-9A-Fa-f])").match
+"""A place for a value as C and Python have it."""
+
+WITH_METHOD = re.compile(r"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+(?=\S)", re.IGNORECASE).match
+"""A method before an address, as documentation writes it."""
+
 _OTHER_SEPARATORS = re.compile(r" ?[&;|] ?")
 _OTHERWISE_SEPARATED = re.compile(r"[\w.]++\*?(?: ?[&;|] ?[\w.]++\*?)++", re.ASCII).fullmatch
 _WORDS = re.compile(r"[A-Za-z0-9_.]+")
@@ -228,12 +234,17 @@ def _mistakes(
     document: JsonDocument, node: Scalar, template: Template, path: Path, capability: Capability | None = None
 ) -> Iterator[RuleMatch]:
     text = template.text
+    method = WITH_METHOD(text)
     for mistake in template.mistakes:
         first, last, message = mistake.start, mistake.end, mistake.message
+        if method is not None and first < method.end():  # `url-template-relative` tells of it
+            continue
         if text[first:last] == "\\":
             if "\\" in text[:first]:  # told with the first
                 continue
             message = 'a path is written with "/", not "\\"'
+        if printf := _PRINTF(text, first):
+            last, message = printf.end(), f"a variable is written {{name}}, not {printf[0]}"
         if angled := _ANGLED(text, first):
             last, message = angled.end(), f"a variable is written {{{angled[1]}}}, not {angled[0]}"
         elif text[first:last] == ">" and (other := text.rfind("<", 0, first)) >= 0:
@@ -246,7 +257,8 @@ def _mistakes(
             path,
             start,
             end,
-            _mended(document, node, template, mistake) or _named(document, node, template, mistake, capability),
+            _mended(document, node, template, mistake, capability)
+            or _named(document, node, template, mistake, capability),
         )
 
 
@@ -259,8 +271,7 @@ def _named(
     free = [each for each in (mapping.value if mapping else ()) if is_variable(each) and each not in placed(template)]
     start, end = within(document, node, mistake.start, mistake.end)
     if wrong == "{}":
-        needed = {each.value for each in capability.required} if capability is not None else ()
-        free = [each for each in free if each in needed] or free
+        free = _free_names(template, capability)
         return Fix(f"Write {{{free[0]}}}", (Edit(start, end, f"{{{free[0]}}}"),)) if len(free) == 1 else None
     if wrong[:1] == ":" or (wrong in ("=", ",", "!", "@", "|") and mistake.message.endswith("is reserved")):
         return Fix(f"Remove {quoted(wrong)}", (Edit(start, end, ""),))
@@ -275,8 +286,24 @@ def _named(
     )
 
 
-def _mended(document: JsonDocument, node: Scalar, template: Template, mistake: Mistake) -> Fix | None:
+def _free_names(template: Template, capability: Capability | None) -> list[str]:
+    """The mapped names that the template does not have, only those that are required where there are any."""
+    mapping = capability.mapping if capability is not None else None
+    free = [each for each in (mapping.value if mapping else ()) if is_variable(each) and each not in placed(template)]
+    needed = {each.value for each in capability.required} if capability is not None else set()
+    return [each for each in free if each in needed] or free
+
+
+def _mended(
+    document: JsonDocument, node: Scalar, template: Template, mistake: Mistake, capability: Capability | None
+) -> Fix | None:
     text, start, end = template.text, mistake.start, mistake.end
+    if printf := _PRINTF(text, start):
+        names = [printf[1]] if printf[1] else _free_names(template, capability)
+        edit = Edit(*within(document, node, *printf.span()), f"{{{names[0]}}}") if len(names) == 1 else None
+        return Fix(f"Write {edit.text}", (edit,)) if edit is not None else None
+    if text[start:end] == " " and not (text[start - 1 : start].isalnum() and text[end : end + 1].isalnum()):
+        return Fix("Remove the space", (Edit(*within(document, node, start, end), ""),))
     wrong = text[start:end]
     if wrong == "{":
         if text[end : end + 1] == "{":

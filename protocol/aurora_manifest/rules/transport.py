@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aurora_manifest.edits import adding_member, renaming, writing
+from aurora_manifest.edits import adding_member, removing_member, renaming, replacing, spelt, writing
 from aurora_manifest.json.document import JsonDocument, Scalar
 from aurora_manifest.json.value_text import alternatives, described, quoted
 from aurora_manifest.misspellings import Guesses
@@ -49,6 +49,8 @@ def goes_nowhere(capability: Capability, document: JsonDocument) -> Iterator[Rul
     """
     method, action, template = capability.method, capability.action, capability.template
     if method is None or action is None or method.value not in BODILESS or template is None or template.mistakes:
+        return
+    if not template.text:  # `url-template-relative` tells that
         return
     if action.broken or isinstance(action.value.get("encoding"), str):
         return
@@ -146,4 +148,12 @@ def location_unmapped(capability: Capability, document: JsonDocument) -> Iterato
         advice = f"; did you mean {quoted(meant)}?" if meant else ""
         message = f'{quoted(member.name)} is not in "parameterMapping"{advice}'
         fix = renaming(member.name_start, member.name_end, meant) if meant else None
-        yield at_name(member, message, (*capability.path, "action", "parameterLocation", member.name), fix)
+        turned = member.value.value
+        if member.name in LOCATIONS and isinstance(turned, str) and turned in free:
+            message = f"{message}; a name comes first, then its place"
+            spelt_round = f"{spelt(turned)}: {spelt(member.name)}"
+            fix = replacing(f"Write {spelt_round}", member.name_start, member.value.end, spelt_round)
+        gone = removing_member(location, location.members.index(member), f"Remove {quoted(member.name)}")
+        others = (gone,) if gone is not None else ()
+        path = (*capability.path, "action", "parameterLocation", member.name)
+        yield RuleMatch(message, path, member.name_start, member.name_end, fix, None, others)

@@ -13,9 +13,14 @@ from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, string, within
 from aurora_manifest.rules.registry import RuleMatch, at, capability_rule, manifest_rule
 from aurora_manifest.rules.subject import Subject
+from aurora_manifest.rules.templates import WITH_METHOD
 
 _LOOPBACK = re.compile(r"localhost|.*\.localhost|127(?:\.\d{1,3}){3}|::1")
 _BARE_HOST = re.compile(r"(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,63}(?::\d{1,5})?(?:/.*)?", re.DOTALL)
+_SLIPPED = re.compile(r"(https?)(?::/?|/{1,3}|:/{3,4}|;//|:\\{1,2})(?![:/])(.*)", re.IGNORECASE | re.DOTALL)
+"""A scheme whose `://` is misspelt, and the rest."""
+
+_NO_PORT = re.compile(r"(https?://[A-Za-z0-9.-]{1,253}):[^/?#]*((?:/.*)?)", re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ABSOLUTE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//")
 _FROM_ROOT = ("/", "{/", "{?")
@@ -40,6 +45,10 @@ def site_url(subject: Subject) -> Iterator[RuleMatch]:
         fix = None
         if _BARE_HOST.fullmatch(text):
             fix = writing(node, f"https://{text}")
+        elif (slip := _SLIPPED.fullmatch(text)) and _BARE_HOST.fullmatch(slip[2]):
+            fix = writing(node, f"{slip[1].lower()}://{slip[2]}")
+        elif slip := _NO_PORT.fullmatch(text):
+            fix = writing(node, slip[1] + slip[2])
         elif text.startswith("//") and _BARE_HOST.fullmatch(text[2:]):
             fix = writing(node, f"https:{text}")
         yield at(node, f"{quoted(text)} is not the address of a site: write https://host", path, fix)
@@ -141,7 +150,13 @@ def not_from_root(capability: Capability, document: JsonDocument) -> Iterator[Ru
     text, path = str(node.value), (*capability.path, "action", "urlTemplate")
     if text.startswith((*_FROM_ROOT, "\\")) or _ABSOLUTE.match(text):  # `url-template` tells of backslashes
         return
-    if text.startswith("{+"):
+    if method := WITH_METHOD(text):
+        start, end = within(document, node, 0, method.end())
+        fix = Fix(f"Remove {quoted(method[0])}", (Edit(start, end, ""),))
+        yield RuleMatch(
+            f'the method stands in "method", not in the URL template: {quoted(text)}', path, start, end, fix
+        )
+    elif text.startswith("{+"):
         start, end = within(document, node, 0, text.find("}") + 1 or len(text))
         yield RuleMatch(f"{quoted(text)} lets an argument choose where the request goes", path, start, end)
     elif not text:

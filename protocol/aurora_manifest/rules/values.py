@@ -6,14 +6,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from aurora_manifest.edits import removing_item, same
+from aurora_manifest.edits import removing_item, removing_member, same, spelling, writing
 from aurora_manifest.findings import Edit, Fix
-from aurora_manifest.json.document import Array, JsonDocument, Node
+from aurora_manifest.json.document import Array, JsonDocument, Node, Object
 from aurora_manifest.json.literals import number_text
 from aurora_manifest.json.value_text import described, quoted, type_in_words
 from aurora_manifest.model import Capability, value
 from aurora_manifest.rules.keywords import LIMITS, TYPES, is_count, is_number, is_of_type
 from aurora_manifest.rules.registry import RuleMatch, at, capability_rule
+
+_LONGEST = 40
 
 
 @capability_rule("parameters-range", "warning")
@@ -85,12 +87,34 @@ def unfit_default(capability: Capability, document: JsonDocument) -> Iterator[Ru
         reason = _refused(schema.node.value["default"], schema.node.value)
         node = value(schema.node, "default") if reason else None
         if node is not None and node.start < node.end:
-            yield at(node, f"the default is not allowed here: {reason}", (*schema.path, "default"))
+            place = next(index for index, each in enumerate(schema.node.members) if each.value is node)
+            gone = removing_member(schema.node, place, 'Remove "default"')
+            message, fix = f"the default is not allowed here: {reason}", _default_meant(schema.node, node)
+            yield at(node, message, (*schema.path, "default"), fix, others=(gone,) if gone is not None else ())
+
+
+def _default_meant(schema: Object, node: Node) -> Fix | None:
+    """A number or a flag that was put into quotes, or a type that allows `null`."""
+    kind, written = schema.value.get("type"), node.value
+    if isinstance(written, str) and kind in ("integer", "number", "boolean"):
+        return spelling(node, written.strip()) if is_of_type(_as_json(written), kind) else None
+    if written is None and isinstance(kind, str) and (typed := value(schema, "type")) is not None:
+        return writing(typed, [kind, "null"])
+    return None
+
+
+def _as_json(text: str) -> Any:
+    try:
+        return json.loads(text) if len(text) < _LONGEST else None
+    except ValueError:
+        return None
 
 
 def _refused(default: Any, schema: dict[str, Any]) -> str | None:
     """Why a schema does not allow a default, in words; None where it does, or where only a validator could tell."""
     kind, choices = schema.get("type"), schema.get("enum")
+    if default is None and schema.get("nullable") is True:  # `parameters-dialect` tells of that
+        return None
     if isinstance(kind, str) and not is_of_type(default, kind):
         return f"{described(default)} is not {type_in_words(kind)}"
     if isinstance(choices, list) and choices and _key(default) not in {_key(each) for each in choices}:

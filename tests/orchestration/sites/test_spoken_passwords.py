@@ -11,6 +11,22 @@ from tests.growth import grows_with_length
 @pytest.mark.parametrize(
     ("request_", "secret"),
     [
+        ("use hunter2 to sign in as bob", "hunter2"),
+        ("the code on my phone says 481 516, log in with it", "481 516"),
+        ("la mia parola d'ordine è estate", "estate"),
+        ("zaloguj bob hasłem lato", "lato"),
+        ("logga in med lösenordet sommar", "sommar"),
+        ("log in, password the usual one: kitty", "kitty"),
+        ("if asked for a password say swordfish", "swordfish"),
+        ("swordfish gets you in as bob", "swordfish"),
+        ("bob / swordfish — log in", "swordfish"),
+        ("the password I chose is swordfish", "swordfish"),
+        ("swordfish (that's my password) - user bob", "swordfish"),
+        ("my password hasn't changed, still swordfish", "swordfish"),
+        ("password, as always, swordfish", "swordfish"),
+        ("verification code I got by mail: 445566", "445566"),
+        ("type 445566 when it wants the code", "445566"),
+        ("my password? swordfish!", "swordfish"),
         ("login as ada@x.org with password hunter2 please", "hunter2"),
         ("log in with pin 1234", "1234"),
         ("PIN: 0000", "0000"),
@@ -145,3 +161,20 @@ def test_whose_password_it_is_stays(request_: str) -> None:
 def test_whose_it_is_stays_and_what_it_is_goes(request_: str, kept: str) -> None:
     said = without_passwords(request_)
     assert kept in said and "hunter2" not in said, said
+
+
+@pytest.mark.parametrize(
+    ("request_", "secret"),
+    [
+        ("войди как bob с паролем solnce", "solnce"),
+        ("my credentials are bob and hunter2, log in", "hunter2"),
+        ("credentials\nbob\nhunter2", "hunter2"),
+        ("password hunter2? or swordfish", "swordfish"),
+        ("log in with password hunter2 or, if that fails, swordfish", "swordfish"),
+        ("both passwords: hunter2 and swordfish", "swordfish"),
+        ("please log me in, I'm bob and it's swordfish", "swordfish"),
+    ],
+)
+def test_who_logs_in_may_go_with_the_password_and_every_other_one_does(request_: str, secret: str) -> None:
+    hidden = without_passwords(request_)
+    assert secret not in hidden and "hunter2" not in hidden
