@@ -148,6 +148,7 @@ async def test_four_agents_in_any_order_end_in_one_state(
 ) -> None:
     chance = random.Random(seed)
     monkeypatch.setattr(module, "KEPT_EVENTS", chance.choice([0, 20, 100_000]))
+    monkeypatch.setattr(module, "KEPT_FOLDS", seed % 3)
     monkeypatch.setattr(module, "PAGE", chance.choice([3, 5000]))
     monkeypatch.setattr(module, "SAVE_EVERY", chance.choice([10, 1000]))
     monkeypatch.setattr(module, "FEW", chance.choice([0, 50]))
