@@ -98,7 +98,10 @@ class SpecObservations:
     def _forget_ended(self) -> None:
         """Let go of those that ended: one that comes back is looked at again."""
         for (source, key), seen in list(self._last_seen.items()):
-            if seen.ending is not None and self._deliverables.named(self._specs.change_id(source, key)) not in self._open:
+            if (
+                seen.ending is not None
+                and self._deliverables.named(self._specs.change_id(source, key)) not in self._open
+            ):
                 del self._last_seen[source, key]
 
     async def look_at(self, seen: Observation) -> None:
