@@ -1,4 +1,4 @@
-"""Lasting imports: modules that stay to the end of the process, which the garbage collector need not walk again.
+"""Imports for good: modules that stay to the end of the process, which the garbage collector need not walk again.
 
 A model's SDK makes 85,000 objects. Each full collection of a daemon that has it would take 67 ms of the interpreter,
 and comes the later, the more there is: what is garbage meanwhile, some thousand objects after each question, waits.
