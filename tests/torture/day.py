@@ -4,8 +4,8 @@
 
 Edits, saves, renames, switches of branches, recalls, explanations, questions to a model on loopback, changes from their
 proposal to their archive, editors and agents over MCP that come and go; each kind as often for another as in a day's
-work. Every few seconds the daemon and its home are measured; at the end the lines are told with what they gained over
-their second half, which is 0 where nothing is kept. Exit 1 where one grows that should not.
+work. Every few seconds the daemon, where its memory lies, and its home are measured; at the end the lines are told with
+what they gained over their second half, which is 0 where nothing is kept. Exit 1 where one grows that should not.
 """
 
 from __future__ import annotations
