@@ -1,12 +1,15 @@
-"""Growth of an action's processor time with its input: what is linear is told from what is quadratic.
+"""Growth of an action's processor time with its input: what is linear is told from what is quadratic. And growth of
+memory with the number of actions: what each of them leaves behind.
 
 On a busy machine too: the best of several tries is taken, since a neighbour can only make a run slower.
 """
 
 from __future__ import annotations
 
+import gc
 import time
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import Awaitable, Callable
 
 ATTEMPTS = 12
 """Pairs measured before a growth counts as too steep; one quiet pair is enough to show that it is not."""
@@ -28,6 +31,23 @@ def grows_with_length(action: Callable[[int], object], small: int, large: int, *
         if best_large < limit * max(best_small, FLOOR):
             return True
     return False
+
+
+async def bytes_kept(action: Callable[[int], Awaitable[object]], few: int, many: int) -> float:
+    """Bytes that each action leaves in memory for good, from number `few` to number `many`: 0 where it has a bound."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        at_few = 0
+        for number in range(many):
+            if number == few:
+                gc.collect()
+                at_few, _ = tracemalloc.get_traced_memory()
+            await action(number)
+        gc.collect()
+        return (tracemalloc.get_traced_memory()[0] - at_few) / (many - few)
+    finally:
+        tracemalloc.stop()
 
 
 def _seconds(action: Callable[[int], object], size: int) -> float:

@@ -38,8 +38,13 @@ Hear = Callable[[Sequence[Event], Sequence[Deliverable]], None]
 PAGE = 5000
 """Events that are read from the log at once."""
 
-KEPT_EVENTS = 100_000
-"""Events that stay in mind, of deliverables of which some came late, so that others can be put between them too."""
+KEPT_EVENTS = 10_000
+"""Events that stay in mind, of deliverables of which some came late, so that others can be put between them too: some
+8 MB. Those of a deliverable with more are read again for each that is late."""
+
+KEPT_FOLDS = 256
+"""Deliverables whose folding stays in mind, at 2 KB each: those that were told of last. Of others, what they amount to
+stays, and their events are read again when something more is told of them."""
 
 KEPT_STAMPS = 1000
 TICK = 1e-6
@@ -63,7 +68,7 @@ class Deliverables:
         self._now = now
         self._threshold = threshold
         self._turn = asyncio.Lock()
-        self._folds: dict[str, Reducer] = {}
+        self._folds: OrderedDict[str, Reducer] = OrderedDict()
         self._kept: OrderedDict[str, list[_Placed]] = OrderedDict()
         self._known: dict[str, Deliverable] = {}
         self._renamed: dict[str, str] = {}
@@ -120,6 +125,7 @@ class Deliverables:
             reducer = self._folds.get(change_id)
             if reducer is None:
                 return []
+            self._drop_oldest()
             lines = await self._store.read(deliverable_log.events_of, change_id)
             placed = await _on_thread_if_many(len(lines), lambda: _placed(lines))
             return [event for _, event in placed if event.id not in reducer.refused]
@@ -133,7 +139,8 @@ class Deliverables:
         async with self._turn:
             if change_id in self._unread:
                 await self._read_again([change_id])
-        reducer = self._folds.get(change_id)
+            reducer = self._folds.get(change_id)
+            self._drop_oldest()
         latest = max(reducer.last_at if reducer is not None else 0.0, self._stamped.pop(change_id, 0.0))
         self._stamped[change_id] = stamp = max(self._now(), latest + TICK)
         while len(self._stamped) > KEPT_STAMPS:
@@ -195,6 +202,7 @@ class Deliverables:
             if self._since_saved >= SAVE_EVERY:
                 await self._save()
             reasons = {each.id: self._folds[each.change_id].refused.get(each.id) for each in fresh.values()}
+            self._drop_oldest()
         refused += [Refusal(id_, reason) for id_, reason in reasons.items() if reason is not None]
         counting = [event for event in fresh.values() if reasons[event.id] is None]
         if counting:
@@ -208,6 +216,7 @@ class Deliverables:
     async def _catch_up_in_turn(self) -> None:
         async with self._turn:
             await self._catch_up()
+            self._drop_oldest()
 
     async def _catch_up(self) -> None:
         """Take in what came into the log by other ways: at the first question everything, later what was imported."""
@@ -317,7 +326,6 @@ class Deliverables:
             if reducer is not None and min(event.at for event in new) <= reducer.last_at:
                 late += len(await self._keep(change_id))
         await _on_thread_if_many(len(events) + late, lambda: self._fold(by_change))
-        self._drop_oldest()
 
     def _fold(self, by_change: dict[str, list[Event]]) -> None:
         for change_id, new in by_change.items():
@@ -335,6 +343,7 @@ class Deliverables:
                 reducer = Reducer()
                 reducer.take_sorted(event for _, event in kept)
             self._folds[change_id] = reducer
+            self._folds.move_to_end(change_id)
             self._amounts_to(change_id, reducer)
 
     async def _keep(self, change_id: str) -> list[_Placed]:
@@ -346,8 +355,12 @@ class Deliverables:
         return kept
 
     def _drop_oldest(self) -> None:
+        while len(self._folds) > KEPT_FOLDS:
+            change_id, _ = self._folds.popitem(last=False)
+            self._kept.pop(change_id, None)
+            self._unread.add(change_id)
         kept = sum(map(len, self._kept.values()))
-        while kept > KEPT_EVENTS and len(self._kept) > 1:
+        while kept > KEPT_EVENTS:
             _, dropped = self._kept.popitem(last=False)
             kept -= len(dropped)
 

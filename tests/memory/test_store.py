@@ -4,16 +4,29 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from aurora_memory import StoreCorrupt, StoreError, StoreTooNew
 from aurora_memory.chunks import Import
 from aurora_memory.recall import parse_question, recall
-from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store, chunk_reader, file_reader, relation_reader
+from aurora_memory.store import (
+    FileStat,
+    IndexedFile,
+    SkippedFile,
+    Store,
+    chunk_reader,
+    chunk_writer,
+    file_reader,
+    relation_reader,
+)
+from aurora_memory.store.chunk_diff import FilePlan, plan_file
+from aurora_memory.store.chunk_writer import INLINE
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import UsageCounts
 from tests.memory.chunks import chunk, file
@@ -165,6 +178,24 @@ async def test_a_function_that_moves_into_a_class_keeps_its_history(store: Store
     assert await only(store, "a.py", "Service.login") == login
     await store.write([file("a.py", service, chunk("a.py", "login", body + " today", line=9))])
     assert await only(store, "a.py", "login") == login, "moved and edited at once"
+
+
+async def test_many_chunks_and_all_that_needs_their_words_are_compared_beside_the_event_loop(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[bool] = []
+
+    def plan(*of_one_file: Any) -> FilePlan:
+        compared.append(threading.current_thread() is threading.main_thread())
+        return plan_file(*of_one_file)
+
+    monkeypatch.setattr(chunk_writer, "plan_file", plan)
+    body = "check the password against the hash and issue a signed token for the session"
+    await store.write([file("a.py", *(chunk("a.py", f"f{number}", body) for number in range(INLINE + 1)))])
+    assert compared == [False]
+    await store.write([file("b.py", chunk("b.py", "login", body))])
+    await store.write([file("b.py", chunk("b.py", "sign_in", body + " today"))])
+    assert compared == [False, True, True, False], "a name in place of another may be a rename: by its words"
 
 
 async def test_a_skipped_file_leaves_recall_and_is_remembered(store: Store) -> None:

@@ -25,6 +25,7 @@ from aurora_deliverables.reducer import fold
 from aurora_deliverables.tracking import Recorded, Tracking
 from aurora_memory.store import LoggedEvent, Store, deliverable_log
 from aurora_memory.store.reader import Reader
+from tests.growth import bytes_kept
 from tests.orchestration.logs import NINE, begin, end, log
 from tests.wait_limits import HANG
 
@@ -148,6 +149,7 @@ async def test_four_agents_in_any_order_end_in_one_state(
 ) -> None:
     chance = random.Random(seed)
     monkeypatch.setattr(module, "KEPT_EVENTS", chance.choice([0, 20, 100_000]))
+    monkeypatch.setattr(module, "KEPT_FOLDS", seed % 3)
     monkeypatch.setattr(module, "PAGE", chance.choice([3, 5000]))
     monkeypatch.setattr(module, "SAVE_EVERY", chance.choice([10, 1000]))
     monkeypatch.setattr(module, "FEW", chance.choice([0, 50]))
@@ -168,6 +170,26 @@ async def test_four_agents_in_any_order_end_in_one_state(
         if (folded := fold(event for event in events if event.change_id == change)) is not None
     }
     assert await _recorded_by_agents(tmp_path / "memory.db", events, chance) == expected
+
+
+async def test_a_deliverable_more_costs_what_it_amounts_to_and_its_events_are_on_the_disk(
+    deliverables: Deliverables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of those told of before only what they amount to stays: a year of 2,000 is 2 MB."""
+    monkeypatch.setattr(module, "KEPT_FOLDS", 8)
+    monkeypatch.setattr(module, "KEPT_EVENTS", 16)
+    kinds: list[EventBody] = [Started("x"), begin("apply"), TasksCounted(8, 3), *[ToolCalled("bash", 2)] * 20]
+
+    async def change(number: int) -> None:
+        for place, what in enumerate(kinds):
+            await deliverables.record([Event(f"e{number}-{place}", f"change-{number}", NINE - place, what)])
+
+    kept = await bytes_kept(change, 30, 60)
+    assert kept < 2_000
+    (first,) = [each for each in await deliverables.all() if each.change_id == "change-0"]
+    assert first.tool_calls == {"bash": 40}
+    await deliverables.record([Event("late", "change-0", NINE, ToolCalled("bash", 2))])
+    assert (await deliverables.get("change-0")).tool_calls == {"bash": 42}  # type: ignore[union-attr]
 
 
 async def test_events_out_of_bounds_are_refused_and_cost_nothing(store: Store, deliverables: Deliverables) -> None:

@@ -8,10 +8,15 @@ import pkgutil
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import _lru_cache_wrapper
-from inspect import signature
+from inspect import isclass, signature
+from types import ModuleType
 from typing import Any
 
+from aurora_indexer.parse import parts, references, summary
+from aurora_memory import tokens
 from aurora_memory.lifespans import condition_parser
+from aurora_orchestration.guardrails import redaction
+from aurora_orchestration.soar import concepts
 
 PACKAGES = ("memory", "indexer", "orchestration", "deliverables", "protocol", "manifest", "server", "team")
 ALL_TOGETHER = 12 << 20
@@ -38,17 +43,21 @@ KINDS_OF = {
 """Caches without a bound that take something: what there are only so many of, whatever a daemon is asked."""
 
 
-def caches() -> Iterator[tuple[str, _lru_cache_wrapper[Any]]]:
-    """Caches of the modules that a daemon may import, by name."""
+def modules() -> Iterator[ModuleType]:
+    """Modules that a daemon may import."""
     for room in PACKAGES:
         package = importlib.import_module(f"aurora_{room}")
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if found.name.endswith("__main__"):
-                continue
-            module = importlib.import_module(found.name)
-            for name, value in vars(module).items():
-                if isinstance(value, _lru_cache_wrapper) and value.__module__ == found.name:
-                    yield f"{found.name}.{name}", value
+            if not found.name.endswith("__main__"):
+                yield importlib.import_module(found.name)
+
+
+def caches() -> Iterator[tuple[str, _lru_cache_wrapper[Any]]]:
+    """Caches of the modules that a daemon may import, by name."""
+    for module in modules():
+        for name, value in vars(module).items():
+            if isinstance(value, _lru_cache_wrapper) and value.__module__ == module.__name__:
+                yield f"{module.__name__}.{name}", value
 
 
 WORD = "parse{}HttpResponse"
@@ -110,3 +119,57 @@ def test_what_is_kept_for_ever_is_of_a_few_kinds() -> None:
     unbounded = [(name, each) for name, each in caches() if each.cache_parameters()["maxsize"] is None]
     taking = [name for name, each in unbounded if signature(each).parameters]
     assert [name for name in taking if name.rpartition(".")[2] not in KINDS_OF] == []
+
+
+def word(number: int) -> str:
+    return WORD.format(number)
+
+
+def _names_in_use(number: int) -> None:
+    references._calls.forget_some()
+    references._calls[f"self.session.{word(number)}".encode()]
+
+
+KEYWORDS = summary.Keywords(frozenset())
+
+TABLES: dict[str, tuple[Callable[[int], object], int]] = {
+    "_Stems": (lambda number: tokens._stem_of(word(number)), tokens._MAX_STEMS),
+    "_SplitWords": (lambda number: parts._terms_of(word(number).encode()), parts.MAX_REMEMBERED),
+    "_Read": (_names_in_use, references.MAX_REMEMBERED),
+    "_Telling": (lambda number: KEYWORDS._telling(word(number)), summary.MAX_REMEMBERED),
+    "_Told": (lambda number: concepts.telling(SENTENCE.format(number)), concepts.MOST_LETTERS // len(SENTENCE)),
+    "_known_clean": (lambda number: redaction.redact(SENTENCE.format(number)), redaction.MOST_KNOWN),
+}
+"""Caches that are tables of a module: how they are filled by a number, and by how many."""
+
+TABLES_TOGETHER = 16 << 20
+
+
+def test_tables_that_remember_take_a_few_megabytes_together_however_much_they_meet() -> None:
+    taken = {name: remembered(*row) for name, row in TABLES.items()}
+    assert sum(taken.values()) < TABLES_TOGETHER, taken
+
+
+def remembered(fill: Callable[[int], object], most: int) -> int:
+    """Bytes that a table takes at its fullest, when twice as much was met as it is to keep."""
+    for _, cache in caches():
+        cache.cache_clear()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for number in range(2 * most):
+            fill(number)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_every_table_that_fills_itself_is_among_them() -> None:
+    found = {
+        name
+        for module in modules()
+        for name, value in vars(module).items()
+        if isclass(value) and value.__module__ == module.__name__ and "__missing__" in vars(value)
+    }
+    assert found <= set(TABLES)

@@ -9,12 +9,13 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import pytest
 
 from aurora_deliverables.event_request import IngestRequest
 from aurora_deliverables.events import Event, PhaseStarted
+from aurora_indexer.indexer import Indexer
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_memory import StoreError
 from aurora_memory.record.entry import FORGET, EntryDraft
@@ -34,7 +35,13 @@ from tests.memory.test_export import learned
 from tests.server import record_kills, takeover_kills
 from tests.wait_limits import HANG
 
-Opener = Callable[[Path], Awaitable[Workspace]]
+
+class Opener(Protocol):
+    """Opens a workspace; `settled` waits until it has exchanged with its record."""
+
+    def __call__(self, root: Path, *, settled: bool = True) -> Awaitable[Workspace]: ...
+
+
 CART = "def total(lines):\n    return sum(line.price for line in lines)\n"
 SOON = 20.0
 """Seconds until what another work tree learned is known, on a machine that does much else."""
@@ -60,12 +67,13 @@ async def opened(tmp_path: Path, records: SharedRecords) -> AsyncIterator[Opener
     pool = WorkerPool(1, folder=tmp_path, environment=os.environ)
     workspaces: list[Workspace] = []
 
-    async def open_(root: Path) -> Workspace:
+    async def open_(root: Path, *, settled: bool = True) -> Workspace:
         workspace = await Workspace.open(root, Settings(home=tmp_path / "home"), pool, records=records)
         workspaces.append(workspace)
         assert workspace.record is not None
-        with suppress(StoreError):
-            await workspace.record.settled()
+        if settled:
+            with suppress(StoreError):
+                await workspace.record.settled()
         return workspace
 
     yield open_
@@ -244,6 +252,28 @@ async def test_what_is_told_after_a_forget_stands_by_what_that_left(
     assert [each.id for each in await here.deliverables.events("add-search")] == ["e2"]
     await here.record.settled()
     assert [each.id for each in await here.deliverables.events("add-search")] == ["e2"], "it was told afterwards"
+
+
+async def test_what_is_told_before_the_files_are_known_stands_by_what_a_forget_left_while_nobody_was_there(
+    shop: Path, opened: Opener, records: SharedRecords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = await opened(shop)
+    assert here.record is not None and here.record.place is not None
+    await here.deliverables.record([Event("e1", "add-search", NOON, PhaseStarted("apply"))])
+    author = here.record.place.author
+    await here.close()
+    said(records, author, EntryDraft(FORGET, "{}", time.time()))
+    known_files = asyncio.Event()
+    monkeypatch.setattr(Indexer, "first_run", lambda _: known_files.wait())
+    again = await opened(shop, settled=False)
+    event = {"id": "e2", "change_id": "add-search", "event_type": "phase_start", "phase": "verify"}
+    line = json.dumps({**event, "timestamp": "2026-06-01T00:00:00Z"})
+    assert (await ingest(again, IngestRequest(lines=[line])))["accepted"] == 1
+    assert [each.id for each in await again.deliverables.events("add-search")] == ["e2"]
+    known_files.set()
+    assert again.record is not None
+    await again.record.settled()
+    assert [each.id for each in await again.deliverables.events("add-search")] == ["e2"]
 
 
 async def test_a_pattern_is_forgotten_of_everyone_and_the_code_it_used_is_not(

@@ -12,7 +12,7 @@ import pytest
 
 from aurora_memory import StoreCorrupt
 from aurora_server.session.folders import Folders, real
-from aurora_server.workspace.registry import WorkspaceError, Workspaces, canonical
+from aurora_server.workspace.registry import MOST_LINGERING, WorkspaceError, Workspaces, canonical
 from tests.wait_limits import HANG
 
 
@@ -109,6 +109,24 @@ async def test_it_is_closed_when_the_last_user_has_left_and_some_time_has_passed
     assert workspaces.status() == []
     assert await workspaces.acquire(tmp_path) is not workspace
     await workspaces.close()
+
+
+async def test_only_so_many_stay_open_without_users_and_the_first_that_was_left_goes_first(tmp_path: Path) -> None:
+    shelf = Shelf()
+    workspaces = registry(shelf, linger=60.0)
+    roots = [tmp_path / str(number) for number in range(MOST_LINGERING + 3)]
+    for root in roots:
+        root.mkdir()
+    used = await workspaces.acquire(roots[0])
+    for root in (roots[2], roots[1], *roots[3:]):
+        workspaces.release(await workspaces.acquire(root))
+    await eventually(lambda: len(workspaces.opened()) == MOST_LINGERING + 1)
+    assert {each.root for each in workspaces.opened()} == {*roots} - {roots[1], roots[2]}
+    workspaces.release(used)
+    await eventually(lambda: len(workspaces.opened()) == MOST_LINGERING)
+    assert roots[3] not in {each.root for each in workspaces.opened()}
+    await workspaces.close()
+    assert all(each.closed for each in shelf.opened)
 
 
 async def test_coming_back_while_it_is_being_closed_opens_it_anew_afterwards(tmp_path: Path) -> None:

@@ -86,10 +86,12 @@ async def _learn(root: Path, store: Store, bounds: Bounds, tell: Callable[[float
     settled = min(end, next((n for n, link in enumerate(line) if known.get(link.hash)), end))
     names, walk, clean = await _today(root, store, tracked)
     deadline = asyncio.get_running_loop().time() + bounds.seconds
-    walking = _Walking(root, repository.work_tree != root, store, line, names, walk, deadline, tell)
+    below = repository.work_tree != root
+    # What goes through all commits or all chunks does so beside the event loop.
+    walking = await asyncio.to_thread(_Walking, root, below, store, line, names, walk, deadline, tell)
     reached = await walking.follow(0, min(settled, bounds.commits))
     if reached == settled < end:
-        walk.only(walk.survivors() - followed)
+        await asyncio.to_thread(lambda: walk.only(walk.survivors() - followed))
         stop = min(end, settled + bounds.commits)
         reached = await walking.follow(settled, stop, own_files=len(walk.files) <= FEW_FILES)
     await walking.save()
@@ -100,7 +102,8 @@ async def _learn(root: Path, store: Store, bounds: Bounds, tell: Callable[[float
         kept = [known for known in was.split() if known in reachable] if settled < end else []
         await store.remember(BROKEN, " ".join(dict.fromkeys([*broken, *kept])))
     behind = line[min(reached, len(line) - 1)]
-    await store.history.settle(head, line[0].at, behind.hash, behind.at, walk.survivors() - followed, names)
+    survivors = await asyncio.to_thread(lambda: walk.survivors() - followed)
+    await store.history.settle(head, line[0].at, behind.hash, behind.at, survivors, names)
     await store.history.forget_checkouts(clean)
 
 

@@ -19,8 +19,8 @@ MAX_TERMS = 3000
 _FEW = 12
 """Words up to which counting them one by one costs less than setting up a counter."""
 
-_MAX_REMEMBERED = 100_000
-"""Words; at some 200 bytes each."""
+MAX_REMEMBERED = 12_288
+"""Words; at some 200 bytes each. Of 24,802 in 473 files of five repositories, all took no less time."""
 
 # Bytes that no word holds become spaces; beyond ASCII, `terms` decides.
 _SPACED = bytes(b if b >= 128 or bytes((b,)).isalnum() or b == ord("_") else ord(" ") for b in range(256))
@@ -32,7 +32,7 @@ class _SplitWords(dict[bytes, tuple[str, ...]]):
     def __missing__(self, word: bytes) -> tuple[str, ...]:
         split = plain_terms(word.decode("ascii")) if word.isascii() else tuple(terms(word.decode("utf-8", "replace")))
         if len(word) <= MAX_WORD:
-            if len(self) >= _MAX_REMEMBERED:
+            if len(self) >= MAX_REMEMBERED:
                 self.clear()
             self[word] = split
         return split

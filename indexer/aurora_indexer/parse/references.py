@@ -27,7 +27,8 @@ MAX_REFERENCES = 200
 MAX_WRITTEN = 120
 """Bytes of a name in use that are looked at, from its end: a long chain of calls is told by its last name."""
 
-_MAX_REMEMBERED = 50_000
+MAX_REMEMBERED = 8_192
+"""Names in use of one kind; at some 100 bytes each."""
 
 _GENERICS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]$")
 _ARROWS = re.compile(r"\s*(?:::|->|\?\.|!\.|&\.|\.|:)\s*")
@@ -53,7 +54,7 @@ class _Read(dict[bytes, Reference | None]):
 
     def forget_some(self) -> None:
         """Start over when too much is remembered; not within a chunk, whose references are compared by identity."""
-        if len(self) >= _MAX_REMEMBERED:
+        if len(self) >= MAX_REMEMBERED:
             self.clear()
             self._one.clear()
 

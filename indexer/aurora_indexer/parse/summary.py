@@ -23,7 +23,8 @@ _HIGH = 11
 _SENTENCE = 240
 """Characters at most of a docstring's first sentence: what a chunk is about is said first."""
 
-_MAX_REMEMBERED = 50_000
+MAX_REMEMBERED = 4_096
+"""Names and texts of one language whose words are remembered; at some 200 bytes each."""
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -92,7 +93,7 @@ class _Telling(dict[str, tuple[str, ...]]):
                 if len(word) >= 3 and word not in self._silent and word.isalpha()
             ]
         )
-        if len(self) >= _MAX_REMEMBERED:
+        if len(self) >= MAX_REMEMBERED:
             self.clear()
         self[text] = found
         return found

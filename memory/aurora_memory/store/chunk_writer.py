@@ -37,6 +37,9 @@ _STORED = (
 )
 _SET_COLUMNS = ", ".join(f"{column.strip()} = ?" for column in CHUNK_COLUMNS.split(","))
 _Pair = tuple[StoredChunk, CodeChunk]
+INLINE = 200
+"""Chunks that are compared on the event loop: more go to a thread, as does what has to be compared word by word."""
+
 _REFERRERS = 2000
 """Most chunks that mention a new name and are looked at again; beyond that the name is too common to mean one thing."""
 
@@ -66,10 +69,10 @@ async def write(
     leaving = [*removed, *(entry.path for entry in skipped)]
     paths = [entry.parsed.path for entry in files]
     stored = await _stored_by_path(db, [*paths, *leaving])
-    plans = [plan_file(stored.get(entry.parsed.path, ()), entry.parsed.chunks) for entry in files]
+    plans = await _planned(files, stored, None)
     if any(plan.added and plan.vanished for plan in plans):
         terms = await _terms_of(db, [old.id for plan in plans if plan.added for old in plan.vanished])
-        plans = [plan_file(stored.get(entry.parsed.path, ()), entry.parsed.chunks, terms) for entry in files]
+        plans = await _planned(files, stored, terms)
     left = [old for path in leaving for old in stored.get(path, ()) if not old.gone]
     orphans = [*left, *await _gone_with_shape(db, plans)]
     plans = claim_orphans(plans, orphans)
@@ -86,6 +89,20 @@ async def write(
         unchanged=sum(plan.unchanged for plan in plans),
         vanished=len(vanished),
     )
+
+
+async def _planned(
+    files: Sequence[IndexedFile],
+    stored: Mapping[str, Sequence[StoredChunk]],
+    terms: Mapping[int, frozenset[str]] | None,
+) -> list[FilePlan]:
+    """What becomes of each file's chunks."""
+
+    def plans() -> list[FilePlan]:
+        return [plan_file(stored.get(entry.parsed.path, ()), entry.parsed.chunks, terms) for entry in files]
+
+    many = terms is not None or sum(len(entry.parsed.chunks) for entry in files) > INLINE
+    return await asyncio.to_thread(plans) if many else plans()
 
 
 async def _apply(

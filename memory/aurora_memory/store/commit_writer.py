@@ -119,11 +119,13 @@ async def _know(db: aiosqlite.Connection, commit: str, at: int) -> None:
 async def _link(
     db: aiosqlite.Connection, pairs: Iterable[tuple[int, int]], names: Mapping[int, str], *, changed: bool
 ) -> None:
-    """Tie commits to chunks, each pair a commit's and a chunk's row id."""
+    """Tie commits to chunks, each pair a commit's and a chunk's row id. They are gone through on the connection's
+    thread: a first history ties every chunk there is.
+    """
     await db.executemany(
         """INSERT INTO changes SELECT id, ?, ? FROM chunks WHERE id = ? AND name = ? AND gone_at IS NULL
            ON CONFLICT (chunk_id, commit_id) DO UPDATE SET changed = max(changed, excluded.changed)""",
-        [(commit, changed, chunk_id, names[chunk_id]) for commit, chunk_id in pairs if chunk_id in names],
+        ((commit, changed, chunk_id, names[chunk_id]) for commit, chunk_id in pairs if chunk_id in names),
     )
 
 

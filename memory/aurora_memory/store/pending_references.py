@@ -67,12 +67,16 @@ async def whole_catalogue(db: aiosqlite.Connection) -> Catalogue:
     )
     noted = await db.execute_fetchall(f"{_NOTED} AND language IN (SELECT value FROM json_each(?))", (as_list(_LINKED),))
     aliases = await _aliases(db)
-    return await asyncio.to_thread(
-        lambda: Catalogue(
+
+    def whole() -> Catalogue:
+        catalogue = Catalogue(
             (ReferenceTarget(*row) for row in rows),
             _links([(path, decode_imports(blob)) for path, blob in files], noted, aliases),
         )
-    )
+        catalogue.know_ids()
+        return catalogue
+
+    return await asyncio.to_thread(whole)
 
 
 async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) -> int:

@@ -12,7 +12,7 @@ from aurora_protocol.secrets import secrets_in
 REDACTED = "[REDACTED]"
 
 _SHORT = 1_000
-_MOST_KNOWN = 4_096
+MOST_KNOWN = 1_024
 _known_clean: set[tuple[str, bool]] = set()
 """Short texts that nothing was found in: the same ones go into prompt after prompt, stages and the log."""
 
@@ -69,7 +69,7 @@ def redact(text: str, *, pii: bool = True) -> Redacted:
         at = end
     if not counts:
         if len(text) <= _SHORT:
-            if len(_known_clean) >= _MOST_KNOWN:
+            if len(_known_clean) >= MOST_KNOWN:
                 _known_clean.clear()
             _known_clean.add((text, pii))
         return Redacted(text)

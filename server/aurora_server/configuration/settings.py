@@ -35,7 +35,7 @@ class DaemonSettings(Struct, frozen=True):
     idle_minutes: Positive = 30.0
     """The daemon ends after so many minutes without a connection."""
     linger_minutes: Positive = 10.0
-    """A workspace is closed so many minutes after its last user left."""
+    """A workspace is closed so many minutes after its last user left; of more than 16, the first goes at once."""
 
 
 class IndexingSettings(Struct, frozen=True):

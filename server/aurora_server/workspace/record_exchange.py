@@ -70,7 +70,7 @@ class RecordExchange:
         self._colleagues = colleagues
         self._shared: SharedRecord | None = None
         self._joining: asyncio.Future[tuple[SharedRecord, RecordPlace]] | None = None
-        self._damaged = False
+        self._damaged = self._files_known = False
         self._own: set[str] = set()
         self._heard = self._taken = 0
         self._wake = asyncio.Event()
@@ -122,19 +122,23 @@ class RecordExchange:
     async def catch_up(self) -> None:
         """Take in what another process appended a moment ago, if any did, before something is told after it: what
         follows a `team forget` stands by what that left.
+
+        While the files are not known yet, only what was forgotten goes: the rest needs their definitions.
         """
-        if self._shared is None:
-            return
-        self._shared.look()
-        if self._taken != self._heard:
-            try:
-                await self._exchange()
-            except StoreError as error:
-                self._fail(error)
+        try:
+            if self._shared is not None:
+                self._shared.look()
+                if self._taken != self._heard:
+                    await (self._exchange() if self._files_known else self._meet())
+            elif self.problem is None:
+                await self._meet()
+        except StoreError as error:
+            self._fail(error)
 
     async def settled(self) -> None:
         """Exchange now, and wait for it. Raises a StoreError."""
         await self._ready()
+        self._files_known = True
         await self._exchange()
 
     def _hear(self) -> None:
@@ -144,6 +148,7 @@ class RecordExchange:
 
     async def _work(self) -> None:
         await self._ready()
+        self._files_known = True
         while True:
             try:
                 async with asyncio.timeout(AGAIN_SECONDS if self.problem else None):
@@ -168,17 +173,24 @@ class RecordExchange:
 
     async def _exchange(self) -> None:
         async with self._turn:
-            if self._shared is None:
-                self._joining = self._joining or asyncio.ensure_future(self._records.join(self._root, self._hear))
-                await self._join(self._joining)
-            assert self._shared is not None
+            shared = await self._joined()
             heard = self._heard
-            at = await self._position(self._shared.record)
-            await self._record_learned(self._shared)
-            await self._take_in(self._shared, at)
+            await self._take_in(shared, await self._forget(shared))
             self._taken = heard
-            self._colleagues.names = await asyncio.to_thread(people, self._shared.record)
+            self._colleagues.names = await asyncio.to_thread(people, shared.record)
             self.problem = None
+
+    async def _meet(self) -> None:
+        """Exchange what needs no files: what was learned here goes in, and what was forgotten goes."""
+        async with self._turn:
+            await self._forget(await self._joined())
+
+    async def _joined(self) -> SharedRecord:
+        if self._shared is None:
+            self._joining = self._joining or asyncio.ensure_future(self._records.join(self._root, self._hear))
+            await self._join(self._joining)
+        assert self._shared is not None
+        return self._shared
 
     async def _join(self, joining: asyncio.Future[tuple[SharedRecord, RecordPlace]]) -> None:
         """Wait for the record; who gives up meanwhile leaves it to `close`."""
@@ -200,16 +212,23 @@ class RecordExchange:
                 shared.tell(but=self._hear)
                 self._records.appended.set()
 
-    async def _take_in(self, shared: SharedRecord, at: RecordPosition) -> None:
+    async def _forget(self, shared: SharedRecord) -> RecordPosition:
+        """Record what was learned, then take out of memory what is forgotten; where it is in the record afterwards."""
+        at = await self._position(shared.record)
+        await self._record_learned(shared)
         assert self.place is not None
         forgotten = await asyncio.to_thread(shared.record.forgotten)
-        came = False
         if forgotten != at.forgotten:
             judge = await asyncio.to_thread(_judge, shared.record, self.place.below)
             at = RecordPosition(at.record, _KINDS, 0, forgotten)
             gone = await self._store.forget_rows(judge, at)
             logger.info("forgotten", extra={"root": str(self._root), "rows": gone})
             await self._more_came(True)
+        return at
+
+    async def _take_in(self, shared: SharedRecord, at: RecordPosition) -> None:
+        assert self.place is not None
+        came = False
         while True:
             page = await asyncio.to_thread(_page, shared.record, at.number, self._own, self.place.below)
             if page is None:

@@ -82,6 +82,7 @@ class SpecObservations:
                 found[source, key] = seen
         for mark in missed:
             await self._renamed(mark, found)
+        self._forget_ended()
         for mark, seen in found.items():
             self._gone.pop(mark, None)
             self._seen_on[mark[1]] = await self._branch()
@@ -93,6 +94,15 @@ class SpecObservations:
         for source, key in missed:
             await self._missed(source, key)
         return ended
+
+    def _forget_ended(self) -> None:
+        """Let go of those that ended: one that comes back is looked at again."""
+        for (source, key), seen in list(self._last_seen.items()):
+            if (
+                seen.ending is not None
+                and self._deliverables.named(self._specs.change_id(source, key)) not in self._open
+            ):
+                del self._last_seen[source, key]
 
     async def look_at(self, seen: Observation) -> None:
         """Tell what is new of a spec as it is seen now."""

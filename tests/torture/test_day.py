@@ -1,0 +1,36 @@
+"""The measure of a day: where a process's memory lies, and what a value gains."""
+
+from __future__ import annotations
+
+import mmap
+import sys
+
+import psutil
+import pytest
+
+from tests.torture.day import PARTS, Measurement, mapped, slope
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere mappings are told otherwise, or not at all")
+def test_memory_is_told_by_where_it_lies_and_adds_up() -> None:
+    process = psutil.Process()
+    before = dict(zip(PARTS, mapped(process), strict=True))
+    large = mmap.mmap(-1, 32 << 20, flags=mmap.MAP_PRIVATE)
+    large.write(b"x" * (32 << 20))
+    after = dict(zip(PARTS, mapped(process), strict=True))
+    assert after["python_mb"] - before["python_mb"] == pytest.approx(32, abs=2)
+    assert after["files_mb"] == pytest.approx(before["files_mb"], abs=2)
+    assert sum(after.values()) == pytest.approx(process.memory_info().rss / (1 << 20), rel=0.05)
+    large.close()
+
+
+def line(at: float, rss: float) -> Measurement:
+    return Measurement(at, rss, 0.0, 0.0, 0.0, 30, 12, 2, 1.0, 1.0, 1.0, 0.0, 100)
+
+
+def test_what_is_gained_in_an_hour_is_that_of_the_second_half() -> None:
+    begins = [line(10.0 * number, 100.0 + 5 * number) for number in range(30)]
+    rests = [line(10.0 * number, 245.0) for number in range(30, 60)]
+    grows = [line(10.0 * number, 245.0 + number / 360) for number in range(30, 60)]
+    assert slope([*begins, *rests], "rss_mb") == pytest.approx(0)
+    assert slope([*begins, *grows], "rss_mb") == pytest.approx(1)
