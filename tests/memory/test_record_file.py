@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aurora_memory import StoreCorrupt, StoreError, StoreForeign
-from aurora_memory.record import record_file
+from aurora_memory.record import record_file, record_migrations
 from aurora_memory.record.entry import FORGET, Entry, EntryDraft, InvalidEntry
 from aurora_memory.record.record_file import Record
 from aurora_memory.record.renewal import renew
@@ -228,7 +228,8 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged(tmp_path: Path) -> 
 def test_who_opens_a_record_waits_for_nobody_who_appends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(_open(tmp_path)) as record:
         (first,) = record.append([_access(1.0)])
-        monkeypatch.setattr(record_file, "BUSY_SECONDS", 0)
+        for each in (record_file, record_migrations):
+            monkeypatch.setattr(each, "BUSY_SECONDS", 0)
         with closing(sqlite3.connect(record.path, isolation_level=None)) as writer:
             writer.execute("BEGIN IMMEDIATE")
             with closing(_open(tmp_path)) as again:

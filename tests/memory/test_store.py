@@ -208,7 +208,8 @@ async def test_a_skipped_file_leaves_recall_and_is_remembered(store: Store) -> N
     assert (await store.counts()).skipped == 0
 
 
-async def test_relations_follow_the_names(store: Store) -> None:
+async def called(store: Store) -> tuple[int, int]:
+    """Row ids of `check_password`, and of `login` of another file, which calls it."""
     await store.write(
         [
             file("auth.py", chunk("auth.py", "check_password")),
@@ -220,8 +221,12 @@ async def test_relations_follow_the_names(store: Store) -> None:
         ]
     )
     await store.resolve()
+    return await only(store, "auth.py", "check_password"), await only(store, "web.py", "login")
+
+
+async def test_relations_follow_the_names(store: Store) -> None:
+    checked, login = await called(store)
     assert (await store.counts()).unresolved == 0
-    checked, login = await only(store, "auth.py", "check_password"), await only(store, "web.py", "login")
     assert (await store.read(relation_reader.usages, [checked])) == {checked: UsageCounts(callers=1)}
     # The callee is renamed and the caller not yet saved: the edge must go, and come back with the name.
     await store.write([file("auth.py", chunk("auth.py", "verify"))])
@@ -392,18 +397,7 @@ async def test_callers_are_counted_by_an_index_alone(store: Store) -> None:
 
 
 async def test_who_is_gone_with_something_learned_is_no_caller(store: Store) -> None:
-    await store.write(
-        [
-            file("auth.py", chunk("auth.py", "check_password")),
-            file(
-                "web.py",
-                chunk("web.py", "login", calls=("check_password",)),
-                imports=(Import("auth", "check_password"),),
-            ),
-        ]
-    )
-    await store.resolve()
-    checked, login = await only(store, "auth.py", "check_password"), await only(store, "web.py", "login")
+    checked, login = await called(store)
     await store.learn(run(1, retrieved=retrieved(login)))
     await store.write(removed=["web.py"])
     await store.resolve()

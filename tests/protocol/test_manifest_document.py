@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aurora_manifest.json.document import Array, Broken, JsonDocument, Node, Object, Scalar
-from aurora_manifest.json.parser import Scan, parse
+from aurora_manifest.json.parser import parse
 from aurora_manifest.json.pointers import PointerError, from_pointer, to_pointer
+from aurora_manifest.json.scan import Scan
 from aurora_manifest.json.scan_state import MAX_DEPTH, MAX_NODES
 from tests.manifests import damaged, manifest
 

@@ -16,7 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from aurora_memory.record import record_file
+from aurora_memory.record import record_migrations
 from aurora_memory.store import migrations
 from aurora_memory.store.row_sums import row_sum
 from aurora_protocol.client import Client
@@ -126,7 +126,7 @@ def _settled(product: Product) -> bool:
             if not db.execute("SELECT 1 FROM facts WHERE key = 'indexed_at'").fetchone():
                 return False
         with closing(opened(records[0])) as db:
-            if _shape(db) != len(record_file.MIGRATIONS):
+            if _shape(db) != len(record_migrations.MIGRATIONS):
                 return False
             return bool(db.execute("SELECT count(*) FROM entries").fetchone()[0] >= ROWS)
     except sqlite3.Error:
@@ -147,7 +147,7 @@ def _stands(product: Product) -> str:
         return f"shape {shape}, {'copied' if any(each.endswith('.bak') for each in copies) else 'not copied'}"
     for each in _records(product):
         with closing(opened(each)) as db:
-            if _shape(db) < len(record_file.MIGRATIONS):
+            if _shape(db) < len(record_migrations.MIGRATIONS):
                 return "record of an older shape"
             if waiting or db.execute("SELECT count(*) FROM entries").fetchone()[0] < ROWS:
                 return "record not complete"

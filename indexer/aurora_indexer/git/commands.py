@@ -138,6 +138,16 @@ async def answer(
         return None
 
 
+async def text(
+    root: Path, arguments: Sequence[str], *, seconds: float = ANSWER_SECONDS, errors: str = "surrogateescape"
+) -> str:
+    """An `answer` as text without the line ends around it, "" for none; `errors` is what becomes of bytes that are no
+    UTF-8: by default, what names a file still does.
+    """
+    said = await answer(root, arguments, seconds=seconds)
+    return (said or b"").decode("utf-8", errors).strip("\n")
+
+
 async def told(
     root: Path,
     arguments: Sequence[str],

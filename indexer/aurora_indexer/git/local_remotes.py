@@ -25,7 +25,7 @@ _URLS = r"^remote\..*\.(url|pushurl)$"
 
 async def remote_addresses(root: Path) -> tuple[str, ...]:
     """The addresses of the remotes that are configured at `root`."""
-    said = await _ask(root, "config", "-z", "--get-regexp", _URLS)
+    said = await commands.text(root, ["config", "-z", "--get-regexp", _URLS])
     return tuple(dict.fromkeys(value for _, _, value in (each.partition("\n") for each in said.split("\0")) if value))
 
 
@@ -40,7 +40,7 @@ def local_path(root: Path, address: str) -> Path | None:
 
 async def published(root: Path) -> Published:
     """What the local remotes of the repository at `root` have now; none of a remote that is that very repository."""
-    own = await _ask(root, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    own = await commands.text(root, ["rev-parse", "--path-format=absolute", "--git-common-dir"])
     found: Published = {}
     for address in await remote_addresses(root):
         folder = await asyncio.to_thread(_repository, root, address, own)
@@ -79,9 +79,9 @@ async def published_since(root: Path, before: Published, head: str) -> tuple[lis
 async def _from_here(root: Path, commit: str, old: Mapping[str, str], head: str) -> bool:
     if commit in old.values() or await commands.answer(root, ["cat-file", "-e", commit]) is None:
         return False
-    if head and await _ask(root, "merge-base", commit, head) == commit:
+    if head and await commands.text(root, ["merge-base", commit, head]) == commit:
         return True
-    return not await _ask(root, "for-each-ref", "--count=1", f"--contains={commit}", "refs/remotes")
+    return not await commands.text(root, ["for-each-ref", "--count=1", f"--contains={commit}", "refs/remotes"])
 
 
 async def _refs(root: Path, folder: str) -> dict[str, str] | None:
@@ -100,7 +100,3 @@ def _repository(root: Path, address: str, own: str) -> str:
         return ""
     folder = path if (path / "HEAD").is_file() and (path / "objects").is_dir() else (path / ".git").resolve()
     return str(folder) if folder.exists() and folder != Path(own).resolve() else ""
-
-
-async def _ask(root: Path, *arguments: str) -> str:
-    return (await commands.answer(root, arguments) or b"").decode("utf-8", "surrogateescape").strip("\n")

@@ -17,3 +17,8 @@ def entry_keys(entry: Entry) -> tuple[set[str], str, str]:
     if line.__struct_config__.tag != entry.kind:
         raise InvalidEntry(f"entry {entry.id} is of the kind {entry.kind!r}, and its body is not")
     return patterns_of(line), line_key(line), loose_key(line)
+
+
+def row_key(id_: str, kind: str, body: str) -> str:
+    """Key of the row that an entry of this kind and body speaks of."""
+    return entry_keys(Entry(id_, "", "", "", 1, 0.0, kind, body))[1]

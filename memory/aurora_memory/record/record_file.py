@@ -12,7 +12,6 @@ import json
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,53 +20,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from aurora_memory import StoreCorrupt, StoreError, StoreForeign, StoreTooNew
+from aurora_memory import StoreError
 from aurora_memory.record import record_check
-from aurora_memory.record.entry import FORGET, Entry, EntryDraft, checked, entry_id, forget_of, moment_sum
-from aurora_memory.record.entry_keys import entry_keys
+from aurora_memory.record.entry import Entry, EntryDraft, checked, entry_id
+from aurora_memory.record.entry_writer import COLUMNS, COUNTED, add, remove, unknown
+from aurora_memory.record.record_migrations import settle, transaction
 from aurora_memory.store.connection import BUSY_SECONDS, explained
 from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.salvage import finish_exchange
 from aurora_protocol.strict_modes import OWN_FILE, complaint
 
-APPLICATION_ID = 0x41555252
-"""`AURR`: tells records from memory files and from other programs' databases."""
-
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        "CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-        """CREATE TABLE entries (
-             number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, author TEXT NOT NULL,
-             machine TEXT NOT NULL, sequence INTEGER NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL
-           )""",
-        "CREATE INDEX entries_of ON entries (author, machine, sequence)",
-        "CREATE INDEX entries_kind ON entries (kind)",
-        # A pattern that an entry is of or speaks of.
-        "CREATE TABLE patterns (pattern TEXT, number INTEGER, PRIMARY KEY (pattern, number)) WITHOUT ROWID",
-        # Ids of what is forgotten, the rows of memories that it spoke of, and the number of the entry that says so.
-        "CREATE TABLE forgotten (id TEXT PRIMARY KEY, key TEXT NOT NULL, number INTEGER NOT NULL) WITHOUT ROWID",
-        """CREATE TABLE heads (author TEXT, machine TEXT, sequence INTEGER NOT NULL, PRIMARY KEY (author, machine))
-           WITHOUT ROWID""",
-    ),
-    (
-        # Which row of a memory an entry speaks of (`line_key`): two words on one row are known as such.
-        "CREATE TABLE keys (key TEXT, number INTEGER, PRIMARY KEY (key, number)) WITHOUT ROWID",
-        f"INSERT INTO keys SELECT aurora_key(id, kind, body), number FROM entries WHERE kind <> '{FORGET}'",
-        # The same wherever the code that it spoke of stands by now (`loose_key`).
-        "ALTER TABLE forgotten ADD COLUMN loose TEXT NOT NULL DEFAULT ''",
-    ),
-    (
-        # Sum of when an entry was appended (`moment_sum`): its id says nothing of it, and forgetting goes by it.
-        "ALTER TABLE entries ADD COLUMN moment INTEGER NOT NULL DEFAULT 0",
-        "UPDATE entries SET moment = aurora_moment(id, at)",
-    ),
-)
-"""Shapes of the file, the latest last; append only. `user_version` counts them."""
-
-_PRAGMAS = ("synchronous = FULL", "cache_size = -4000", "mmap_size = 0", "journal_size_limit = 16777216")
-_COLUMNS = "id, author, machine, sequence, at, kind, body"
-_COUNTED = """INSERT INTO heads VALUES (?, ?, ?)
-              ON CONFLICT DO UPDATE SET sequence = max(sequence, excluded.sequence)"""
 _AT_ONCE = 10_000
 
 FileMarks = tuple[tuple[int, int] | None, ...]
@@ -109,7 +71,7 @@ class Record:
         except sqlite3.Error as error:
             raise explained(error, path) from error
         try:
-            _settle(db, path, repository)
+            settle(db, path, repository)
         except sqlite3.Error as error:
             db.close()
             raise explained(error, path) from error
@@ -135,7 +97,7 @@ class Record:
                 "SELECT sequence FROM heads WHERE author = ? AND machine = ?", (self.author, self.machine)
             ).fetchone()
             last = int(found[0]) if found else 0
-            coming = _unknown(db, drafts) if only_new else drafts
+            coming = unknown(db, drafts) if only_new else drafts
             for sequence, draft in enumerate(coming, last + 1):
                 made.append(
                     Entry(
@@ -149,7 +111,7 @@ class Record:
                         draft.body,
                     )
                 )
-            _add(db, made)
+            add(db, made)
         return made
 
     def union(self, entries: Iterable[Entry]) -> int:
@@ -159,7 +121,7 @@ class Record:
         """
         coming = [checked(each, self.repository) for each in entries]
         with self._writing() as db:
-            return _add(db, coming)
+            return add(db, coming)
 
     def take_over(self, former: Record) -> int:
         """Take in all of a record that this repository had under another id, which stays; how many entries were new.
@@ -180,8 +142,8 @@ class Record:
                 row = db.execute("SELECT number FROM entries WHERE id = ?", (before.id,)).fetchone()
                 if row is not None:
                     found += 1
-                    _remove(db, row[0], before)
-                    _add(db, [now])
+                    remove(db, row[0], before)
+                    add(db, [now])
         if found:
             self._rows("PRAGMA wal_checkpoint(TRUNCATE)")  # the log has what was taken out, too
         return found
@@ -203,7 +165,7 @@ class Record:
     def after(self, number: int, limit: int = _AT_ONCE) -> list[tuple[int, Entry]]:
         """Entries after the `number`th that this file took in, with their numbers, in that order."""
         rows = self._rows(
-            f"SELECT number, {_COLUMNS} FROM entries WHERE number > ? ORDER BY number LIMIT ?", (number, limit)
+            f"SELECT number, {COLUMNS} FROM entries WHERE number > ? ORDER BY number LIMIT ?", (number, limit)
         )
         return [(row[0], Entry(row[1], self.repository, *row[2:])) for row in rows]
 
@@ -213,7 +175,7 @@ class Record:
         for start in range(0, len(numbers), 500):
             some = numbers[start : start + 500]
             marks = ", ".join("?" * len(some))
-            rows = self._rows(f"SELECT number, {_COLUMNS} FROM entries WHERE number IN ({marks}) ORDER BY number", some)
+            rows = self._rows(f"SELECT number, {COLUMNS} FROM entries WHERE number IN ({marks}) ORDER BY number", some)
             found += [(row[0], Entry(row[1], self.repository, *row[2:])) for row in rows]
         return found
 
@@ -223,7 +185,7 @@ class Record:
         """
         where = "author = ? AND machine = ? AND sequence > ?"
         rows = self._rows(
-            f"""SELECT {_COLUMNS} FROM entries WHERE {where} AND sequence <= coalesce(
+            f"""SELECT {COLUMNS} FROM entries WHERE {where} AND sequence <= coalesce(
                   (SELECT sequence FROM entries WHERE {where} ORDER BY sequence LIMIT 1 OFFSET ?), {(1 << 63) - 1})
                 ORDER BY sequence, id""",
             (author, machine, sequence, author, machine, sequence, limit - 1),
@@ -232,7 +194,7 @@ class Record:
 
     def of_kind(self, kind: str) -> list[Entry]:
         """Every entry of a kind, in the order in which this file took them in. Read whole: for kinds that are few."""
-        rows = self._rows(f"SELECT {_COLUMNS} FROM entries WHERE kind = ? ORDER BY number", (kind,))
+        rows = self._rows(f"SELECT {COLUMNS} FROM entries WHERE kind = ? ORDER BY number", (kind,))
         return [Entry(row[0], self.repository, *row[1:]) for row in rows]
 
     def uses_of(self, path: str, names: Sequence[str]) -> list[tuple[str, float]]:
@@ -276,7 +238,7 @@ class Record:
         """Number what is appended here after `sequence`, where another file of this record had come so far."""
         if sequence > 0:
             with self._writing() as db:
-                db.execute(_COUNTED, (self.author, self.machine, sequence))
+                db.execute(COUNTED, (self.author, self.machine, sequence))
 
     def version(self) -> int:
         """Number that changes when another connection has written to the file (SQLite's data_version)."""
@@ -293,124 +255,10 @@ class Record:
     def _writing(self) -> Iterator[sqlite3.Connection]:
         with self._turn:
             try:
-                with _transaction(self._db) as db:
+                with transaction(self._db) as db:
                     yield db
             except sqlite3.Error as error:
                 raise explained(error, self.path) from error
-
-
-@contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield db
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
-
-
-def _add(db: sqlite3.Connection, entries: Sequence[Entry]) -> int:
-    new = 0
-    forgets: list[tuple[int, Entry]] = []
-    standing = [
-        (float(at), str(author), forget_of(body).pattern)
-        for at, author, body in db.execute("SELECT at, author, body FROM entries WHERE kind = ?", (FORGET,))
-    ]
-    for each in entries:
-        patterns: set[str] = set()
-        key = ""
-        if each.kind == FORGET:
-            said = forget_of(each.body)
-            standing.append((each.at, each.author, said.pattern))
-        else:
-            patterns, key, loose = entry_keys(each)
-            if db.execute("SELECT 1 FROM forgotten WHERE id = ?", (each.id,)).fetchone():
-                continue
-            if any(_reaches(forget, each.at, each.author, patterns) for forget in standing):
-                _count(db, each)
-                latest = db.execute("SELECT max(number) FROM entries").fetchone()[0]
-                db.execute("INSERT INTO forgotten VALUES (?, ?, ?, ?)", (each.id, key, int(latest or 0), loose))
-                continue
-        cursor = db.execute(
-            f"INSERT OR IGNORE INTO entries ({_COLUMNS}, moment) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                each.id,
-                each.author,
-                each.machine,
-                each.sequence,
-                each.at,
-                each.kind,
-                each.body,
-                moment_sum(each.id, each.at),
-            ),
-        )
-        if not cursor.rowcount:
-            continue
-        new += 1
-        assert cursor.lastrowid is not None
-        number = cursor.lastrowid
-        db.executemany("INSERT INTO patterns VALUES (?, ?)", [(pattern, number) for pattern in patterns])
-        if key:
-            db.execute("INSERT INTO keys VALUES (?, ?)", (key, number))
-        _count(db, each)
-        if each.kind == FORGET:
-            forgets.append((number, each))
-    for number, each in forgets:
-        _forget(db, number, each)
-    return new
-
-
-def _unknown(db: sqlite3.Connection, drafts: Iterable[EntryDraft]) -> list[EntryDraft]:
-    new: dict[tuple[str, str], EntryDraft] = {}
-    said = "SELECT 1 FROM keys JOIN entries USING (number) WHERE keys.key = ? AND kind = ? AND body = ?"
-    for each in drafts:
-        key = _key(str(len(new)), each.kind, each.body)
-        if db.execute(said, (key, each.kind, each.body)).fetchone() is None:
-            new.setdefault((each.kind, each.body), each)
-    return list(new.values())
-
-
-def _key(id_: str, kind: str, body: str) -> str:
-    return entry_keys(Entry(id_, "", "", "", 1, 0.0, kind, body))[1]
-
-
-def _moment(id_: object, at: object) -> int:
-    """Sum of when an entry was appended; one that fits nothing where a bit has made something else of either."""
-    return moment_sum(id_, at) if isinstance(id_, str) and isinstance(at, float) else 0
-
-
-def _count(db: sqlite3.Connection, entry: Entry) -> None:
-    db.execute(_COUNTED, (entry.author, entry.machine, entry.sequence))
-
-
-def _reaches(forget: tuple[float, str, str], at: float, author: str, patterns: set[str]) -> bool:
-    """Whether a forget (when, whose, which pattern) is about an entry."""
-    until, whose, pattern = forget
-    return at <= until and (pattern in patterns if pattern else author == whose)
-
-
-def _forget(db: sqlite3.Connection, number: int, entry: Entry) -> None:
-    pattern = forget_of(entry.body).pattern
-    if pattern:
-        where = "number IN (SELECT number FROM patterns WHERE pattern = ?)"
-        value = pattern
-    else:
-        where, value = "author = ?", entry.author
-    where = f"{where} AND kind <> '{FORGET}' AND at <= ?"
-    rows = db.execute(f"SELECT number, {_COLUMNS} FROM entries WHERE {where}", (value, entry.at)).fetchall()
-    for row in rows:
-        _remove(db, row[0], Entry(row[1], "", *row[2:]), by=number)
-
-
-def _remove(db: sqlite3.Connection, number: int, entry: Entry, *, by: int | None = None) -> None:
-    """Take an entry out for good; `by` is the number of the one that says so, without one its own."""
-    _, key, loose = entry_keys(entry)
-    told = (entry.id, key, number if by is None else by, loose)
-    db.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)", told)
-    db.execute("DELETE FROM patterns WHERE number = ?", (number,))
-    db.execute("DELETE FROM keys WHERE key = ? AND number = ?", (key, number))
-    db.execute("DELETE FROM entries WHERE number = ?", (number,))
 
 
 def file_marks(path: Path) -> FileMarks:
@@ -444,55 +292,3 @@ def make_private(path: Path) -> None:
         path.chmod(0o600)
     except OSError as error:
         raise StoreError(f"cannot open the record {path}: {error.strerror}; check its folder's permissions") from error
-
-
-def _settle(db: sqlite3.Connection, path: Path, repository: str) -> None:
-    """Bring a file to today's shape. Before anything is set it is told whose it is: the journal's mode is written."""
-    application = int(db.execute("PRAGMA application_id").fetchone()[0])
-    if application not in (0, APPLICATION_ID):
-        raise StoreForeign(f"{path} belongs to another program (application id {application}); move it away")
-    _use_write_ahead_log(db)
-    for pragma in _PRAGMAS:
-        db.execute(f"PRAGMA {pragma}")
-    db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, too
-    db.create_function("aurora_key", 3, _key, deterministic=True)
-    db.create_function("aurora_moment", 2, _moment, deterministic=True)
-    if not _is_of_shape(db):
-        _bring_to_shape(db, path, repository)
-    owner = db.execute("SELECT value FROM facts WHERE key = 'repository'").fetchone()[0]
-    if owner != repository:
-        raise StoreCorrupt(f"{path} is the record of the repository {owner}, not of {repository}; move it away")
-
-
-def _is_of_shape(db: sqlite3.Connection) -> bool:
-    if int(db.execute("PRAGMA user_version").fetchone()[0]) != len(MIGRATIONS):
-        return False
-    return len(db.execute("SELECT 1 FROM facts WHERE key IN ('repository', 'mark')").fetchall()) == 2
-
-
-def _bring_to_shape(db: sqlite3.Connection, path: Path, repository: str) -> None:
-    """Do what is missing. Only then is the file written to: who opens it would wait for everybody who appends."""
-    with _transaction(db):
-        shape = int(db.execute("PRAGMA user_version").fetchone()[0])
-        if shape > len(MIGRATIONS):
-            raise StoreTooNew(f"{path} was written by a newer AURORA (shape {shape}); upgrade aurora-context")
-        for statement in (statement for step in MIGRATIONS[shape:] for statement in step):
-            db.execute(statement)
-        db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        db.execute("INSERT OR IGNORE INTO facts VALUES ('repository', ?)", (repository,))
-        db.execute("INSERT OR IGNORE INTO facts VALUES ('mark', lower(hex(randomblob(16))))")
-
-
-def _use_write_ahead_log(db: sqlite3.Connection) -> None:
-    """Switch to WAL. SQLite does not wait for other openers here, whatever the busy timeout, so this does."""
-    deadline = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(0.02)
-        else:
-            return

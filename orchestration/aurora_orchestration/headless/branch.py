@@ -25,8 +25,7 @@ async def current_branch(root: Path) -> str | None:
     if head is None:
         return None
     if head.needs_git:
-        said = await commands.answer(root, ["symbolic-ref", "--quiet", "HEAD"])
-        return (said or b"").decode("utf-8", "surrogateescape").strip().removeprefix(_HEADS)
+        return (await commands.text(root, ["symbolic-ref", "--quiet", "HEAD"])).removeprefix(_HEADS)
     return head.ref.removeprefix(_HEADS)
 
 

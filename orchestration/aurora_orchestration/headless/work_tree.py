@@ -297,6 +297,5 @@ def _counted(count: int, what: str) -> str:
 
 
 async def _ask(root: Path, *arguments: str) -> str:
-    """What git says, "" where it fails."""
-    said = await commands.answer(root, arguments, seconds=20.0)
-    return (said or b"").decode("utf-8", "replace").strip("\n")
+    """What git says, as it can be written down, "" where it fails."""
+    return await commands.text(root, arguments, seconds=20.0, errors="replace")

@@ -12,7 +12,8 @@ from typing import TypeVar, overload
 from msgspec.structs import replace
 
 from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Problem, Scalar
-from aurora_manifest.json.parser import Scan, in_order, parse, too_large
+from aurora_manifest.json.parser import in_order, parse, too_large
+from aurora_manifest.json.scan import Scan
 from aurora_manifest.json.scan_state import MAX_DEPTH, MAX_NODES
 
 _LEVELS = 2

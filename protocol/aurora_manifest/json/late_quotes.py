@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from aurora_manifest.json.document import Member, Node, Object, Problem, Scalar
 
 if TYPE_CHECKING:
-    from aurora_manifest.json.parser import Scan
+    from aurora_manifest.json.scan import Scan
 
 _NAME_BEGUN = re.compile(r'[A-Za-z_$][\w$-]{0,60}+"[ \t]*+:').match
 _ITEM_BEGUN = re.compile(r'[\w$-]{1,60}+"[ \t]*+[,\]]').match

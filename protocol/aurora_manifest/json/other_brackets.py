@@ -15,7 +15,7 @@ from aurora_manifest.json.indentation import MAX_BRACKETS
 from aurora_manifest.json.value_text import excerpt
 
 if TYPE_CHECKING:
-    from aurora_manifest.json.parser import Scan
+    from aurora_manifest.json.scan import Scan
 
 _SEEN = 400
 """Characters of a line that are looked at."""

@@ -7,6 +7,8 @@ import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from aurora_deliverables import InvalidRequest
 from aurora_deliverables.event_request import (
     CriteriaRequest,
@@ -22,7 +24,6 @@ from aurora_deliverables.event_request import (
 from aurora_protocol import deliverable_methods as methods
 from aurora_server.lsp.documents import path_of
 from aurora_server.session.errors import REQUEST_FAILED, RequestError
-from aurora_server.workspace.deliverable_criteria import criteria_reply
 from aurora_server.workspace.deliverable_ingest import ingest
 from aurora_server.workspace.repository_changes import each_once
 
@@ -59,7 +60,7 @@ async def deliverable(ls: AuroraServer, value: object) -> Any:
             return _final(found)
         case CriteriaRequest():
             _, found = await _known(workspaces, request)
-            return criteria_reply(found)
+            return _criteria(found)
         case _:
             _, found = await _known(workspaces, request)
             return _state(found)
@@ -193,6 +194,27 @@ def _state(found: Deliverable) -> dict[str, Any]:
     from aurora_deliverables.documents import state_document
 
     return state_document(found)
+
+
+def _criteria(found: Deliverable) -> dict[str, Any]:
+    """What its spec asks for, and what shows whether it is met, None where no spec was looked at; what of the metrics
+    nothing tells.
+    """
+    from aurora_deliverables.measurement_gaps import gaps_of
+
+    return {
+        "change_id": found.change_id,
+        "name": found.name,
+        "status": found.status,
+        "conformance": msgspec.to_builtins(found.conformance),
+        "criteria": None
+        if found.criteria is None
+        else [
+            {"kind": each.kind, "name": each.name, "met": each.met, "by": each.by, "evidence": each.evidence}
+            for each in found.criteria
+        ],
+        "gaps": [{"metric": each.metric, "what": each.what, "fix": each.fix} for each in gaps_of(found)],
+    }
 
 
 def _final(found: Deliverable) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from aurora_deliverables.detection import junit
-from aurora_deliverables.detection.names_in_tests import TestTitle
+from aurora_deliverables.detection import files, junit
+from aurora_deliverables.detection.names_in_tests import MAX_TITLES, TestTitle, is_test_file, titles_in, words
 from aurora_deliverables.detection.observation import Observation, summed
 from aurora_deliverables.detection.recorded_state import passed
 from aurora_deliverables.detection.spec_check import check, told_by_tests
@@ -18,7 +18,8 @@ from aurora_deliverables.evidence import event_id, shown
 from aurora_memory.store import Store, file_reader
 from aurora_server.workspace.open_deliverables import OpenDeliverables
 from aurora_server.workspace.spec_files import Specs
-from aurora_server.workspace.titles_of_tests import placed_titles, test_titles
+
+MAX_TEST_FILES = 3000
 
 
 class SpecChecks:
@@ -60,13 +61,41 @@ class SpecChecks:
         indexed = await self._store.read(file_reader.files)
 
         def look() -> SpecChecked:
-            titles = test_titles(self._root, indexed)
+            titles = _titles_of_tests(self._root, indexed)
             # Who tells no names tells of all: where nothing failed, whatever is named there passed.
             by_names = tests or (last is not None and last.source == junit.SOURCE)
-            placed = (
-                placed_titles(tests, titles) if by_names else [replace(each, passed=outcome or None) for each in titles]
-            )
+            placed = _placed(tests, titles) if by_names else [replace(each, passed=outcome or None) for each in titles]
             failing = outcome is False and not by_names
             return check(seen.criteria, placed, told_by_tests(state.checked) if by_names else {}, failing=failing)
 
         return await asyncio.to_thread(look)
+
+
+def _titles_of_tests(root: Path, indexed: Iterable[str]) -> list[TestTitle]:
+    """The titles in the test files among those that memory knows, at most so many."""
+    found: list[TestTitle] = []
+    for path in sorted(path for path in indexed if is_test_file(path))[:MAX_TEST_FILES]:
+        seen = files.see(root, path)
+        if seen is not None:
+            found += titles_in(seen.text, path)
+        if len(found) >= MAX_TITLES:
+            break
+    return found[:MAX_TITLES]
+
+
+def _placed(ran: Sequence[TestTitle], titles: Sequence[TestTitle]) -> list[TestTitle]:
+    """The tests that ran, and titles in files with how the test went that is called so; of several the worst counts.
+
+    A report's name ends in the test's own (`tests.test_search.TestPage test_no_match[wide]`), so ends are compared.
+    """
+    in_files = [words(each.title) for each in titles]
+    wanted = set(in_files)
+    outcomes: dict[tuple[str, ...], bool] = {}
+    for each in ran:
+        whole = words(each.title.partition("[")[0])
+        for start in range(len(whole)):
+            end = whole[start:]
+            if end in wanted:
+                outcomes[end] = outcomes.get(end, True) and bool(each.passed)
+    placed = [replace(each, passed=outcomes.get(named)) for each, named in zip(titles, in_files, strict=True)]
+    return [*(each for each in placed if each.passed is not None), *ran]

@@ -42,6 +42,7 @@ async def seen(root: Path, request: pytest.FixtureRequest) -> AsyncIterator[Seen
 async def native(root: Path) -> AsyncIterator[Seen]:
     made = Seen(root, polling=False)
     await made.start()
+    assert made.watcher.mode != "polling", made.watcher.warning
     yield made
     await asyncio.to_thread(made.watcher.stop)
 

@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from aurora_orchestration.agents import mcp_tools
 from aurora_orchestration.agents.discovery import Discovered, Places, discover
 from aurora_orchestration.agents.registry import DAY, POOR, NoAgents, Registry
 from aurora_orchestration.settings import AgentSettings, DefaultAgent
 from aurora_orchestration.types import Declined
 from tests.orchestration.agents.programs import mcp_server
+from tests.wait_limits import HANG
 
 REVIEWER = """---
 name: code-reviewer
@@ -28,7 +30,8 @@ You review code.
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
+    monkeypatch.setattr(mcp_tools, "SECONDS", HANG)  # a server that tests ask does answer, on a busy machine too
     for name in ("w", "h", "u"):
         (tmp_path / name).mkdir()
     return Places(tmp_path / "w", tmp_path / "h", tmp_path / "u")

@@ -211,7 +211,7 @@ class GitGuard(Struct, frozen=True, kw_only=True):
 async def guard_of(root: Path, folder: Path, settings: HeadlessSettings, *, trusted: bool) -> GitGuard | None:
     """The guard for a run in the work tree at `root`, prepared in `folder`; None without a repository or a branch."""
     said = [
-        (await commands.answer(root, arguments) or b"").decode("utf-8", "surrogateescape").strip("\n")
+        await commands.text(root, arguments)
         for arguments in (
             ["symbolic-ref", "--quiet", "HEAD"],
             ["rev-parse", "--path-format=absolute", "--git-common-dir"],
@@ -250,7 +250,7 @@ def _closed(root: Path, addresses: Sequence[str]) -> tuple[str, ...]:
 async def _hooks_of(root: Path, repository: Path) -> Path:
     """The folder of hooks that is configured, or git's usual one; our own questions to git switch it off."""
     arguments = ["config", "--show-scope", "--type=path", "--get-all", "core.hooksPath"]
-    said = (await commands.answer(root, arguments) or b"").decode("utf-8", "surrogateescape")
+    said = await commands.text(root, arguments)
     configured = [path for scope, _, path in (line.partition("\t") for line in said.splitlines()) if scope != "command"]
     return root / configured[-1] if configured else repository / "hooks"
 
