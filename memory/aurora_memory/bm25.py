@@ -8,7 +8,7 @@ once. Besides that score each part is told how much of the question it covers, i
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -46,9 +46,13 @@ MEMBERS_FILES = 8
 MEMBERS_DECAY = 0.6
 """Files whose further parts are looked at for a report, by what their best say, each less than the one before."""
 
+_AT_ONCE = 32_768
+"""Entries that are weighed at a time."""
+
 _GROUP = 32
 """Parts of which one is taken to tell how good the best are."""
 
+_LOW_BITS = SHIFTS["path"]
 _NAME_MASK = LIMITS["name"]
 _SIGNATURE_MASK = LIMITS["signature"] << SHIFTS["signature"]
 _PATH_MASK = LIMITS["path"] << SHIFTS["path"]
@@ -213,42 +217,50 @@ def _summed(
     said: Collection[str],
     also: Places | None,
 ) -> _Sums:
-    """All terms at once: of a long question, arrays of one term each would cost more to ask for than to reckon with."""
     import numpy as np
 
     terms = [term for term in weights if term in entries]
-    numbers, packed, sizes = _joined([entries[term] for term in terms], len(parts.chunks))
-    rarities = [weights[term] * rarity(parts.living, size) for term, size in zip(terms, sizes, strict=True)]
-    of_terms = np.array(rarities, dtype=np.float32)
-    touched, slots = _touched(len(parts.chunks), numbers, also)
-    words, cover, name_cover, name_hits, signature_cover = (np.zeros(len(touched), dtype=np.float32) for _ in range(5))
-    at = numbers if slots is None else slots[numbers]
-    value = np.repeat(of_terms, sizes)
-    counts = _weighted_counts()[packed]
-    lengths = parts.norms[numbers]
-    lengths += counts
-    np.add.at(words, at, value * counts / lengths)
-    np.add.at(cover, at, value)
-    hits = np.array([min(1.0, weights[term]) for term in terms], dtype=np.float32)
-    heads = np.flatnonzero((packed & (_NAME_MASK | _SIGNATURE_MASK)) != 0)  # most entries are of bodies
-    counted = packed[heads]
-    named = heads[(counted & _NAME_MASK) != 0]
-    np.add.at(name_cover, at[named], value[named])
-    np.add.at(name_hits, at[named], np.repeat(hits, sizes)[named])
-    signed = heads[(counted & _SIGNATURE_MASK) != 0]
-    np.add.at(signature_cover, at[signed], value[signed])
-    of_files = _summed_by_file(parts, numbers, packed, counts, sizes)
-    file_cover, file_words, called = (np.zeros(parts.file_count, dtype=np.float32) for _ in range(3))
-    np.add.at(file_cover, of_files.files, of_terms[of_files.terms])
-    holding = np.bincount(of_files.terms, minlength=len(terms)).tolist()
-    rarities = [weights[term] * rarity(parts.file_count, known) for term, known in zip(terms, holding, strict=True)]
-    lengths = of_files.counts + parts.file_norms[of_files.files]
-    np.add.at(
-        file_words, of_files.files, np.array(rarities, dtype=np.float32)[of_files.terms] * of_files.counts / lengths
+    known = [_known(entries[term], len(parts.chunks)) for term in terms]
+    of_terms = np.array(
+        [weights[term] * rarity(parts.living, len(each)) for term, (each, _) in zip(terms, known, strict=True)],
+        dtype=np.float32,
     )
+    hits = np.array([min(1.0, weights[term]) for term in terms], dtype=np.float32)
+    touched, slots = _touched(len(parts.chunks), [numbers for numbers, _ in known], also)
+    words, cover, name_cover, name_hits, signature_cover = (np.zeros(len(touched), dtype=np.float32) for _ in range(5))
+    low, high = _tables()
+    by_file = []
+    for numbers, packed, sizes in _pieces(known):
+        ends = np.cumsum(sizes)
+        at = numbers if slots is None else slots[numbers]
+        value = np.repeat(of_terms, sizes)
+        counts = low[packed & ((1 << _LOW_BITS) - 1)]
+        counts += high[packed >> _LOW_BITS]
+        lengths = parts.norms[numbers]
+        lengths += counts
+        np.add.at(words, at, value * counts / lengths)
+        np.add.at(cover, at, value)
+        heads = np.flatnonzero((packed & (_NAME_MASK | _SIGNATURE_MASK)) != 0)  # most entries are of bodies
+        counted = packed[heads]
+        named = heads[(counted & _NAME_MASK) != 0]
+        np.add.at(name_cover, at[named], value[named])
+        np.add.at(name_hits, at[named], hits[np.searchsorted(ends, named, side="right")])
+        signed = heads[(counted & _SIGNATURE_MASK) != 0]
+        np.add.at(signature_cover, at[signed], value[signed])
+        by_file.append(_by_file(ends, parts.files[numbers], counts, packed))
+    files = _together(by_file, parts.file_count)
+    file_cover, file_words, called = (np.zeros(parts.file_count, dtype=np.float32) for _ in range(3))
+    np.add.at(file_cover, files.files, of_terms[files.terms])
+    holding = np.bincount(files.terms, minlength=len(terms)).tolist()
+    of_files = np.array(
+        [weights[term] * rarity(parts.file_count, count) for term, count in zip(terms, holding, strict=True)],
+        dtype=np.float32,
+    )
+    lengths = files.counts + parts.file_norms[files.files]
+    np.add.at(file_words, files.files, of_files[files.terms] * files.counts / lengths)
     are_said = np.array([term in said for term in terms], dtype=bool)
-    placed = of_files.placed & are_said[of_files.terms]
-    np.add.at(called, of_files.files[placed], of_terms[of_files.terms[placed]])
+    placed = ((files.fields & _PATH_MASK) != 0) & are_said[files.terms]
+    np.add.at(called, files.files[placed], of_terms[files.terms[placed]])
     values = of_terms.tolist()
     total = sum(each for term, each in zip(terms, values, strict=True) if term in said)
     whole = sum(values)
@@ -257,28 +269,52 @@ def _summed(
     )
 
 
-def _joined(entries: Sequence[tuple[Places, Places]], count: int) -> tuple[Places, Places, list[int]]:
-    """Entries of all terms, one term's behind the other's, and how many each has; those of the first `count` parts:
-    what was written since these were read, the next question sees.
+def _known(entry: tuple[Places, Places], count: int) -> tuple[Places, Places]:
+    """Entries of the first `count` parts: what was written since these were read, the next question sees."""
+    numbers, packed = entry
+    if not len(numbers) or numbers.max() < count:
+        return entry
+    known = numbers < count
+    return numbers[known], packed[known]
+
+
+def _pieces(entries: Sequence[tuple[Places, Places]]) -> Iterator[tuple[Places, Places, list[int]]]:
+    """Entries of all terms in their order, so many at a time, with how many of these each term has.
+
+    Of a long question an array for each term would cost more to ask for than to reckon with; of common terms, one for
+    all is more than the processor's cache holds.
     """
     import numpy as np
 
-    numbers = np.concatenate([np.zeros(0, dtype=np.intp), *(each for each, _ in entries)])
-    packed = np.concatenate([np.zeros(0, dtype=np.intp), *(each for _, each in entries)])
-    if not len(numbers) or numbers.max() < count:
-        return numbers, packed, [len(each) for each, _ in entries]
-    known = numbers < count
-    return numbers[known], packed[known], [int((each < count).sum()) for each, _ in entries]
+    numbers: list[Places] = []
+    packed: list[Places] = []
+    sizes = [0] * len(entries)
+    left = _AT_ONCE
+    for term, (of_term, counts) in enumerate(entries):
+        begin = 0
+        while begin < len(of_term):
+            end = min(len(of_term), begin + left)
+            numbers.append(of_term[begin:end])
+            packed.append(counts[begin:end])
+            sizes[term] += end - begin
+            left -= end - begin
+            begin = end
+            if not left:
+                yield np.concatenate(numbers), np.concatenate(packed), sizes
+                numbers, packed, sizes, left = [], [], [0] * len(entries), _AT_ONCE
+    if numbers:
+        yield np.concatenate(numbers), np.concatenate(packed), sizes
 
 
-def _touched(count: int, numbers: Places, also: Places | None) -> tuple[Places, Places | None]:
+def _touched(count: int, postings: Sequence[Places], also: Places | None) -> tuple[Places, Places | None]:
     """The parts that any of the terms stands in, and of each number its place among them; None where that is all."""
     import numpy as np
 
-    if len(numbers) >= count:
+    if sum(map(len, postings)) >= count:
         return np.arange(count), None
     seen = np.zeros(count, dtype=bool)
-    seen[numbers] = True
+    for numbers in postings:
+        seen[numbers] = True
     if also is not None:
         seen[also] = True
     touched = np.flatnonzero(seen)
@@ -288,40 +324,43 @@ def _touched(count: int, numbers: Places, also: Places | None) -> tuple[Places, 
 
 
 class _OfFiles(NamedTuple):
-    """Entries summed up by term and file, terms in their order: `placed` where the term stands in the file's path."""
+    """Entries summed up by term (its place) and file, terms in their order: their counts, and all their fields."""
 
     terms: Places
     files: Places
     counts: Floats
-    placed: npt.NDArray[np.bool_]
+    fields: Places
 
 
-def _summed_by_file(parts: Parts, numbers: Places, packed: Places, counts: Floats, sizes: Sequence[int]) -> _OfFiles:
+def _by_file(ends: Places, files: Places, counts: Floats, packed: Places) -> _OfFiles:
+    """Entries summed up as long as term and file stay the same: a file's parts have numbers that follow each other,
+    until it is edited. `ends` says where each term's entries end.
+    """
     import numpy as np
 
-    if not len(numbers):
+    begins = np.empty(len(files), dtype=bool)
+    np.not_equal(files[1:], files[:-1], out=begins[1:])
+    begins[0] = True
+    begins[ends[ends < len(files)]] = True
+    starts = np.flatnonzero(begins)
+    terms = np.searchsorted(ends, starts, side="right")
+    return _OfFiles(terms, files[starts], np.add.reduceat(counts, starts), np.bitwise_or.reduceat(packed, starts))
+
+
+def _together(pieces: Sequence[_OfFiles], file_count: int) -> _OfFiles:
+    """Pieces as one, in which no file is told twice of a term."""
+    import numpy as np
+
+    if not pieces:
         nothing = np.zeros(0, dtype=np.intp)
-        return _OfFiles(nothing, nothing, np.zeros(0, dtype=np.float32), np.zeros(0, dtype=bool))
-    files = parts.files[numbers]
-    terms = np.repeat(np.arange(len(sizes)), sizes)
-    keys = terms * parts.file_count
-    keys += files
-    starts = _runs(keys)  # a file's parts have numbers that follow each other, until it is edited
-    sums, fields = np.add.reduceat(counts, starts), np.bitwise_or.reduceat(packed, starts)
-    keys, terms, files = keys[starts], terms[starts], files[starts]
-    if not (keys[1:] > keys[:-1]).all():
-        order = np.argsort(keys, kind="stable")
-        starts = _runs(keys[order])
-        sums, fields = np.add.reduceat(sums[order], starts), np.bitwise_or.reduceat(fields[order], starts)
-        terms, files = terms[order][starts], files[order][starts]
-    return _OfFiles(terms, files, sums, (fields & _PATH_MASK) != 0)
-
-
-def _runs(keys: Places) -> Places:
-    """Where each run of equal keys begins."""
-    import numpy as np
-
-    return np.concatenate([np.zeros(1, dtype=np.intp), np.flatnonzero(keys[1:] != keys[:-1]) + 1])
+        return _OfFiles(nothing, nothing, np.zeros(0, dtype=np.float32), nothing)
+    whole = _OfFiles(*(np.concatenate(columns) for columns in zip(*pieces, strict=True)))
+    keys = whole.terms * file_count + whole.files
+    if (keys[1:] > keys[:-1]).all():
+        return whole
+    order = np.argsort(keys, kind="stable")
+    ends = np.cumsum(np.bincount(whole.terms))
+    return _by_file(ends, whole.files[order], whole.counts[order], whole.fields[order])
 
 
 def _at_least(values: Floats, limit: int) -> float:
@@ -394,12 +433,17 @@ def _members(files: Places, first: Floats, alive: Places, best: Places, most: in
 
 
 @cache
-def _weighted_counts() -> Floats:
-    """What a part's counts of a term come to, by their packed value: one table of 4 MB, of which few lines are used."""
+def _tables() -> tuple[Floats, Floats]:
+    """Weighted counts by packed value: one table for the low fields, one for the high ones; one for all has 4 MB."""
+    return _weighted(0, _LOW_BITS), _weighted(_LOW_BITS, sum(FIELD_BITS.values()))
+
+
+def _weighted(start: int, end: int) -> Floats:
     import numpy as np
 
-    table = np.zeros(1, dtype=np.float32)
-    for field, bits in FIELD_BITS.items():  # from the lowest: what is there already repeats for each count of the next
-        counts = np.float32(FIELD_WEIGHTS[field]) * np.arange(1 << bits, dtype=np.float32)
-        table = np.add.outer(counts, table).ravel()
+    values = np.arange(1 << (end - start), dtype=np.uint32)
+    table = np.zeros(len(values), dtype=np.float32)
+    for field, weight in FIELD_WEIGHTS.items():
+        if start <= SHIFTS[field] < end:
+            table += np.float32(weight) * ((values >> (SHIFTS[field] - start)) & LIMITS[field])
     return table
