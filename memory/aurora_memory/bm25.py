@@ -8,8 +8,7 @@ once. Besides that score each part is told how much of the question it covers, i
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from aurora_memory.term_counts import FIELD_BITS, LIMITS, SHIFTS, Field
@@ -45,12 +44,6 @@ short file's words alone do not bring it far.
 MEMBERS_FILES = 8
 MEMBERS_DECAY = 0.6
 """Files whose further parts are looked at for a report, by what their best say, each less than the one before."""
-
-_AT_ONCE = 32_768
-"""Entries that are weighed at a time."""
-
-_GROUP = 32
-"""Parts of which one is taken to tell how good the best are."""
 
 _LOW_BITS = SHIFTS["path"]
 _NAME_MASK = LIMITS["name"]
@@ -129,25 +122,6 @@ def rarity(living: int, stands_in: int) -> float:
     return math.log(1 + (living - min(stands_in, living) + 0.5) / (stands_in + 0.5))
 
 
-class _Sums(NamedTuple):
-    """Sums over a question's terms: those of `touched` parts (their numbers, ascending) and those of every file.
-
-    `total` is what the terms weigh that the question says, `whole_total` what all do.
-    """
-
-    touched: Places
-    words: Floats
-    cover: Floats
-    name_cover: Floats
-    name_hits: Floats
-    signature_cover: Floats
-    file_cover: Floats
-    file_words: Floats
-    called: Floats
-    total: float
-    whole_total: float
-
-
 def match(
     parts: Parts,
     entries: Mapping[str, tuple[Places, Places]],
@@ -162,245 +136,98 @@ def match(
 
     `weights` says how much each term counts, `said` are those that the question says and does not only suggest. Of
     the likeliest files, each up to `members` parts more are kept, however little they say; `also` are parts that are
-    kept whatever stands in them. Of parts of which the same can be said, those of lower numbers come first.
+    kept whatever stands in them.
     """
     import numpy as np
 
-    sums = _summed(parts, entries, weights, said, also)
-    touched, whole = sums.touched, np.float32(sums.total or 1.0)
-    wanted = sums.words > 0
+    low, high = _tables()
+    count = len(parts.chunks)
+    words, cover, name_cover, name_hits, signature_cover = (np.zeros(count, dtype=np.float32) for _ in range(5))
+    file_cover, called, seen, file_words = (np.zeros(parts.file_count, dtype=np.float32) for _ in range(4))
+    total, whole_total = 0.0, 0.0
+    for term, weight in weights.items():
+        if term not in entries:
+            continue
+        numbers, packed = entries[term]
+        if len(numbers) and numbers.max() >= count:  # written since the parts were read; the next question sees them
+            known = numbers < count
+            numbers, packed = numbers[known], packed[known]
+        value = np.float32(weight * rarity(parts.living, len(numbers)))
+        total += float(value) if term in said else 0.0
+        counts = low[packed & ((1 << _LOW_BITS) - 1)] + high[packed >> _LOW_BITS]
+        whole_total += float(value)
+        np.add.at(words, numbers, value * counts / (counts + parts.norms[numbers]))
+        np.add.at(cover, numbers, value)
+        named = numbers[(packed & _NAME_MASK) != 0]
+        np.add.at(name_cover, named, value)
+        np.add.at(name_hits, named, np.float32(min(1.0, weight)))
+        np.add.at(signature_cover, numbers[(packed & _SIGNATURE_MASK) != 0], value)
+        in_file = np.bincount(parts.files[numbers], weights=counts, minlength=parts.file_count).astype(np.float32)
+        holding = in_file > 0
+        file_cover += value * holding
+        file_value = np.float32(weight * rarity(parts.file_count, int(holding.sum())))
+        file_words += file_value * in_file / (in_file + parts.file_norms)
+        placed = numbers[(packed & _PATH_MASK) != 0]
+        if term in said and len(placed):
+            seen.fill(0)
+            seen[parts.files[placed]] = value
+            called += seen
+    if not total:
+        total = 1.0
+    wanted = words > 0
     if also is not None:
-        also = np.searchsorted(touched, np.sort(also))
         wanted[also] = True
-    wanted &= parts.chunks[touched] != 0
+    wanted &= parts.chunks != 0
     if types is not None:
-        wanted &= np.isin(parts.types[touched], list(types))
-    words, cover, names = (np.minimum(each / whole, 1) for each in (sums.words, sums.cover, sums.name_cover))
-    own = 2 * words + cover + names
-    own[~wanted] = -1
-    in_files = np.minimum(sums.file_cover / whole, 1)
-    files = parts.files[touched]
-    # What its file adds is asked of those only that it can bring among the best.
-    near = np.flatnonzero(own >= max(0.0, _at_least(own, limit) - 0.5 * float(in_files.max(initial=0.0))))
-    first = own[near] + 0.5 * in_files[files[near]]
-    best = near[_highest(first, limit)]
-    called = sums.called / whole
-    there = np.flatnonzero((called > 0)[files] & wanted)
-    if len(there):
-        first = own[there] + 0.5 * in_files[files[there]]
-        best = np.concatenate([best, _of_called_files(there, files[there], called, first, best)])
+        wanted &= np.isin(parts.types, list(types))
+    alive = np.flatnonzero(wanted)
+    whole = np.float32(total)
+    found_words, found_cover = np.minimum(words[alive] / whole, 1), np.minimum(cover[alive] / whole, 1)
+    found_names = np.minimum(name_cover[alive] / whole, 1)
+    found_files = np.minimum(file_cover / whole, 1)[parts.files[alive]]
+    first = 2 * found_words + found_cover + found_names + 0.5 * found_files
+    best = np.argpartition(-first, limit)[:limit] if len(alive) > limit else np.arange(len(alive))
+    best = best[np.argsort(-first[best], kind="stable")]
+    best = np.concatenate([best, _of_called_files(parts.files[alive], called / whole, first, best)])
     if members:
-        first = own + 0.5 * in_files[files]
-        best = np.concatenate([best, _members(files, first, np.flatnonzero(wanted), best, members)])
+        best = np.concatenate([best, _members(parts.files[alive], first, best, members)])
     if also is not None:
-        best = np.concatenate([best, np.setdiff1d(also[wanted[also]], best)])
-    places, files = touched[best], files[best]
-    of_files = np.minimum(sums.file_words[files] / np.float32(sums.whole_total or 1.0), 1)
+        kept = np.searchsorted(alive, np.sort(also[wanted[also]]))
+        best = np.concatenate([best, np.setdiff1d(kept, best)])
+    places = alive[best]
+    in_files = np.minimum(file_words / np.float32(whole_total or 1.0), 1)
     return Matches(
         places,
         parts.chunks[places],
-        files,
-        words[best],
-        cover[best],
-        names[best],
-        np.minimum(sums.name_hits[best] / parts.name_lengths[places], 1),
-        in_files[files],
-        np.minimum(sums.signature_cover[best] / whole, 1),
-        of_files,
+        parts.files[places],
+        found_words[best],
+        found_cover[best],
+        found_names[best],
+        np.minimum(name_hits[places] / parts.name_lengths[places], 1),
+        found_files[best],
+        np.minimum(signature_cover[places] / whole, 1),
+        in_files[parts.files[places]],
     )
 
 
-def _summed(
-    parts: Parts,
-    entries: Mapping[str, tuple[Places, Places]],
-    weights: Mapping[str, float],
-    said: Collection[str],
-    also: Places | None,
-) -> _Sums:
-    import numpy as np
-
-    terms = [term for term in weights if term in entries]
-    known = [_known(entries[term], len(parts.chunks)) for term in terms]
-    of_terms = np.array(
-        [weights[term] * rarity(parts.living, len(each)) for term, (each, _) in zip(terms, known, strict=True)],
-        dtype=np.float32,
-    )
-    hits = np.array([min(1.0, weights[term]) for term in terms], dtype=np.float32)
-    touched, slots = _touched(len(parts.chunks), [numbers for numbers, _ in known], also)
-    words, cover, name_cover, name_hits, signature_cover = (np.zeros(len(touched), dtype=np.float32) for _ in range(5))
-    low, high = _tables()
-    by_file = []
-    for numbers, packed, sizes in _pieces(known):
-        ends = np.cumsum(sizes)
-        at = numbers if slots is None else slots[numbers]
-        value = np.repeat(of_terms, sizes)
-        counts = low[packed & ((1 << _LOW_BITS) - 1)]
-        counts += high[packed >> _LOW_BITS]
-        lengths = parts.norms[numbers]
-        lengths += counts
-        np.add.at(words, at, value * counts / lengths)
-        np.add.at(cover, at, value)
-        heads = np.flatnonzero((packed & (_NAME_MASK | _SIGNATURE_MASK)) != 0)  # most entries are of bodies
-        counted = packed[heads]
-        named = heads[(counted & _NAME_MASK) != 0]
-        np.add.at(name_cover, at[named], value[named])
-        np.add.at(name_hits, at[named], hits[np.searchsorted(ends, named, side="right")])
-        signed = heads[(counted & _SIGNATURE_MASK) != 0]
-        np.add.at(signature_cover, at[signed], value[signed])
-        by_file.append(_by_file(ends, parts.files[numbers], counts, packed))
-    files = _together(by_file, parts.file_count)
-    file_cover, file_words, called = (np.zeros(parts.file_count, dtype=np.float32) for _ in range(3))
-    np.add.at(file_cover, files.files, of_terms[files.terms])
-    holding = np.bincount(files.terms, minlength=len(terms)).tolist()
-    of_files = np.array(
-        [weights[term] * rarity(parts.file_count, count) for term, count in zip(terms, holding, strict=True)],
-        dtype=np.float32,
-    )
-    lengths = files.counts + parts.file_norms[files.files]
-    np.add.at(file_words, files.files, of_files[files.terms] * files.counts / lengths)
-    are_said = np.array([term in said for term in terms], dtype=bool)
-    placed = ((files.fields & _PATH_MASK) != 0) & are_said[files.terms]
-    np.add.at(called, files.files[placed], of_terms[files.terms[placed]])
-    values = of_terms.tolist()
-    total = sum(each for term, each in zip(terms, values, strict=True) if term in said)
-    whole = sum(values)
-    return _Sums(
-        touched, words, cover, name_cover, name_hits, signature_cover, file_cover, file_words, called, total, whole
-    )
-
-
-def _known(entry: tuple[Places, Places], count: int) -> tuple[Places, Places]:
-    """Entries of the first `count` parts: what was written since these were read, the next question sees."""
-    numbers, packed = entry
-    if not len(numbers) or numbers.max() < count:
-        return entry
-    known = numbers < count
-    return numbers[known], packed[known]
-
-
-def _pieces(entries: Sequence[tuple[Places, Places]]) -> Iterator[tuple[Places, Places, list[int]]]:
-    """Entries of all terms in their order, so many at a time, with how many of these each term has.
-
-    Of a long question an array for each term would cost more to ask for than to reckon with; of common terms, one for
-    all is more than the processor's cache holds.
-    """
-    import numpy as np
-
-    numbers: list[Places] = []
-    packed: list[Places] = []
-    sizes = [0] * len(entries)
-    left = _AT_ONCE
-    for term, (of_term, counts) in enumerate(entries):
-        begin = 0
-        while begin < len(of_term):
-            end = min(len(of_term), begin + left)
-            numbers.append(of_term[begin:end])
-            packed.append(counts[begin:end])
-            sizes[term] += end - begin
-            left -= end - begin
-            begin = end
-            if not left:
-                yield np.concatenate(numbers), np.concatenate(packed), sizes
-                numbers, packed, sizes, left = [], [], [0] * len(entries), _AT_ONCE
-    if numbers:
-        yield np.concatenate(numbers), np.concatenate(packed), sizes
-
-
-def _touched(count: int, postings: Sequence[Places], also: Places | None) -> tuple[Places, Places | None]:
-    """The parts that any of the terms stands in, and of each number its place among them; None where that is all."""
-    import numpy as np
-
-    if sum(map(len, postings)) >= count:
-        return np.arange(count), None
-    seen = np.zeros(count, dtype=bool)
-    for numbers in postings:
-        seen[numbers] = True
-    if also is not None:
-        seen[also] = True
-    touched = np.flatnonzero(seen)
-    slots = np.empty(count, dtype=np.intp)  # what is not written is not fetched either
-    slots[touched] = np.arange(len(touched))
-    return touched, slots
-
-
-class _OfFiles(NamedTuple):
-    """Entries summed up by term (its place) and file, terms in their order: their counts, and all their fields."""
-
-    terms: Places
-    files: Places
-    counts: Floats
-    fields: Places
-
-
-def _by_file(ends: Places, files: Places, counts: Floats, packed: Places) -> _OfFiles:
-    """Entries summed up as long as term and file stay the same: a file's parts have numbers that follow each other,
-    until it is edited. `ends` says where each term's entries end.
-    """
-    import numpy as np
-
-    begins = np.empty(len(files), dtype=bool)
-    np.not_equal(files[1:], files[:-1], out=begins[1:])
-    begins[0] = True
-    begins[ends[ends < len(files)]] = True
-    starts = np.flatnonzero(begins)
-    terms = np.searchsorted(ends, starts, side="right")
-    return _OfFiles(terms, files[starts], np.add.reduceat(counts, starts), np.bitwise_or.reduceat(packed, starts))
-
-
-def _together(pieces: Sequence[_OfFiles], file_count: int) -> _OfFiles:
-    """Pieces as one, in which no file is told twice of a term."""
-    import numpy as np
-
-    if not pieces:
-        nothing = np.zeros(0, dtype=np.intp)
-        return _OfFiles(nothing, nothing, np.zeros(0, dtype=np.float32), nothing)
-    whole = _OfFiles(*(np.concatenate(columns) for columns in zip(*pieces, strict=True)))
-    keys = whole.terms * file_count + whole.files
-    if (keys[1:] > keys[:-1]).all():
-        return whole
-    order = np.argsort(keys, kind="stable")
-    ends = np.cumsum(np.bincount(whole.terms))
-    return _by_file(ends, whole.files[order], whole.counts[order], whole.fields[order])
-
-
-def _at_least(values: Floats, limit: int) -> float:
-    """What `limit` of some values reach, or a little less: the highest of every group are enough to tell."""
-    import numpy as np
-
-    groups = len(values) // _GROUP
-    if groups < limit:
-        return 0.0
-    highest = values[: groups * _GROUP].reshape(_GROUP, groups).max(axis=0)
-    return float(np.partition(highest, groups - limit)[groups - limit])
-
-
-def _highest(values: Floats, limit: int) -> Places:
-    """Places of the `limit` highest values, highest first; of equal ones, the first."""
-    import numpy as np
-
-    if len(values) > limit:
-        least = np.partition(values, len(values) - limit)[len(values) - limit]
-        above = np.flatnonzero(values > least)
-        chosen = np.concatenate([above, np.flatnonzero(values == least)[: limit - len(above)]])
-    else:
-        chosen = np.arange(len(values))
-    chosen.sort()
-    return chosen[np.argsort(-values[chosen], kind="stable")]
-
-
-def _of_called_files(there: Places, files: Places, called: Floats, first: Floats, best: Places) -> Places:
-    """Of the parts `there` (with their files and scores) the best ones of files called as the question says; not those
-    in `best`.
+def _of_called_files(files: Places, called: Floats, first: Floats, best: Places) -> Places:
+    """Of the parts (by their files and scores) the best ones of files called as the question says; not those in `best`.
 
     `called` is, by file, the share of the question that stands in its path.
     """
     import numpy as np
 
-    order = _highest(2 * called[files] + first, 4 * CALLED_FILES)
+    there = np.flatnonzero(called[files] > 0)
+    scores = 2 * called[files[there]] + first[there]
+    most = 4 * CALLED_FILES
+    if len(there) > most:
+        chosen = np.argpartition(-scores, most)[:most]
+        there, scores = there[chosen], scores[chosen]
     known = set(best.tolist())
     taken: dict[int, int] = {}
     found: list[int] = []
-    for part, file in zip(there[order].tolist(), files[order].tolist(), strict=True):
+    for part in there[np.argsort(-scores, kind="stable")].tolist():
+        file = int(files[part])
         if taken.get(file, 0) < CALLED_PARTS and (file in taken or len(taken) < CALLED_FILES):
             taken[file] = taken.get(file, 0) + 1
             if part not in known:
@@ -408,34 +235,39 @@ def _of_called_files(there: Places, files: Places, called: Floats, first: Floats
     return np.array(found, dtype=np.intp)
 
 
-def _members(files: Places, first: Floats, alive: Places, best: Places, most: int) -> Places:
-    """Of the files that `best` says most of, each up to `most` further parts of those `alive`, best first."""
+def _members(files: Places, first: Floats, best: Places, most: int) -> Places:
+    """Of the files that `best` says most of, each up to `most` further parts, best first."""
     import numpy as np
 
     worth: dict[int, float] = {}
     left: dict[int, float] = {}
-    for file, score in zip(files[best].tolist(), first[best].tolist(), strict=True):
+    for part in best.tolist():
+        file = int(files[part])
         share = left.get(file, 1.0)
-        worth[file] = worth.get(file, 0.0) + share * score
+        worth[file] = worth.get(file, 0.0) + share * float(first[part])
         left[file] = share * MEMBERS_DECAY
     chosen = sorted(worth, key=lambda file: -worth[file])[:MEMBERS_FILES]
-    are_chosen = np.zeros(int(files.max(initial=0)) + 1, dtype=bool)
-    are_chosen[chosen] = True
-    rest = np.setdiff1d(alive[are_chosen[files[alive]]], best)
+    rest = np.setdiff1d(np.flatnonzero(np.isin(files, chosen)), best)
     rest = rest[np.argsort(-first[rest], kind="stable")]
     taken = dict.fromkeys(chosen, 0)
     found: list[int] = []
-    for part, file in zip(rest.tolist(), files[rest].tolist(), strict=True):
+    for part in rest.tolist():
+        file = int(files[part])
         if taken[file] < most:
             taken[file] += 1
             found.append(part)
     return np.array(found, dtype=np.intp)
 
 
-@cache
 def _tables() -> tuple[Floats, Floats]:
-    """Weighted counts by packed value: one table for the low fields, one for the high ones; one for all has 4 MB."""
-    return _weighted(0, _LOW_BITS), _weighted(_LOW_BITS, sum(FIELD_BITS.values()))
+    """Weighted counts by packed value: one table for the low fields, one for the high ones."""
+    global _cached
+    if _cached is None:
+        _cached = _weighted(0, _LOW_BITS), _weighted(_LOW_BITS, sum(FIELD_BITS.values()))
+    return _cached
+
+
+_cached: tuple[Floats, Floats] | None = None
 
 
 def _weighted(start: int, end: int) -> Floats:
