@@ -144,13 +144,12 @@ def gather(
 def _name_shares(path: str, total: float, rarities: Mapping[str, float]) -> NameShares:
     """`total` is what a question's terms weigh together, `rarities` what each does."""
     stem, above = _name_terms(path)
-    of_folders = 0.0
-    if not rarities.keys().isdisjoint(above):
-        of_folders = len([term for term in above if term in rarities]) / len(above)
-    if rarities.keys().isdisjoint(stem):
-        return NameShares(0.0, 0.0, of_folders)
     said = [rarities[term] for term in stem if term in rarities]
-    return NameShares(min(1.0, sum(said) / total), len(said) / len(stem), of_folders)
+    return NameShares(
+        min(1.0, sum(said) / total),
+        len(said) / max(1, len(stem)),
+        len([term for term in above if term in rarities]) / max(1, len(above)),
+    )
 
 
 @lru_cache(maxsize=2048)

@@ -173,22 +173,19 @@ def _by_chunk(matches: Matches) -> dict[int, PartMatch]:
     """Each chunk by its best part."""
     columns = [column.tolist() for column in matches]
     best_of_file: dict[int, float] = {}
-    best_of_chunk: dict[int, float] = {}
-    rows: dict[int, int] = {}
-    for row, (chunk, file, words) in enumerate(zip(*columns[1:4], strict=True)):
+    for file, words in zip(columns[2], columns[3], strict=True):
         if words > best_of_file.get(file, -1.0):
             best_of_file[file] = words
-        if words > best_of_chunk.get(chunk, -1.0):
-            best_of_chunk[chunk], rows[chunk] = words, row
     found: dict[int, PartMatch] = {}
-    for chunk, row in rows.items():
-        part, _, file, words, cover, name_cover, name_share, file_cover, signature_cover, file_words = (
-            column[row] for column in columns
-        )
-        best = best_of_file[file]
-        found[chunk] = PartMatch(
-            part, words, cover, name_cover, name_share, file_cover, signature_cover, file_words, best
-        )
+    for part, chunk, file, words, cover, name_cover, name_share, file_cover, signature_cover, file_words in zip(
+        *columns, strict=True
+    ):
+        known = found.get(chunk)
+        if known is None or words > known.words:
+            best = best_of_file[file]
+            found[chunk] = PartMatch(
+                part, words, cover, name_cover, name_share, file_cover, signature_cover, file_words, best
+            )
     return found
 
 

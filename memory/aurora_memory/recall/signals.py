@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from operator import mul
 from pathlib import Path
 from typing import Any
@@ -100,15 +100,11 @@ def columns_of(candidates: Candidates) -> list[Signals]:
 
 def strengths_of(signals: Sequence[Signals], weights: Weights) -> list[float]:
     """The strength of each, as `Signals.strength` has it to the last bit: signal by signal, in their order."""
-    import numpy as np
-
-    values = np.array([each.values for each in signals], dtype=np.float64)
-    sums = np.zeros(len(signals))
-    for place, weight in enumerate(weights):
-        if weight and len(signals):
-            sums += weight * values[:, place]
-    found: list[float] = sums.tolist()
-    return found
+    sums = [0.0] * len(signals)
+    for weight, column in zip(weights, zip(*(each.values for each in signals), strict=True), strict=False):
+        if weight:
+            sums = [known + weight * value for known, value in zip(sums, column, strict=True)]
+    return sums
 
 
 def signal(*, weight: float) -> Callable[[Callable[[Candidates], Column]], RankingSignal]:
@@ -227,7 +223,7 @@ def changes(candidates: Candidates) -> Column:
 @signal(weight=0.0)
 def internal(candidates: Candidates) -> Column:
     """A name that begins with an underscore."""
-    return [1.0 if head.name[head.name.rfind(".") + 1 :].startswith("_") else 0.0 for head in candidates.heads]
+    return [1.0 if head.name.rpartition(".")[2].startswith("_") else 0.0 for head in candidates.heads]
 
 
 @signal(weight=3.5)
@@ -295,27 +291,22 @@ def test(candidates: Candidates) -> Column:
     """Part of a test, where the question does not ask for tests."""
     if candidates.question.about_tests:
         return [0.0] * len(candidates.heads)
-    of_files = {path: 1.0 if is_test(path) else 0.0 for path in candidates.names_of_files}
-    return [of_files[head.path] for head in candidates.heads]
+    return [1.0 if is_test(head.path) else 0.0 for head in candidates.heads]
 
 
 @signal(weight=1.0)
 def named(candidates: Candidates) -> Column:
     """Its name or place is spelled in the question: the exact spelling before any other case, the top level first."""
     question = candidates.question
-    found = [0.0] * len(candidates.heads)
     if not question.identifiers and not question.places:
-        return found
-    leaves = frozenset(map(_last_name, question.identifiers))
-    for n, head in enumerate(candidates.heads):
-        standing, declares = candidates.standing[n], candidates.declares[n]
-        if not standing and not declares and _last_name(head.name) not in leaves:  # which hardly any chunk is called
-            continue
+        return [0.0] * len(candidates.heads)
+    found = []
+    for head, standing, declares in zip(candidates.heads, candidates.standing, candidates.declares, strict=True):
         best = max(1.0 if declares else 0.0, _best_spelling(head.name, question.identifiers))
         bonus = MENTIONED * (best + standing)
         if question.by_name:
             bonus = NAMED * (best + standing) + (1.0 if best and head.parent is None else 0.0)
-        found[n] = bonus
+        found.append(bonus)
     return found
 
 
@@ -332,13 +323,19 @@ def _of_most(values: Column) -> Column:
 
 def _best_spelling(name: str, identifiers: tuple[str, ...]) -> float:
     """How exactly a name is one of those a question spells, in [0, 1]."""
-    spellings = (_spelled(name, wanted) or 0.8 * _spelled(name.lower(), wanted.lower()) for wanted in identifiers)
-    return max(spellings, default=0.0)
+    if _last_name(name) not in _last_names(identifiers):  # which hardly any chunk is called
+        return 0.0
+    return max(_spelled(name, wanted) or 0.8 * _spelled(name.lower(), wanted.lower()) for wanted in identifiers)
+
+
+@lru_cache(maxsize=64)
+def _last_names(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(_last_name, names))
 
 
 def _last_name(name: str) -> str:
     """What two spellings of a name have in common, whatever stands before it and in whichever case."""
-    return name[name.rfind(".") + 1 :].lower()
+    return name.lower().rpartition(".")[2]
 
 
 def _spelled(name: str, wanted: str) -> float:
