@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -11,6 +12,7 @@ from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.search import Focus
 from aurora_memory.store import Store, chunk_reader
+from aurora_memory.store.reader import Reader
 from tests.memory.chunks import chunk, file
 
 CHUNKS = (
@@ -104,3 +106,17 @@ async def test_the_cursor_ranks_and_adds_nothing(store: Store) -> None:
     focus = Focus({view.id: 0.3 for view in views})
     assert await names(store, "zzz unknownword", focus) == []
     assert sorted(await names(store, "session cookie", focus)) == sorted(await names(store, "session cookie"))
+
+
+async def test_what_a_last_word_may_become_is_asked_once(store: Store) -> None:
+    """Who answers by several recalls hands the same question on."""
+
+    def asked(reader: Reader) -> tuple[int, int]:
+        said: list[str] = []
+        cast(Any, reader._db).set_trace_callback(said.append)
+        question = completed(reader, parse_question("check password"))
+        once = len(said)
+        completed(reader, question, always=True)
+        return once, len(said)
+
+    assert await store.read(asked) == (1, 1)

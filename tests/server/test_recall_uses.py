@@ -160,3 +160,25 @@ def test_what_is_edited_after_it_was_recalled_has_one(wire: Wire, root: Path) ->
     wire.result("aurora/index")
     assert becomes(wire, "sum_ledger", 1)
     assert accesses(wire, "parse_ledger") == 0
+
+
+def test_what_a_merge_of_folders_cuts_away_was_not_shown(daemon: Daemon, tmp_path: Path) -> None:
+    roots = [tmp_path / name for name in ("one", "two")]
+    for root in roots:
+        root.mkdir()
+        (root / "ledger.py").write_text(CODE, encoding="utf-8")
+    with daemon.wire() as wire:
+        wire.initialize(roots[0])
+        added = {"added": [{"uri": roots[1].as_uri(), "name": "two"}], "removed": []}
+        wire.notify("workspace/didChangeWorkspaceFolders", {"event": added})
+        wire.result("aurora/index", {})
+        (told,) = wire.result("aurora/recall", {"query": "add up the rows", "limit": 1})["results"]
+        for root in roots:
+            opened(wire, root)
+        with daemon.wire() as first, daemon.wire() as second:
+            alone = {str(root): each for root, each in zip(roots, (first, second), strict=True)}
+            for root in roots:
+                alone[str(root)].initialize(root)
+            assert becomes(alone.pop(told["workspace"]), "sum_ledger", 1)
+            (other,) = alone.values()
+            assert accesses(other, "sum_ledger") == 0

@@ -43,8 +43,8 @@ def nearest(cosines: Floats) -> Places:
     """The numbers of the nearest parts, those that are near at all."""
     import numpy as np
 
-    best = np.argpartition(-cosines, KIN)[:KIN] if len(cosines) > KIN else np.arange(len(cosines))
-    return best[cosines[best] >= LEAST]
+    near = np.flatnonzero(cosines >= LEAST)
+    return near[np.argpartition(-cosines[near], KIN)[:KIN]] if len(near) > KIN else near
 
 
 def read_some(reader: Reader) -> bool:

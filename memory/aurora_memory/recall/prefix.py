@@ -41,12 +41,13 @@ _ENDINGS = (
 
 
 def completed(reader: Reader, question: Question, *, always: bool = False) -> Question:
-    """The question with what its last word may become; the same where that is a word the index has, or too short.
+    """The question with what its last word may become, which is nothing else where the index has it or it is short.
 
     With `always` (a client that asks at every key) a word that it has may become others too, for less.
     """
-    if question.completions or question.is_id:
+    if question.is_completed or question.completions or question.is_id:
         return question
+    question = replace(question, is_completed=True)
     last = _LAST_WORD.search(question.text)
     if last is None or last[0].lower().startswith("reas:"):
         return question

@@ -95,6 +95,8 @@ class Question(Struct, frozen=True):
     kind: QuestionKind = "topic"
     is_open: bool = False
     """Whether a topic reads like the title of a report: either may be meant, and is answered."""
+    is_completed: bool = False
+    """Whether the index was asked what its last word may become."""
 
     @property
     def is_id(self) -> bool:

@@ -48,7 +48,7 @@ async def recall(ls: AuroraServer, value: object) -> RecallResult:
     closed = asyncio.create_task(_closed(ls, params, workspaces)) if params.everywhere else None
     focus, cursor = await _cursor(ls, params.context)
     answers = await asyncio.gather(
-        *(workspace.recall(params, cursor if workspace is focus else None) for workspace in workspaces)
+        *(workspace.answer(params, cursor if workspace is focus else None) for workspace in workspaces)
     )
     others = None if closed is None else await closed
     patterns: list[Recalled] = []
@@ -56,10 +56,15 @@ async def recall(ls: AuroraServer, value: object) -> RecallResult:
         for workspace in workspaces:
             patterns += await workspace.transferred_patterns(params)
     if len(answers) == 1 and others is None:
-        return with_patterns(params, answers[0], patterns)
-    took_ms = round((time.perf_counter() - began) * 1000, 3)
-    whole = merged(params, list(zip(workspaces, answers, strict=True)), took_ms, others)
-    return with_patterns(params, whole, patterns)
+        whole = answers[0].result
+    else:
+        took_ms = round((time.perf_counter() - began) * 1000, 3)
+        results = [answer.result for answer in answers]
+        whole = merged(params, list(zip(workspaces, results, strict=True)), took_ms, others)
+    whole = with_patterns(params, whole, patterns)
+    for workspace, answer in zip(workspaces, answers, strict=True):
+        workspace.uses.show(answer.told(whole.results))
+    return whole
 
 
 def checked(params: RecallParams) -> RecallParams:

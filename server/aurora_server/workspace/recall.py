@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
@@ -44,7 +44,7 @@ from aurora_memory.store import chunk_reader, file_reader, learned_reader, relat
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.views import ChunkView, UsageCounts
-from aurora_protocol.methods import Evidence, Freshness, RecallParams, RecallResult
+from aurora_protocol.methods import Evidence, Freshness, Recalled, RecallParams, RecallResult
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.colleagues import Colleagues, PatternState
 from aurora_server.workspace.evidence import evidence_of
@@ -87,6 +87,24 @@ class RecallFindings(Struct, frozen=True):
     missing: bool = False
 
 
+class RecallAnswer(NamedTuple):
+    """Answer to a recall, and the chunk of each of its results, which is shown once it is told.
+
+    What was asked for `by_id` is not shown: nobody had to be led to it.
+    """
+
+    result: RecallResult
+    chunks: Sequence[ChunkView]
+    by_id: bool
+
+    def told(self, results: Sequence[Recalled]) -> list[ChunkView]:
+        """The chunks shown where these results are told: an answer of several folders leaves some of each out."""
+        if self.by_id:
+            return []
+        kept = {id(each) for each in results}
+        return [chunk for one, chunk in zip(self.result.results, self.chunks, strict=True) if id(one) in kept]
+
+
 class MemoryRecall:
     """Recall from one memory. With an `embedder`, by meaning too."""
 
@@ -116,7 +134,7 @@ class MemoryRecall:
 
     async def answer(
         self, params: RecallParams, focus: Focus | None, freshness: Freshness, began: float
-    ) -> RecallResult:
+    ) -> RecallAnswer:
         """Rank what memory holds. `focus` is primed; what is pending by `freshness`, a hint may say.
 
         When memory was indexed, it says itself. `took_ms` counts from `began` (of `time.perf_counter`).
@@ -127,11 +145,8 @@ class MemoryRecall:
             chosen = await self._within_budget(found, params.budget_tokens, params.limit)
         elif params.include_content:
             chosen = dict(enumerate(await asyncio.to_thread(texts, self._root, found.hits, found.around)))
-        if found.by_id:
-            if params.include_content and found.hits:
-                self._uses.read(found.hits[0].chunk)
-        else:
-            self._uses.show(found.hits[n].chunk for n in chosen)
+        if found.by_id and params.include_content and found.hits:
+            self._uses.read(found.hits[0].chunk)
         results = [
             recall_documents.recalled(
                 found.hits[n],
@@ -146,7 +161,7 @@ class MemoryRecall:
         hint = found.hint
         if found.hits and not results:
             hint = recall_documents.nothing_fits(found.hits[0], params.budget_tokens)
-        return RecallResult(
+        result = RecallResult(
             query=params.query,
             took_ms=round((time.perf_counter() - began) * 1000, 3),
             freshness=replace(freshness, indexed_at=iso(found.indexed_at)),
@@ -155,6 +170,7 @@ class MemoryRecall:
             logs=[recall_documents.seen_log(log) for log in found.logs],
             missing=found.missing,
         )
+        return RecallAnswer(result, [found.hits[n].chunk for n in chosen], found.by_id)
 
     async def with_texts(self, params: RecallParams) -> list[tuple[Hit, Text, PatternState | None]]:
         """The best mix that fits `budget_tokens`, best first, each with what is delivered of it."""

@@ -51,7 +51,7 @@ from aurora_server.workspace.focus import EditorCursor
 from aurora_server.workspace.learned_memory import LearnedMemory
 from aurora_server.workspace.maintenance import LifespanReview, deleted_logs
 from aurora_server.workspace.memory_settings import database_path, policies_of, policy_of, weighing_of
-from aurora_server.workspace.recall import MemoryRecall, symbols
+from aurora_server.workspace.recall import MemoryRecall, RecallAnswer, symbols
 from aurora_server.workspace.recall_uses import RecallUses
 from aurora_server.workspace.record_exchange import RecordExchange
 from aurora_server.workspace.relocate import Adoption
@@ -274,6 +274,12 @@ class Workspace:
         return self._indexer.state in ("scanning", "indexing")
 
     async def recall(self, params: RecallParams, cursor: EditorCursor | None = None) -> RecallResult:
+        """The answer that memory has for a query, told as a whole."""
+        answer = await self.answer(params, cursor)
+        self.uses.show(answer.told(answer.result.results))
+        return answer.result
+
+    async def answer(self, params: RecallParams, cursor: EditorCursor | None = None) -> RecallAnswer:
         """Rank what memory holds for a query. Reads only; what is pending is said in `freshness`.
 
         What relates to the `cursor` and to what was edited lately comes first; without one, nothing is primed.
