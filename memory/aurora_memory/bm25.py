@@ -1,5 +1,5 @@
-"""BM25 ranking (term frequency and its saturation): which parts a question's words point at: BM25 over weighted fields,
-and what else the words tell. Pure arrays.
+"""BM25 ranking (full-text relevance: term frequency, its saturation, inverse document frequency): which parts a
+question's words point at: BM25 over weighted fields, and what else the words tell. Pure arrays.
 
 BM25F (Robertson & Zaragoza): a term's counts are weighted by field, then saturated once, and the part's length counts
 once. Besides that score each part is told how much of the question it covers, its name covers, and its file covers.

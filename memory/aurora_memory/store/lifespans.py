@@ -1,4 +1,5 @@
-"""Lifespans in the tables: facts that verdicts go by, archive and escalations that follow (AURORA App. C.2).
+"""Lifespans in the tables (expiry, archiving): facts that verdicts go by, archive and escalations that follow (AURORA
+App. C.2).
 
 Nothing is deleted here. Functions that write take a connection and run in the caller's transaction.
 """

@@ -1,5 +1,5 @@
-"""Request arguments: what a request asks: its arguments, read where the manifest puts them and checked by the
-manifest's own schemas.
+"""Request arguments (parsing of query, path and body): what a request asks: its arguments, read where the manifest puts
+them and checked by the manifest's own schemas.
 """
 
 from __future__ import annotations
