@@ -1,5 +1,5 @@
-"""Rules about identity: names, ids (duplicates) and versions of a manifest and its capabilities (AURA-P "Core
-Concepts", "Schema reality").
+"""Rules about identity: names, ids and versions of a manifest and its capabilities
+(AURA-P "Core Concepts", "Schema reality").
 """
 
 from __future__ import annotations

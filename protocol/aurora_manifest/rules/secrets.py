@@ -1,5 +1,5 @@
-"""Rules about secrets (API keys, tokens, passwords) that must not be in a public file (AURA-P "Integration in 60
-seconds": no secrets).
+"""Rules about secrets (API keys, tokens, passwords) that must not be in a public file
+(AURA-P "Integration in 60 seconds": no secrets).
 """
 
 from __future__ import annotations
