@@ -19,6 +19,7 @@ from aurora_memory.lifespans.policies import (
     retention_rules,
     section_of,
 )
+from aurora_memory.store.lifespans import understood_rules
 
 USUAL = {"condition": "score >= 0.5", "lifespan": "90_days"}
 
@@ -193,6 +194,11 @@ def test_retention_rules_are_read() -> None:
         None,
     ]
     assert [rule.escalation_action for rule in rules] == [None] * 4 + ["candidate_for_fine_tuning"]
+
+
+def test_a_rule_of_a_document_that_nobody_understands_leaves_the_others() -> None:
+    rules = understood_rules((("score >", "decay_to_inactive"), ("score > 0", "retain_indefinitely")))
+    assert [rule.lifespan.spelled for rule in rules if rule.lifespan] == ["indefinite"]
 
 
 @pytest.mark.parametrize(

@@ -114,12 +114,12 @@ def _facts(row: Sequence[Any]) -> ChunkFacts:
         domain=document.metadata.domain,
         semantic_role=document.metadata.semantic_role,
         tags=document.governance.compliance_tags,
-        rules=_rules(tuple((rule.when, rule.then) for rule in document.governance.retention_rules)),
+        rules=understood_rules(tuple((rule.when, rule.then) for rule in document.governance.retention_rules)),
     )
 
 
 @lru_cache(maxsize=256)
-def _rules(given: tuple[tuple[str, str], ...]) -> tuple[LifespanRule, ...]:
+def understood_rules(given: tuple[tuple[str, str], ...]) -> tuple[LifespanRule, ...]:
     """A document's own rules; one that nobody understands leaves the chunk to the policies."""
     found: list[LifespanRule] = []
     for when, then in given:
