@@ -20,7 +20,7 @@ from aurora_memory.store.reader import Reader
 from aurora_memory.tokens import stem_word, terms
 from aurora_memory.views import ChunkHead, Commits, OthersUses
 
-_UNMATCHED = PartMatch(-1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_UNMATCHED = PartMatch(-1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """Of a chunk that was found otherwise than by words."""
 
 _OF_TESTS = frozenset({"test", "spec"})
