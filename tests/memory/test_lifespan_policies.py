@@ -196,6 +196,17 @@ def test_retention_rules_are_read() -> None:
     assert [rule.escalation_action for rule in rules] == [None] * 4 + ["candidate_for_fine_tuning"]
 
 
+def test_a_policy_without_an_escalation_may_say_so() -> None:
+    (found,) = [
+        each
+        for each in over({"policies": {"p": {**USUAL, "escalation_action": None}}}).policies.policies
+        if each.name == "p"
+    ]
+    assert found.escalation_action is None
+    refused = over({"policies": {"p": {**USUAL, "decay_mechanism": None}}})
+    assert "p" not in names(refused.policies) and refused.problems
+
+
 def test_a_rule_of_a_document_that_nobody_understands_leaves_the_others() -> None:
     rules = understood_rules((("score >", "decay_to_inactive"), ("score > 0", "retain_indefinitely")))
     assert [rule.lifespan.spelled for rule in rules if rule.lifespan] == ["indefinite"]
