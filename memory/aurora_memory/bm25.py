@@ -167,7 +167,7 @@ def match(
         np.add.at(name_cover, named, value)
         np.add.at(name_hits, named, np.float32(min(1.0, weight)))
         np.add.at(signature_cover, numbers[(packed & _SIGNATURE_MASK) != 0], value)
-        np.add.at(doc_cover, numbers[(packed & _DOC_MASK) != 0], value)
+        doc_cover[numbers[(packed & _DOC_MASK) != 0]] += value
         in_file = np.bincount(parts.files[numbers], weights=counts, minlength=parts.file_count).astype(np.float32)
         holding = in_file > 0
         file_cover += value * holding
