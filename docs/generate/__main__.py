@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from docs.generate import commands, decisions, events, methods, requirements, rules, settings
+from docs.generate import commands, decisions, events, limits, methods, requirements, rules, settings
 from docs.generate.citations import ROOT
 
 MAKERS = (
     commands.pages,
     settings.pages,
     methods.pages,
+    limits.pages,
     events.pages,
     rules.pages,
     decisions.pages,

@@ -1,4 +1,6 @@
-"""Batches: workers' replies gathered into transactions, with backpressure: large enough to be cheap, and small."""
+"""Batches (bulk inserts): workers' replies gathered into transactions, with backpressure: large enough to be cheap, and
+small.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Index runs: what is told of an indexer's runs: how far one is, what it did, which files it found changed."""
+"""Index runs (progress, statistics, state of the indexer): what is told of an indexer's runs: how far one is, what it
+did, which files it found changed.
+"""
 
 from __future__ import annotations
 

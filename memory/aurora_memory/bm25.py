@@ -1,5 +1,5 @@
-"""BM25 ranking (term frequency and its saturation): which parts a question's words point at: BM25 over weighted fields,
-and what else the words tell. Pure arrays.
+"""BM25 ranking (full-text relevance: term frequency, its saturation, inverse document frequency): which parts a
+question's words point at: BM25 over weighted fields, and what else the words tell. Pure arrays.
 
 BM25F (Robertson & Zaragoza): a term's counts are weighted by field, then saturated once, and the part's length counts
 once. Besides that score each part is told how much of the question it covers, its name covers, and its file covers.
@@ -49,6 +49,7 @@ _LOW_BITS = SHIFTS["path"]
 _NAME_MASK = LIMITS["name"]
 _SIGNATURE_MASK = LIMITS["signature"] << SHIFTS["signature"]
 _PATH_MASK = LIMITS["path"] << SHIFTS["path"]
+_DOC_MASK = LIMITS["doc"] << SHIFTS["doc"]
 
 
 class Parts(NamedTuple):
@@ -102,7 +103,8 @@ class Matches(NamedTuple):
 
     `words`: BM25F per unit of rarity; `cover`: share of the question that stands in the part; `name_cover`: in its
     chunk's name; `name_share`: share of the name that the question says; `file_cover`: share that stands anywhere in
-    its file; `signature_cover`: in its signature; `file_words`: BM25F of its file as one.
+    its file; `signature_cover`: in its signature; `doc_cover`: in its documentation; `file_words`: BM25F of its file
+    as one.
     """
 
     numbers: npt.NDArray[np.intp]
@@ -114,6 +116,7 @@ class Matches(NamedTuple):
     name_share: Floats
     file_cover: Floats
     signature_cover: Floats
+    doc_cover: Floats
     file_words: Floats
 
 
@@ -142,7 +145,9 @@ def match(
 
     low, high = _tables()
     count = len(parts.chunks)
-    words, cover, name_cover, name_hits, signature_cover = (np.zeros(count, dtype=np.float32) for _ in range(5))
+    words, cover, name_cover, name_hits, signature_cover, doc_cover = (
+        np.zeros(count, dtype=np.float32) for _ in range(6)
+    )
     file_cover, called, seen, file_words = (np.zeros(parts.file_count, dtype=np.float32) for _ in range(4))
     total, whole_total = 0.0, 0.0
     for term, weight in weights.items():
@@ -162,6 +167,7 @@ def match(
         np.add.at(name_cover, named, value)
         np.add.at(name_hits, named, np.float32(min(1.0, weight)))
         np.add.at(signature_cover, numbers[(packed & _SIGNATURE_MASK) != 0], value)
+        doc_cover[numbers[(packed & _DOC_MASK) != 0]] += value
         in_file = np.bincount(parts.files[numbers], weights=counts, minlength=parts.file_count).astype(np.float32)
         holding = in_file > 0
         file_cover += value * holding
@@ -206,6 +212,7 @@ def match(
         np.minimum(name_hits[places] / parts.name_lengths[places], 1),
         found_files[best],
         np.minimum(signature_cover[places] / whole, 1),
+        np.minimum(doc_cover[places] / whole, 1),
         in_files[parts.files[places]],
     )
 

@@ -1,4 +1,4 @@
-"""Text of a chunk: what is shown of it and what it costs. Pure.
+"""Text of a chunk: what is shown of it, with long bodies folded to signatures, and what it costs in tokens. Pure.
 
 A class, a module or an API description holds other chunks. Short ones are shown as they stand; in long ones, each
 definition within is folded to its signature. The indexer counts tokens by this text and answers show it, so both agree.

@@ -1,5 +1,5 @@
-"""Sections of conversation logs: what a conversation log tells of, section by section (AURORA §6.8.2.1). Pure; the
-store keeps the index.
+"""Sections of conversation logs (chat transcripts in Markdown), parsed: what a conversation log tells of, section by
+section (AURORA §6.8.2.1). Pure; the store keeps the index.
 
 A log is Markdown with JSON blocks (§9.7). A section is a heading with the text up to the next heading; headings within
 code blocks are none. Keys of JSON blocks name the format, so only their values are read.

@@ -1,5 +1,5 @@
-"""Learning from a run: what a finished run teaches: outcomes, boosts and the pattern to keep (AURORA §6.7, Appendix
-D). Pure.
+"""Learning from a run (feedback, reinforcement): what a finished run teaches, by success or failure: outcomes, boosts
+and the pattern to keep (AURORA §6.7, Appendix D). Pure.
 
 Only a finished run learns (§9.9); `Store.learn` writes down what `lesson_of` says, in one transaction.
 

@@ -1,4 +1,5 @@
-"""Paths of modules: the files that an import can mean, as Python, JavaScript and TypeScript look for them.
+"""Paths of modules (import resolution): the files that an import can mean, as Python, JavaScript, TypeScript and Go
+look for them.
 
 Only what the languages themselves try is tried, so that what is found is sure; `relations` guesses where nothing is.
 """

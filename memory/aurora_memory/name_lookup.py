@@ -1,4 +1,5 @@
-"""Name lookup across files: what a name means by its imports, through re-exports, barrels and base classes.
+"""Name lookup across files (symbol resolution): what a name means by its imports, through re-exports, barrels and base
+classes.
 
 `export * from`, a package's `__init__`, `import * as z` and what a class inherits are followed to the definition.
 Nothing is guessed: where a step is not known, there is no answer.

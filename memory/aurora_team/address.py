@@ -1,4 +1,6 @@
-"""Address of a hub: a PostgreSQL address without a password, encrypted and verified unless it is on this machine."""
+"""Address of a hub (connection string, DSN): a PostgreSQL address without a password, encrypted by TLS (`sslmode`) and
+verified unless it is on this machine.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deadline of steps that wait without an end of their own: what is late is ended from outside."""
+"""Deadline (timeout, watchdog) of steps that wait without an end of their own: what is late is ended from outside."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Memberships of this user: the teams that were joined, how far each repository's record was sent and fetched, and how
-the last attempt went. One file of AURORA_HOME, for this user alone; it holds no password, but the keys of pseudonyms.
+"""Memberships of this user (state of synchronization, cursors): the teams that were joined, how far each repository's
+record was sent and fetched, and how the last attempt went. One file of AURORA_HOME, for this user alone; it holds no
+password, but the keys of pseudonyms.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Choices of a deliverable: phases, statuses, complexities and kinds of failure (AURA-M §3, §4).
+"""Choices (enumerations) of a deliverable: phases, statuses, complexities and kinds of failure (AURA-M §3, §4).
 
 Each is written here alone. Imports nothing, so that the command
 line can name them without the cost of the event structs.

@@ -1,4 +1,4 @@
-"""Spec conformance from its four dimensions (AURA-M §2.5)."""
+"""Spec conformance score (quality) from its four dimensions (AURA-M §2.5)."""
 
 from __future__ import annotations
 

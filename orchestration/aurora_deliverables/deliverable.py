@@ -1,4 +1,4 @@
-"""State of a deliverable: what its events amount to, as the reducer gives it.
+"""State of a deliverable (aggregate of an event-sourced model): what its events amount to, as the reducer gives it.
 
 Times are Unix seconds. What is not known is None, never 0.
 """

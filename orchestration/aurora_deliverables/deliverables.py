@@ -1,4 +1,5 @@
-"""Deliverables of one workspace, kept in its memory file: events are appended, what they amount to is remembered.
+"""Deliverables of one workspace (event store: append, replay, listeners), kept in its memory file: events are appended,
+what they amount to is remembered.
 
 Nothing is read before the first question. What was told is committed before `record` returns. An event that may not
 follow where its time puts it is told back as refused and counts for nothing; it stays in the log, as an event that is

@@ -1,5 +1,5 @@
-"""Documents of AURA-M §5 (read model): projection of a deliverable as plain objects in the schemas' order, the unknown
-left out.
+"""Documents of AURA-M §5 (read model, JSON serialization): projection of a deliverable as plain objects in the schemas'
+order, the unknown left out.
 """
 
 from __future__ import annotations

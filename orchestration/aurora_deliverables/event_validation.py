@@ -1,4 +1,6 @@
-"""Events as they come from outside, held against their types and bounds before anything is kept of them."""
+"""Validation of events as they come from outside: held against their types and bounds (size) before anything is kept of
+them.
+"""
 
 from __future__ import annotations
 

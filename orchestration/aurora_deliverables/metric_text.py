@@ -1,4 +1,4 @@
-"""Names and values of the five metrics, as people read them."""
+"""Names and values of the five metrics, formatted as people read them."""
 
 from __future__ import annotations
 

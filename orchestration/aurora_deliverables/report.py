@@ -1,4 +1,5 @@
-"""Reports on a stretch of time: what began, ended and failed in it, what it cost, and how that moved (AURORA §9.4).
+"""Reports on a stretch of time (throughput by day, week and month): what began, ended and failed in it, what it cost,
+and how that moved (AURORA §9.4).
 
 Only what is known is said: a cost that no event told is None, and of an empty stretch there are no metrics.
 """

@@ -1,4 +1,6 @@
-"""Selection of deliverables: those of a list that are asked for, by what they are called, who did them, and when."""
+"""Selection (filter) of deliverables: those of a list that are asked for, by what they are called, by status, who did
+them, and when.
+"""
 
 from __future__ import annotations
 

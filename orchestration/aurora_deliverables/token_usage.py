@@ -1,4 +1,6 @@
-"""Tokens and their cost, added up. What nobody told stays None, however much is added to it."""
+"""Token usage (input, output, cached) and its cost, summed up. What nobody told stays None, however much is added to
+it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run record of the orchestrator: what was asked, what every phase did, and what came of it."""
+"""Run record of the orchestrator (trace of a whole run): what was asked, what every phase did, and what came of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Shared nouns: assessment, context, plan, agent, response, verification, call (AURORA §4.2, §5.4, §7.2.1).
+"""Shared nouns (data classes): assessment, context, plan, subgoal, agent, response, verification, call (AURORA §4.2,
+§5.4, §7.2.1).
 
 Scores and confidences in [0, 1]. The floor that every other package here stands on; it imports none of them.
 """

@@ -1,4 +1,5 @@
-"""Consequences of a mistake: findings that only another finding made, which go with it; one mistake is told once.
+"""Consequences of a mistake (cascading errors, suppressed): findings that only another finding made, which go with it;
+one mistake is told once.
 
 Whoever mends the first and made a second mistake beside it is told of that then.
 """

@@ -1,5 +1,5 @@
-"""Edited parts: the capabilities and resources that differ between two readings of a manifest, where nothing else does,
-and where what lies around them is afterwards.
+"""Edited parts (incremental validation): the capabilities and resources that differ between two readings of a manifest,
+where nothing else does, and where what lies around them is afterwards.
 
 With them a check after an edit looks at what was typed into, and not at a thousand capabilities around it.
 """

@@ -1,4 +1,4 @@
-"""Edits that mend a manifest and keep its layout: replace, put in, take out."""
+"""Edits (text edits) that mend a manifest and keep its layout: replace, insert, remove a member."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Findings: what a check tells: a rule, a sentence, and the exact place (AURA-P "Validation and Tooling")."""
+"""Findings (diagnostics): what a check tells: a rule, its severity, a sentence, the exact range, and fixes (AURA-P
+"Validation and Tooling").
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Kinds of checked documents: which files are checked, and by what: manifests, AURORA's configuration, agents, and
-documents of deliverables.
+"""Kinds of checked documents (file types): which files are checked, and by what: manifests, AURORA's configuration,
+agents, and documents of deliverables.
 
 A file is known by its name and folder; documents of deliverables that lie together in a folder, by what is in them.
 """

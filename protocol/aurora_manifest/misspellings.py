@@ -1,4 +1,4 @@
-"""Members the schema does not know but that are spelt much like ones it does."""
+"""Misspellings (typos in keys): members the schema does not know but that are spelt much like ones it does."""
 
 from __future__ import annotations
 

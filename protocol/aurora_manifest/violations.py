@@ -1,4 +1,4 @@
-"""Schema validation: what `jsonschema` finds, in our words and at the exact place."""
+"""Schema validation: the errors that `jsonschema` finds, as messages in our words and at the exact place."""
 
 from __future__ import annotations
 

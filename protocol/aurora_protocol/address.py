@@ -1,4 +1,5 @@
-"""Address of the daemon: the path of its socket, one per AURORA_HOME, named after the version.
+"""Address of the daemon (socket path, endpoint discovery): the path of its Unix socket, one per AURORA_HOME, named
+after the version.
 
 On Linux and macOS that is a Unix socket in a folder only its user can enter. On Windows it is a loopback TCP port,
 named with a secret in a file of the user's profile; that half is written for, but untested.

@@ -1,4 +1,5 @@
-"""Client of the daemon that blocks: one connection, one request at a time, standard library only.
+"""Client of the daemon that blocks (synchronous JSON-RPC over a socket): one connection, one request at a time,
+standard library only.
 
 It is what the command line talks through, so it stays cheap to import.
 """

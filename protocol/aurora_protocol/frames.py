@@ -1,4 +1,6 @@
-"""Frames of the LSP base protocol, without input or output: bytes in, bodies out (LSP 3.17, "Base Protocol")."""
+"""Frames of the LSP base protocol (`Content-Length` headers), encoded and decoded without input or output: bytes in,
+bodies out (LSP 3.17, "Base Protocol").
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Human text: small amounts of data as people say them."""
+"""Human text (formatting of durations, sizes, counts): small amounts of data as people say them."""
 
 from __future__ import annotations
 

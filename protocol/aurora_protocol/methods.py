@@ -1,4 +1,5 @@
-"""Methods `aurora/*` and what they carry. Keys are snake_case, as on the command line.
+"""Methods `aurora/*` (custom JSON-RPC requests) and what they carry: types of params and results. Keys are snake_case,
+as on the command line.
 
 Standard LSP travels beside these and is not repeated here; its own keys (`workDoneToken`, `partialResultToken`) are
 spelled as LSP has them, in our params too. Times are ISO 8601 in UTC with a `Z`.

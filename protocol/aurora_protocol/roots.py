@@ -1,4 +1,6 @@
-"""Workspace roots: which folder a path belongs to as a workspace. File checks only, and cheap to import."""
+"""Workspace roots (project root detection): which folder a path belongs to as a workspace. File checks only, and cheap
+to import.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Misspellings: fuzzy match of a name against the names that are known, for "did you mean"."""
+"""Misspellings ("did you mean"): fuzzy match of a name against the names that are known."""
 
 from __future__ import annotations
 

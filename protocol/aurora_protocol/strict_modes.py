@@ -1,4 +1,5 @@
-"""Strict modes: owner and file permissions of what is read to be obeyed and of where we write (OpenSSH's StrictModes).
+"""Strict modes: owner and file permissions (nothing group- or world-writable) of what is read to be obeyed, as
+configuration is, and of where we write (OpenSSH's StrictModes).
 
 A file or folder is believed where it belongs to its user or to root and nobody else may write it. A group may where it
 is its user's own, with no other member (the usual one where the umask is 002) and no access list. On Windows nothing

@@ -1,4 +1,5 @@
-"""Plain values and JSON to typed ones, by msgspec, in any thread: the one way for all rooms.
+"""Typed values (deserialization): plain values and JSON to typed ones, by msgspec, in any thread: the one way for all
+rooms.
 
 msgspec learns a struct when it is first decoded into, and shows it to other threads half learned (0.22,
 `StructInfo_Convert`): a second thread that decodes into it meanwhile follows a null pointer, and the process is gone.

@@ -1,4 +1,4 @@
-"""`aurora agents list|refresh`: who work can be given to, and where they were found. Needs no daemon."""
+"""`aurora agents list|refresh`: agents, to whom work can be given, and where they were found. Needs no daemon."""
 
 from __future__ import annotations
 

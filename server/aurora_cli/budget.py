@@ -1,4 +1,6 @@
-"""`aurora budget`: what questions cost, and what they may still cost (AURORA §9.4.2). Needs no daemon."""
+"""`aurora budget` (status, reset, history): what questions cost, the spending, and what they may still cost (AURORA
+§9.4.2). Needs no daemon.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Code frame: a piece of source with its line number, and carets under exactly the text that is meant."""
+"""Code frame (source excerpt of an error): a piece of source with its line number, and carets under exactly the text
+that is meant.
+"""
 
 from __future__ import annotations
 

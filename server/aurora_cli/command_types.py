@@ -1,5 +1,5 @@
-"""Command types: a group whose commands, plug-ins among them, are imported when they are called, the options that every
-command takes, and a number that is finite.
+"""Command types (click groups and parameters): a group whose commands, plug-ins among them, are imported when they are
+called, the options that every command takes, and a number that is finite.
 """
 
 from __future__ import annotations

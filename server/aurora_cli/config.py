@@ -1,4 +1,6 @@
-"""`aurora config`: what is configured, where that comes from, and how to change it."""
+"""`aurora config` (get, set, path, init): what is configured, the values of settings and where they come from, and how
+to change them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`aurora daemon`: the per-user daemon, by hand. Every other command starts it when it needs it."""
+"""`aurora daemon` (start, stop, status): the per-user daemon, by hand. Every other command starts it when it
+needs it.
+"""
 
 from __future__ import annotations
 

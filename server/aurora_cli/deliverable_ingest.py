@@ -1,4 +1,6 @@
-"""`aurora deliverable ingest`: events, documents and issues from elsewhere, and what Claude Code's hooks tell."""
+"""`aurora deliverable ingest` and `hook`: events, documents and issues from elsewhere (JSON lines, JUnit XML), and what
+Claude Code's hooks tell on standard input.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`aurora doctor`: health check: what is wrong here, and how to mend it."""
+"""`aurora doctor`: diagnosis (health check): what is wrong here, also where the daemon cannot be reached, and how to
+mend it.
+"""
 
 from __future__ import annotations
 

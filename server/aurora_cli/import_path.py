@@ -1,4 +1,4 @@
-"""Import path of a command, without the workspace's own modules.
+"""Import path of a command (`sys.path`), without the workspace's own modules, which would shadow ours.
 
 With `PYTHONPATH=.` a workspace that has a `json.py` or a `server/` would have it imported in place of the real one.
 Imports nothing that the interpreter has not loaded before: until this has run, nothing else can be trusted to be ours.

@@ -1,4 +1,6 @@
-"""`aurora lsp`: what editors start: a pump of bytes between an editor's pipe and the daemon's socket."""
+"""`aurora lsp`: what editors start: a bridge (stdio proxy), a pump of bytes between an editor's pipe and the daemon's
+socket.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aurora memory`: what was learned, carried between machines and workspaces."""
+"""`aurora memory` (export, import, adopt, restore): what was learned, carried between machines and workspaces."""
 
 from __future__ import annotations
 

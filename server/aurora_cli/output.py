@@ -1,4 +1,6 @@
-"""Standard output: JSON with the keys that contracts fix, or text in the style that the terminal can show."""
+"""Standard output (colours, JSON): JSON with the keys that contracts fix, or text in the style that the terminal can
+show.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Session of a command with the daemon, started if nobody did."""
+"""Session of a command with the daemon (connect, initialize), started if nobody did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`aurora trust`: let a workspace's own configuration run things and say where questions are sent."""
+"""`aurora trust` (workspace trust, allow list): let a workspace's own configuration run things and say where questions
+are sent.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`aurora uninstall`: the daemon ends, and all that AURORA keeps for this user is removed; the package itself stays."""
+"""`aurora uninstall` (removal of all data): the daemon ends, and all that AURORA keeps for this user is removed; the
+package itself stays.
+"""
 
 from __future__ import annotations
 

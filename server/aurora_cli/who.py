@@ -1,4 +1,4 @@
-"""`aurora who`: who knows a place in the code."""
+"""`aurora who` (experts, owners, authors): who knows a place in the code."""
 
 from __future__ import annotations
 

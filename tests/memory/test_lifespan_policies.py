@@ -19,6 +19,7 @@ from aurora_memory.lifespans.policies import (
     retention_rules,
     section_of,
 )
+from aurora_memory.store.lifespans import understood_rules
 
 USUAL = {"condition": "score >= 0.5", "lifespan": "90_days"}
 
@@ -193,6 +194,22 @@ def test_retention_rules_are_read() -> None:
         None,
     ]
     assert [rule.escalation_action for rule in rules] == [None] * 4 + ["candidate_for_fine_tuning"]
+
+
+def test_a_policy_without_an_escalation_may_say_so() -> None:
+    (found,) = [
+        each
+        for each in over({"policies": {"p": {**USUAL, "escalation_action": None}}}).policies.policies
+        if each.name == "p"
+    ]
+    assert found.escalation_action is None
+    refused = over({"policies": {"p": {**USUAL, "decay_mechanism": None}}})
+    assert "p" not in names(refused.policies) and refused.problems
+
+
+def test_a_rule_of_a_document_that_nobody_understands_leaves_the_others() -> None:
+    rules = understood_rules((("score >", "decay_to_inactive"), ("score > 0", "retain_indefinitely")))
+    assert [rule.lifespan.spelled for rule in rules if rule.lifespan] == ["indefinite"]
 
 
 @pytest.mark.parametrize(

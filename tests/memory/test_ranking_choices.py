@@ -201,6 +201,24 @@ ROWS = [
         ("b.md:Load", "a.py:<module>"),
     ),
     Row(
+        "a file whose documentation is about a topic comes before a function that is called by a word of it",
+        "retry of large uploads",
+        (
+            Chunk("transfer.py", "<module>", "import os", "module", doc="Retry of large uploads."),
+            Chunk("http.py", "retry", "again"),
+        ),
+        ("transfer.py:<module>", "http.py:retry"),
+    ),
+    Row(
+        "code of a file between its definitions stays behind a function that says as much",
+        "retry of large uploads",
+        (
+            Chunk("transfer.py", "<module>", "retry of large uploads", "module"),
+            Chunk("http.py", "send", "retry of large uploads"),
+        ),
+        ("http.py:send", "transfer.py:<module>"),
+    ),
+    Row(
         "a function comes before a class that says the same",
         "open the connection pool",
         [Chunk("a.py", "ConnectionPool", "open", "class"), Chunk("b.py", "open_pool", "connection")],

@@ -11,6 +11,7 @@ import pytest
 from aurora_memory.record.record_check import fault
 
 PAGE = 4096
+HASH = "0a" * 16
 
 
 @pytest.fixture
@@ -33,6 +34,9 @@ def path(tmp_path: Path) -> Path:
                      "1 entries are not what was written", id="an entry is known by its id"),
         pytest.param("INSERT INTO forgotten VALUES ('i', 'k', NULL)",
                      "what it says is forgotten is not what was written", id="what is forgotten by hashes"),
+        pytest.param(f"INSERT INTO forgotten VALUES ('{HASH}', '{HASH}', NULL)", None, id="one key is enough"),
+        pytest.param(f"INSERT INTO forgotten VALUES ('{HASH}', '{HASH}', 'k')",
+                     "what it says is forgotten is not what was written", id="the other is a hash where there is one"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_its_rows(path: Path, statement: str, told: str | None) -> None:

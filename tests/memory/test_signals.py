@@ -78,6 +78,21 @@ LEFT_FOR_MEASURING = """
 """Repositories of SWE-bench, of semble's benchmark, and others that are named for measuring."""
 
 
+async def test_of_topics_a_files_documentation_makes_up_for_its_being_a_remainder(tmp_path: Path) -> None:
+    assert weights_of("topic")[signals.file_documentation.place] == -weights_of("topic")[signals.remainder.place]
+    assert weights_of("how")[signals.file_documentation.place] == -weights_of("how")[signals.remainder.place]
+    store = await Store.open(tmp_path / "memory.db")
+    told = chunk("told.py", "<module>", "import os", kind="module", doc="Retry of large uploads.")
+    code = chunk("code.py", "<module>", "retry of large uploads", kind="module")
+    half = chunk("half.py", "<module>", "large uploads", kind="module", doc="Retry.")
+    await store.write([file("told.py", told), file("code.py", code), file("half.py", half)])
+    found = await store.read(recall, parse_question("retry of large uploads"), 5, NOW)
+    await store.close()
+    shares = {hit.chunk.path: hit.signals[signals.file_documentation] for hit in found}
+    assert shares["told.py"] == 1.0 > shares["half.py"] > shares["code.py"] == 0.0
+    assert found[0].chunk.path == "told.py"
+
+
 def test_no_repository_that_is_left_for_measuring_was_fitted_on() -> None:
     used = {name.lower().rpartition("/")[2] for name in fitted().provenance["commits"]}
     assert not used & set(LEFT_FOR_MEASURING.split())

@@ -367,6 +367,7 @@ CASES = [
         update({"parameters": {"required": ["id", "text"]}}),
     ),
     Case("parameters-required", {"parameters": {"required": ["id", "zzz"]}}, ('"zzz"',)),
+    Case("parameters-required", text(required=["zzz"]), ('"zzz"',)),
     Case("parameters-required", {"parameters": {"required": ["id", "id"]}}, ('"id"',), {}),
     Case("parameters-pattern", text(pattern="^[a-z+$"), ("[",)),
     Case("parameters-pattern", text(pattern="a{2,1}"), ("{2,1}",)),

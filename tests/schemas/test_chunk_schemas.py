@@ -216,6 +216,8 @@ def test_hostile_documents_are_refused_in_words(text: str) -> None:
 def test_a_document_too_large_is_refused_before_it_is_read() -> None:
     with pytest.raises(InvalidChunkDocument, match="too large"):
         read_document(json.dumps(CODE | {"id": "code:a:" + "x" * (1 << 20)}))
+    whole = json.dumps(CODE)
+    assert read_document(whole + " " * ((1 << 20) - len(whole))), "one of 1 MiB is read"
 
 
 @pytest.mark.parametrize("name", NAMES)

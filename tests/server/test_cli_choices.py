@@ -228,6 +228,11 @@ def test_how_a_terminal_is_written_to(
     assert style_of(StringIO(), environ, no_color=no_color) == TerminalStyle(rich=False, width=None)
 
 
+def test_a_terminal_that_does_not_know_its_width_has_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.get_terminal_size", lambda _: SimpleNamespace(columns=0))
+    assert style_of(Terminal(), {}, no_color=False).width == 80
+
+
 def result(**changes: Any) -> dict[str, Any]:
     return {
         "kind": "function", "name": "f", "file": "a.py", "line_start": 1, "signature": "def f()", "score": 0.5,

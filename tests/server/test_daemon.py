@@ -76,7 +76,7 @@ def test_only_its_user_can_reach_it(home: Path) -> None:
         assert stat.S_IMODE(daemon.address.log.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signals_end_it_cleanly(home: Path, number: signal.Signals) -> None:
     with Daemon(home) as daemon, daemon.wire() as wire:
         wire.initialize()

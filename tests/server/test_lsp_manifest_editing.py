@@ -330,6 +330,7 @@ def test_lenses_run_commands_that_show_something(editing: Callable[..., Editor])
     assert shown["type"] == 3 and example["text"] in shown["message"] and example["command"] in shown["message"]
     asked = [each for each in editor.wire.asked if each["method"] == "window/showDocument"]
     assert asked and asked[0]["params"]["selection"] == place["range"]
+    assert asked[0]["params"]["takeFocus"], "who asked where it is used goes there"
 
 
 @pytest.mark.parametrize(

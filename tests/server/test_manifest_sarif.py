@@ -105,6 +105,12 @@ def sarif(root: Path, *arguments: str, code: int) -> dict[str, Any]:
     return run
 
 
+def test_what_is_wrong_with_a_whole_document_is_at_its_root(site: Path) -> None:
+    (site / "aura.json").write_text("[]", encoding="utf-8")
+    (result, *_) = sarif(site, "aura.json", code=1)["results"]
+    assert result["locations"][0]["logicalLocations"] == [{"fullyQualifiedName": "/"}]
+
+
 def test_results_are_the_findings(site: Path) -> None:
     (site / "some folder é").mkdir()
     (site / "some folder é" / "aura.json").write_text(TEXT, encoding="utf-8")

@@ -10,6 +10,8 @@ from typing import Any, cast
 
 import pytest
 
+from aurora_deliverables import InvalidRequest
+from aurora_server.lsp.deliverable_metrics import report
 from aurora_server.lsp.server import AuroraServer
 from aurora_server.session.errors import REQUEST_CANCELLED, REQUEST_FAILED, as_request_error
 from aurora_server.session.refusals import NO_THREAD
@@ -34,6 +36,22 @@ def test_threads_that_are_refused_are_said() -> None:
     told = as_request_error(RuntimeError(NO_THREAD))
     assert told is not None and told.code == REQUEST_FAILED and "threads" in told.message
     assert as_request_error(RuntimeError("another")) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"period": "daily"}, "a daily report needs `start` and `end`"),
+        ({"period": "daily", "start": "2026-02-26T00:00:00Z"}, "a daily report needs `start` and `end`"),
+        ({"period": "monthly", "end": "2026-02-26T00:00:00Z"}, "a monthly report needs `start` and `end`"),
+        ({"period": "daily", "start": "2026-02-26T00:00:00Z", "end": "2026-02-26T00:00:00Z"}, "must be before"),
+        ({"period": "cumulative", "start": "2999-01-01T00:00:00Z"}, "must be before"),
+    ],
+)
+async def test_a_report_without_the_bounds_it_needs_is_refused(asked: dict[str, str], told: str) -> None:
+    server = AuroraServer(cast(Any, SimpleNamespace(workspaces=None)), lambda reason: None)
+    with pytest.raises(InvalidRequest, match=told):
+        await report(server, asked)
 
 
 async def test_only_what_was_cancelled_is_told_as_cancelled() -> None:

@@ -194,6 +194,8 @@ def test_pseudonyms_go_by_the_key_and_what_is_one_stays() -> None:
     assert "Ann" not in str(leaving)
     assert guise.leaving(guise.arriving(leaving)) == leaving
     assert guise.arriving(entry) == entry, "somebody else's stays as it is"
+    theirs = Guise("jo", "m2", key).leaving(entry)
+    assert guise.arriving(theirs) == theirs, "a colleague's with the same key as well"
     for wrong in ("", "0" * 63, "g" * 64):
         with pytest.raises(TeamError):
             checked_key(wrong)

@@ -1,4 +1,6 @@
-"""Parser of documents into chunks, by the format its name tells, or that its content turns out to be (AURORA §6.6)."""
+"""Parser of documents (Markdown, reStructuredText, YAML, JSON, OpenAPI, SQL) into chunks, by the format its name
+(extension) tells, or that its content turns out to be (AURORA §6.6).
+"""
 
 from __future__ import annotations
 

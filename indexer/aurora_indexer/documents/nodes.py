@@ -1,4 +1,6 @@
-"""Nodes of a JSON or YAML document: their members, words, and the names they refer to."""
+"""Nodes of a JSON or YAML document (syntax tree): looked up by path, their members, words, and the names they refer to
+(`$ref`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Embedder of one workspace: vectors kept in step with its memory, and what a question is near to."""
+"""Embedder of one workspace (semantic search with a local model): vectors kept in step with its memory, and the nearest
+neighbours of a question.
+"""
 
 from __future__ import annotations
 

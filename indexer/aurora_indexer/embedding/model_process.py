@@ -1,4 +1,6 @@
-"""Process of the model, seen from the daemon: started when first needed, ended when idle, shared by all workspaces."""
+"""Process of the embedding model (subprocess, lazy start), seen from the daemon: started when first needed, ended when
+idle, shared by all workspaces.
+"""
 
 from __future__ import annotations
 

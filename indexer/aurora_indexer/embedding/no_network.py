@@ -1,4 +1,4 @@
-"""Network ban of the model's process: what its libraries would like to download, they do not get."""
+"""Network ban (offline sandbox) of the model's process: what its libraries would like to download, they do not get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Transformer as an ONNX file: tokens in, a vector for each token out, pooled into one for the text."""
+"""Transformer as an ONNX file (onnxruntime): tokens in, a vector for each token out, pooled (mean, CLS) into one for
+the text.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Static model: a vector for each token, and a text is their mean. Made by model2vec or sentence-transformers."""
+"""Static model (model2vec): an embedding for each token, and a text is their mean (mean pooling). Made by model2vec or
+sentence-transformers.
+"""
 
 from __future__ import annotations
 

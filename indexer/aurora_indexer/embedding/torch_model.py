@@ -1,4 +1,5 @@
-"""Torch model, which only the package sentence-transformers can run: without an ONNX file, or of unusual steps.
+"""Torch model (PyTorch), which only the package sentence-transformers can run: without an ONNX file, or of unusual
+steps.
 
 Not part of the extra, as it brings torch; used where somebody has installed it beside AURORA.
 """

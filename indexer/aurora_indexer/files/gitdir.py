@@ -1,4 +1,6 @@
-"""Git directory: where a repository keeps its things, and what HEAD is, read from files without starting a process."""
+"""Git directory (`.git`, worktree pointers): where a repository keeps its things, and what HEAD is (branch, commit),
+read from files without starting a process.
+"""
 
 from __future__ import annotations
 

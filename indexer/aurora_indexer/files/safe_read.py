@@ -1,5 +1,5 @@
-"""Safe reading of untrusted files: never a device, a pipe or through a symbolic link (symlink), never more than asked
-for, never half an edit.
+"""Safe reading of untrusted files: bounded in size, never a device, a pipe or through a symbolic link (symlink), never
+more than asked for, never half an edit.
 """
 
 from __future__ import annotations

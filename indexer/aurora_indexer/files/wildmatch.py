@@ -1,4 +1,4 @@
-"""Glob matching of gitignore patterns (git's wildmatch): one pattern as a regular expression.
+"""Glob matching of gitignore patterns (git's wildmatch): one glob translated to a regular expression (regex).
 
 A pattern and a path are strings without a leading slash, `/` between segments. The expressions are built from atomic
 groups, so that a hostile pattern (`*a*a*a*a*b`) costs no more than a friendly one. Git matches bytes: callers with

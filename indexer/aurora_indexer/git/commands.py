@@ -1,4 +1,5 @@
-"""Git commands about a workspace: HEAD, and logs as they stream out (AURORA §9.2, "git signal extraction").
+"""Git commands (subprocess) about a workspace, hardened and with a timeout: HEAD, and logs as they stream out (AURORA
+§9.2, "git signal extraction").
 
 Only the `git` program reads objects. It runs without a shell, with everything a repository's own configuration could
 make it start switched off, at low priority, for a bounded time, with bounded output.

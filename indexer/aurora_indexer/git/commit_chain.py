@@ -1,4 +1,5 @@
-"""Chain of commits that a walk follows, and what merges brought in: hashes and subjects only, which cost little.
+"""Chain of commits (first-parent history) that a walk follows, and what merges brought in: hashes and subjects only,
+which cost little.
 
 On the first-parent line a merge stands for its whole branch; its own message says "Merge branch", its commits say what
 was done.

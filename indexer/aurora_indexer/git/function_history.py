@@ -1,5 +1,5 @@
-"""History of functions: which functions each commit changed: today's chunks followed backwards through the log, all
-at once.
+"""History of functions (`git log -L`, blame by function): which functions each commit changed: today's chunks followed
+backwards through the log, all at once.
 
 What `git log -L` does for one function, in one pass: newest commit first, every chunk's lines are carried through each
 commit's hunks into the coordinates before it. A chunk whose lines a commit touched was changed by it; one of which

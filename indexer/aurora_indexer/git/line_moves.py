@@ -1,4 +1,5 @@
-"""Line moves: where lines were before a change: spans of lines carried backwards through the hunks of a diff. Pure.
+"""Line moves (line mapping through diff hunks): where lines were before a change: spans of lines carried backwards
+through the hunks of a diff. Pure.
 
 Numbers are those of `@@ -old,lines +new,lines @@` without context. A span the hunks leave alone only shifts. A span
 that a hunk reaches into keeps its share of the lines that stood there before, so that a function rewritten together

@@ -1,4 +1,5 @@
-"""Local remotes: remotes of a repository that are folders of this machine, and where their branches and tags are.
+"""Local remotes (bare repositories on disk): remotes of a repository that are folders of this machine, and where their
+branches and tags are.
 
 A push by address moves no remote-tracking branch and leaves no reflog here; what moved at its other end is seen there.
 Only that of remotes on this machine: nobody is asked over a network.

@@ -1,4 +1,5 @@
-"""Parser of import statements: as text they become Import rows: one reader per family of languages (AURORA §6.3.5).
+"""Parser of import statements (dependencies of a file): as text they become Import rows: one reader per family of
+languages (AURORA §6.3.5).
 
 Every reader takes one statement without comments and returns what it binds, in order. A statement that is cut off or
 malformed yields what can still be read of it.

@@ -1,4 +1,5 @@
-"""Assignments: what a text gives its names plainly, in one statement: an object just made, a type, or another name.
+"""Assignments (local type inference): what type a text gives its variables plainly, in one statement: an object just
+made, a type, or another name.
 
 `client = Client()`, `with Client() as client`, `def f(client: Client)`, `this.client = new Client()`, `c := &Client{}`.
 What is given stands behind `:` or `=`, so these signs are looked for, and the name is read backwards from there: a

@@ -1,4 +1,6 @@
-"""Code chunk, made of one definition, or of what is left of a file between its definitions (AURORA §6.3.5, §6.6)."""
+"""Code chunk (function, class, module), made of one definition, or of what is left of a file between its definitions
+(AURORA §6.3.5, §6.6).
+"""
 
 from __future__ import annotations
 

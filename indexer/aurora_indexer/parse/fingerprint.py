@@ -1,4 +1,6 @@
-"""Fingerprints of a chunk: hashes that know it again, exactly, or after a move, rename or reformat (AURORA §6.3.5)."""
+"""Fingerprints of a chunk (content hashes): by them it is known again, exactly, or after a move, rename or reformat
+(AURORA §6.3.5).
+"""
 
 from __future__ import annotations
 

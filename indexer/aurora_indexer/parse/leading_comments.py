@@ -1,5 +1,5 @@
-"""Leading comments (doc comments) and attributes: what stands directly above a definition belongs to it: its comments,
-and its attributes where they are siblings.
+"""Leading comments (doc comments) and attributes (decorators, annotations): what stands directly above a definition
+belongs to it: its comments, and its attributes where they are siblings.
 """
 
 from __future__ import annotations

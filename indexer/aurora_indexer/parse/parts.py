@@ -1,4 +1,5 @@
-"""Searchable part of a chunk: a stretch of its text as counted terms, with what is known of the chunk.
+"""Searchable part of a chunk (tokens for the full-text index): a stretch of its text as counted terms, with what is
+known of the chunk.
 
 The terms are those of `aurora_memory.tokens`, each distinct word split once.
 """

@@ -1,4 +1,5 @@
-"""Types of receivers: what a variable or field holds, as far as the text around it says so plainly.
+"""Types of receivers (type inference for method calls): what a variable or field holds, as far as the text around it
+says so plainly.
 
 Assignments say it (`assignments.py`), headers (`func (c *Client)`), and calls whose result is given a name
 (`c := open()`): a call of `client.get` is then read as one of `Client().get`, or `open().get`. A name that is given

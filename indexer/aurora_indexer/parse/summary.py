@@ -1,5 +1,5 @@
-"""Summary of a chunk: what a chunk amounts to: its cyclomatic complexity, what it costs a language model, and the words
-that tell it best.
+"""Summary of a chunk: its cyclomatic complexity, what it costs a language model in tokens, and the keywords that tell
+it best.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Inotify watches of a tree: one for each folder that counts, none for those the rules leave out.
+"""Inotify watches (Linux file system events) of a tree: one for each folder that counts, none for those the rules leave
+out.
 
 watchdog's own recursive watch takes every folder below its root (20,000 in a `node_modules` at once), does not tell
 when the system's limit is reached below the root, and hides lost events. So its reader of the inotify device is used,

@@ -1,4 +1,6 @@
-"""Mounts below a folder: what the kernel tells of no event when it is put over a folder, or taken away (Linux)."""
+"""Mounts below a folder (mount points, bind mounts): what the kernel tells of no event when it is put over a folder, or
+taken away (Linux).
+"""
 
 from __future__ import annotations
 

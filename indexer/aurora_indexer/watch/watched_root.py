@@ -1,4 +1,6 @@
-"""Watched root, for as long as it is the same folder: its watcher, its rules, its identity."""
+"""Watched root (workspace folder that may be deleted, moved or replaced), for as long as it is the same folder: its
+watcher, its rules, its identity.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""File processing: what becomes of one file to be indexed: read, told unchanged by its content hash, left out, or
-parsed.
+"""File processing (read, hash, parse) in a worker: what becomes of one file to be indexed: read, told unchanged by its
+content hash, left out, or parsed.
 """
 
 from __future__ import annotations

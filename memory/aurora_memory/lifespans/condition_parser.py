@@ -1,4 +1,6 @@
-"""Condition parser: a scanner and recursive descent, in linear time and within bounds (AURORA App. C.2)."""
+"""Parser of conditions (a small expression language: tokenizer and recursive descent), in linear time and within bounds
+(AURORA App. C.2).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Evaluation of lifespan policies: verdict on a chunk (state, decay, until when it stays) and review of all (AURORA
-§6.7.1, App. C.2).
+"""Evaluation of lifespan (retention) policies: verdict on a chunk (active, archived, expired; decay, until when it
+stays) and review of all (AURORA §6.7.1, App. C.2).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Lifespan (TTL, expiry): how long something is kept, and how it fades meanwhile: the vocabulary that policies and
-rules share.
+"""Lifespan (TTL, expiry, retention): how long something is kept, and how it fades meanwhile: the vocabulary that
+policies and rules share.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Conditions as functions: each is put together once, so that asking it of thousands of chunks costs little."""
+"""Conditions compiled to functions (predicates): each is put together once, so that asking it of thousands of chunks
+costs little.
+"""
 
 from __future__ import annotations
 

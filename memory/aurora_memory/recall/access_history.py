@@ -1,4 +1,6 @@
-"""Access history of a chunk, as base-level learning needs it (AURORA §6.3; ruling 7)."""
+"""Access history of a chunk (uses, edits and commits, with their times), as base-level learning needs it (AURORA §6.3;
+ruling 7).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Candidates of a question: the chunks that are weighed, and of each the features that its ranking signals
-are made of.
+"""Candidates of a question, before they are ranked: the chunks that are weighed, and of each the features (columns)
+that its ranking signals are made of.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from aurora_memory.store.reader import Reader
 from aurora_memory.tokens import stem_word, terms
 from aurora_memory.views import ChunkHead, Commits, OthersUses
 
-_UNMATCHED = PartMatch(-1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_UNMATCHED = PartMatch(-1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """Of a chunk that was found otherwise than by words."""
 
 _OF_TESTS = frozenset({"test", "spec"})

@@ -1,4 +1,6 @@
-"""Conversation logs that may tell more where memory answers weakly: references to read, never whole logs (§6.8.2.1)."""
+"""Conversation logs (past chats, transcripts) that may tell more where memory answers weakly, with low confidence:
+references to read, never whole logs (§6.8.2.1).
+"""
 
 from __future__ import annotations
 

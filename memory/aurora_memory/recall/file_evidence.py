@@ -1,4 +1,5 @@
-"""File evidence: what a question's candidates say of their files together, and the order of answers it gives. Pure.
+"""File evidence (aggregation by file): what a question's candidates say of their files together, and the order of
+answers it gives: one for each file where a topic is asked for. Pure.
 
 Evidence adds up over a file: ten functions that each have a little to do with a topic make their file its place, which
 none of them is alone. The sum decays, so that a large file does not win by its size. What a file and its folders are

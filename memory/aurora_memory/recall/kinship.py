@@ -1,4 +1,6 @@
-"""Kinship: the parts that are about what a question is about, in whichever words, by the table of word vectors."""
+"""Kinship (semantic search): the parts that are about what a question is about, in whichever words, by cosine
+similarity of the table's word vectors (embeddings).
+"""
 
 from __future__ import annotations
 

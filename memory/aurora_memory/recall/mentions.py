@@ -1,4 +1,5 @@
-"""Mentions: names of a question as memory knows them, without what only the asker's file calls so (`xr.where`).
+"""Mentions (import aliases): names of a question as memory knows them, without what only the asker's file calls so
+(`xr.where`).
 
 Who writes of `xr.where` has imported a package by another name, who writes of `ds.swap_dims` has a variable, and whose
 package is `click` asks for `click.Option`: none of these is in the code that is searched, but what stands behind the

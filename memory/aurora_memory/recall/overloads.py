@@ -1,4 +1,5 @@
-"""Overloads: definitions of one name in one file, as a type checker or a compiler is told them. Pure.
+"""Overloads: several definitions (signatures) of one name in one file, as a type checker or a compiler is told them, as
+one result. Pure.
 
 Where a function is declared once for each way of calling it, five of ten answers were that function. Its longest
 definition answers, the others are told under it. Two of one name are a getter and its setter, and both are answers.

@@ -1,4 +1,5 @@
-"""Patterns: recall of reasoning chunks, ways of working that went well for questions like this one. Reads only.
+"""Patterns: recall of reasoning chunks: past solutions, ways of working that went well for similar questions. Reads
+only.
 
 They are few, so every match is weighed: by words (BM25), by how much of the question they cover, and by activation,
 which adds what finished runs taught: `A = B + S + C − D + L`.

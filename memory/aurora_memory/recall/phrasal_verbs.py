@@ -1,4 +1,5 @@
-"""Phrasal verbs: what code calls that which people say with a verb and a small word, `sign in`, `tear down`.
+"""Phrasal verbs (query expansion by synonyms): what code calls that which people say with a verb and a small word,
+`sign in`, `tear down`.
 
 Neither of the two says it alone: a word index finds signatures for `sign in` and whatever is `set` for `set up`. Code
 spells such a verb as one name or has another word for it: whoever signs in is authenticated. Pure.

@@ -1,4 +1,5 @@
-"""Places that a query names: files, definitions and lines in them, and ids as people see them. Pure.
+"""Places that a query names (paths, `file:line`, symbols in files), parsed: files, definitions and lines in them, and
+ids as people see them. Pure.
 
 `auth.py`, `src/auth.py:login`, `src/auth.py:45`, `code:src/auth.py:login:45-78`, `know:README.md:Shop.Prices`. Also as
 tools print them: `src/auth.ts(45,7)`, `src/auth.ts#L45-L78`, `File "src/auth.py", line 45`, `(Auth.java:45)`,

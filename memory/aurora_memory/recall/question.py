@@ -1,4 +1,6 @@
-"""Question: a query parsed into its telling terms, what they may stand for, and the names and places it may spell."""
+"""Question (query parsing): a query parsed into its telling terms, what they may stand for (abbreviations, synonyms),
+and the identifiers and places it may spell.
+"""
 
 from __future__ import annotations
 

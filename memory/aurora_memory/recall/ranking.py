@@ -1,4 +1,4 @@
-"""Ranking: candidates in the order of what their signals amount to, and the best of them as hits."""
+"""Ranking: candidates sorted by score, which is what their signals amount to, and the best of them as hits."""
 
 from __future__ import annotations
 

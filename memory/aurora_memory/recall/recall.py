@@ -1,4 +1,4 @@
-"""Recall: from a question to the chunks of files that are most useful now, best first. Reads only.
+"""Recall (retrieval, search): from a question to the chunks of files that are most useful now, best first. Reads only.
 
 `search` finds candidates, `gather` looks up what is known of them, `ranked` orders them by their signals, `fuse` by an
 embedding as well; of the best, near-duplicates are put under one, and each is told with what matched and where. These

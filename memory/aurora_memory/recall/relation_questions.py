@@ -1,4 +1,5 @@
-"""Questions about relations: "who calls X", "what implements Y", "what usually changes with Z", answered from them.
+"""Questions about relations (callers, callees, implementations, co-changes): "who calls X", "what implements Y", "what
+usually changes with Z", answered from the call graph.
 
 Only what names a definition that memory knows is such a question; "who calls the shots" is one like any other. The
 answer is what is related and nothing else, surest first; where there is nothing, that is said.

@@ -70,6 +70,7 @@ class PartMatch(NamedTuple):
     name_share: float
     file_cover: float
     signature_cover: float
+    doc_cover: float
     file_words: float
     file_best: float
 
@@ -177,14 +178,24 @@ def _by_chunk(matches: Matches) -> dict[int, PartMatch]:
         if words > best_of_file.get(file, -1.0):
             best_of_file[file] = words
     found: dict[int, PartMatch] = {}
-    for part, chunk, file, words, cover, name_cover, name_share, file_cover, signature_cover, file_words in zip(
-        *columns, strict=True
-    ):
+    for (
+        part,
+        chunk,
+        file,
+        words,
+        cover,
+        name_cover,
+        name_share,
+        file_cover,
+        signature_cover,
+        doc_cover,
+        file_words,
+    ) in zip(*columns, strict=True):
         known = found.get(chunk)
         if known is None or words > known.words:
             best = best_of_file[file]
             found[chunk] = PartMatch(
-                part, words, cover, name_cover, name_share, file_cover, signature_cover, file_words, best
+                part, words, cover, name_cover, name_share, file_cover, signature_cover, doc_cover, file_words, best
             )
     return found
 

@@ -280,6 +280,15 @@ def remainder(candidates: Candidates) -> Column:
     ]
 
 
+@signal(weight=0.0)
+def file_documentation(candidates: Candidates) -> Column:
+    """What a file's remainder says of the question in its documentation, as a share of all that it says of it."""
+    return [
+        match.doc_cover / match.cover if head.name == MODULE_NAME and match.cover > 0 else 0.0
+        for head, match in zip(candidates.heads, candidates.matches, strict=True)
+    ]
+
+
 @signal(weight=-3.0)
 def document(candidates: Candidates) -> Column:
     """A passage of a document, not code."""

@@ -1,5 +1,5 @@
-"""Similar commits: what was done before: commits whose messages resemble the question prime the functions they
-changed. Pure.
+"""Similar commits (episodic memory): what was done before: commits whose messages resemble the question prime the
+functions they changed. Pure.
 """
 
 from __future__ import annotations

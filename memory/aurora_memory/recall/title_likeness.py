@@ -1,4 +1,5 @@
-"""Title likeness: whether a question that may be a topic reads like the title of a report, or like a commit's subject.
+"""Title likeness (a small trained text classifier): whether a question that may be a topic reads like the title of a
+bug report, or like a commit's subject.
 
 `toctree contains a reference to a missing document` and `stack casts integers` have none of the words that rules go by
 (`recall.question_kind`), and are no topics. A small logistic model of a question's wording tells them apart, as far as

@@ -1,4 +1,5 @@
-"""Token budget (context window) of a recall: filled with the best mix of whole chunks and excerpts. Pure.
+"""Token budget (context window) of a recall: filled (packed) with the best mix of whole chunks and excerpts, within a
+limit of tokens. Pure.
 
 A knapsack whose items come in two sizes. Greedy by usefulness per token, compared with simpler plans so that one large
 chunk is not lost to many small ones; what is chosen is worth at least half of the best that could be.

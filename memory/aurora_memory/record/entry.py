@@ -1,5 +1,5 @@
-"""Entry of a record, content-addressed: one thing learned, named where it arose, so that records merge by union and
-none counts twice.
+"""Entry of a record (replicated log), content-addressed by a hash: one thing learned, named where it arose, so that
+records merge by union and none counts twice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Key of a line: which row of a memory it speaks of, so that two lines of one row are known as such."""
+"""Key of a line (primary key, for deduplication): which row of a memory it speaks of, so that two lines of one row are
+known as such.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Person and machine that learned: ids that say nothing more than whether two are the same."""
+"""Person and machine that learned (anonymous user and host ids): ids that say nothing more than whether two are the
+same.
+"""
 
 from __future__ import annotations
 

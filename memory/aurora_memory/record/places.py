@@ -1,4 +1,6 @@
-"""Places in a record: a workspace names files by their path in it, the record by their path in the repository."""
+"""Places in a record (path mapping): a workspace names files by their path in it, the record by their path in the
+repository.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Check of a record's file: SQLite's own, then every entry by its id, which is the hash of what it says, and by the
-sum of when it was appended.
+"""Check of a record's file (integrity, tampering): SQLite's own, then every entry by its id, which is the hash of what
+it says, and by the sum of when it was appended.
 
 Reads one moment of the file on a connection of its own, so that who appends meanwhile waits for nothing. Blocks.
 """

@@ -1,4 +1,5 @@
-"""Renewal of a damaged record: the file is set aside, and what can be read of it goes into a new one.
+"""Renewal (recovery) of a damaged record: the corrupted file is set aside, and what can be read of it goes into a new
+one.
 
 Its pages are read one by one, and never by SQLite, so that a page that is lost costs only what was on it. An entry's id
 is the hash of its content: one that is not what was written is known, and left out. Blocks.

@@ -1,4 +1,5 @@
-"""Transfer of patterns: ways of working that went well in another repository, matched by concepts, domain and language.
+"""Transfer of patterns across repositories (cross-project knowledge): ways of working that went well in another
+repository, matched by concepts, domain and language.
 
 Only patterns are taken from another record, no uses and no deliverables: what happened there did not happen here.
 """

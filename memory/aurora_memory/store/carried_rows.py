@@ -1,4 +1,6 @@
-"""Rows that travel: how a learned row of a memory file becomes the line that says the same on any machine."""
+"""Rows that travel (serialization for replication): how a learned row of a memory file becomes the line that says the
+same on any machine.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Chunk identity: which stored chunk a parsed one is, of those of the same name, and of those that have most words in
-common. Pure.
+"""Chunk identity (matching across edits and renames): which stored chunk a parsed one is, of those of the same name,
+and of those that have most words in common. Pure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Connection to a memory file: pragmas, write-ahead log (WAL), and the errors people should see instead of SQLite's."""
+"""Connection to a memory file (SQLite): pragmas, write-ahead log (WAL), and the errors people should see instead of
+SQLite's.
+"""
 
 from __future__ import annotations
 

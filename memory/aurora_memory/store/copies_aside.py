@@ -1,4 +1,5 @@
-"""Removal of secrets from memory files that were set aside: what was damaged, what was adopted elsewhere.
+"""Removal (scrubbing) of secrets from memory files that were set aside: copies of what was damaged, what was adopted
+elsewhere.
 
 Nobody opens them again, so the memory's own cleaning never comes to them. Their bytes are gone through instead: what
 looks like a secret becomes spaces, in its place, so that all the rest of a file can be read as before. Texts that

@@ -1,4 +1,6 @@
-"""Embeddings: vectors of chunks, kept under optimistic locking by the hash of the body they were made from."""
+"""Embeddings: vectors of chunks stored in SQLite, kept under optimistic locking by the hash of the body they were made
+from.
+"""
 
 from __future__ import annotations
 

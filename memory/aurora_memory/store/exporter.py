@@ -1,4 +1,6 @@
-"""Export of what was learned to a file, as JSON lines, as it stood at one moment (`export_format`)."""
+"""Exporter (dump, backup): what was learned, written to a file as JSON lines, as it stood at one moment
+(`export_format`).
+"""
 
 from __future__ import annotations
 

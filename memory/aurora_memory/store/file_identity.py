@@ -1,4 +1,6 @@
-"""Identity of the files that a connection has open, and what lies at a memory file's path. Microseconds; only looks."""
+"""Identity of open files (device and inode): of those that a connection has open, and what lies at a memory file's
+path, which may have been replaced or deleted. Microseconds; only looks.
+"""
 
 from __future__ import annotations
 

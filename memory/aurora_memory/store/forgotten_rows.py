@@ -1,4 +1,5 @@
-"""Rows that are forgotten: taken out of a memory, and overwritten, in the caller's transaction.
+"""Rows that are forgotten (erasure, right to be forgotten): taken out of a memory, and overwritten, in the caller's
+transaction.
 
 Whose they are only the record knows: it is asked for each row's line. What hung on a pattern that is gone goes with it;
 what others learned of it comes back when the record is read again.

@@ -1,4 +1,4 @@
-"""Import of an export, of what was learned elsewhere, inside the caller's transaction: all of it, or nothing
+"""Importer (restore) of an export: what was learned elsewhere, inside the caller's transaction: all of it, or nothing
 (`export_format`).
 
 A chunk is found by its identity, then, where it has moved, by where it was or by its shape. One that is not here is

@@ -1,4 +1,5 @@
-"""Copy (clone) of a memory file for another folder of the same repository: its index, and what was learned until then.
+"""Copy (clone, snapshot) of a memory file for another folder of the same repository, so that a new work tree need not
+be indexed anew: its index, and what was learned until then.
 
 What the copy says of files is what it says of the other folder's: their marks differ, so that the first sweep looks at
 each, and parses those whose content differs. Blocks; run it in a thread.

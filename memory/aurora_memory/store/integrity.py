@@ -1,4 +1,5 @@
-"""Integrity check of a memory file: SQLite's own checks, the text indexes, the word index, rows that speak of nothing.
+"""Integrity check of a memory file (corruption, consistency): SQLite's own checks, the text indexes, the word index,
+rows that speak of nothing.
 
 Reads only, inside the caller's transaction, so that what is being written meanwhile is not taken for a fault.
 """

@@ -1,4 +1,6 @@
-"""Memory file as it was left: opened only to be read, whoever it belongs to, until a moment at most. Blocks."""
+"""Memory file as it was left (read-only SQLite database): opened only to be read, whoever it belongs to, until a moment
+at most. Blocks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Lifespans in the tables: facts that verdicts go by, archive and escalations that follow (AURORA App. C.2).
+"""Lifespans in the tables (expiry, archiving): facts that verdicts go by, archive and escalations that follow (AURORA
+App. C.2).
 
 Nothing is deleted here. Functions that write take a connection and run in the caller's transaction.
 """
@@ -113,12 +114,12 @@ def _facts(row: Sequence[Any]) -> ChunkFacts:
         domain=document.metadata.domain,
         semantic_role=document.metadata.semantic_role,
         tags=document.governance.compliance_tags,
-        rules=_rules(tuple((rule.when, rule.then) for rule in document.governance.retention_rules)),
+        rules=understood_rules(tuple((rule.when, rule.then) for rule in document.governance.retention_rules)),
     )
 
 
 @lru_cache(maxsize=256)
-def _rules(given: tuple[tuple[str, str], ...]) -> tuple[LifespanRule, ...]:
+def understood_rules(given: tuple[tuple[str, str], ...]) -> tuple[LifespanRule, ...]:
     """A document's own rules; one that nobody understands leaves the chunk to the policies."""
     found: list[LifespanRule] = []
     for when, then in given:

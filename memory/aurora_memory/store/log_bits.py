@@ -1,4 +1,4 @@
-"""Changed bits of a write-ahead log, looked for before SQLite opens it.
+"""Changed bits (bit rot, corruption) of a write-ahead log (WAL), looked for by its checksums before SQLite opens it.
 
 SQLite takes a log up to the first frame whose checksum does not fit, as it has to after a power cut, and deletes it
 when it is done: a single changed bit costs everything that was acknowledged after it, and nobody is told. A frame that

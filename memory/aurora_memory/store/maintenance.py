@@ -1,5 +1,5 @@
-"""Maintenance of a memory file: what is done to a memory file beside its daily use: looked over, made anew, saved
-from damage, carried elsewhere.
+"""Maintenance of a memory file, done beside its daily use: integrity check, rebuild (reindex), salvage from damage,
+removal of secrets, export and import.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Memory files beside one: whose they are, and how much was learned in them. Blocks; never writes."""
+"""Memory files (databases of all workspaces) beside one, listed: whose they are, and how much was learned in them.
+Blocks; never writes.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Rows that colleagues' entries told of: accesses, runs and patterns, each with its author, as they weigh less than
-one's own and are marked where they play a part.
+"""Rows that colleagues' entries told of (team members' uses): accesses, runs and patterns, each with its author, as
+they weigh less than one's own and are marked where they play a part.
 
 A row that was here before is one's own, whoever tells it again. A pattern is whose run its document is of.
 """

@@ -1,4 +1,6 @@
-"""Chunks as database rows, and back. Pure conversions, so that a batch is prepared off the event loop."""
+"""Chunks as database rows, and back (mapping, serialization). Pure conversions, so that a batch is prepared off the
+event loop.
+"""
 
 from __future__ import annotations
 

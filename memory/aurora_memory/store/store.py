@@ -1,5 +1,5 @@
-"""Store of one workspace's memory as everybody else sees it: a single writer, transactions, and everything that can be
-written.
+"""Store (database) of one workspace's memory in SQLite, as everybody else sees it: a single writer, many readers,
+transactions, and everything that can be written.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Word index (inverted index) as it is read: what every part is, and where terms stand, as arrays ready to be
-weighed.
+"""Word index (inverted index for full-text search) as it is read: what every part is, and where terms stand, as arrays
+ready to be weighed.
 """
 
 from __future__ import annotations

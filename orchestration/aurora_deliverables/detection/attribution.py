@@ -1,5 +1,5 @@
-"""Attribution of work: which deliverable work belongs to that does not say so: the branch's, or the only one
-open. What cannot be told apart belongs to none.
+"""Attribution of work (commits, edits, sessions) to a deliverable: which one it belongs to that does not say so: the
+branch's, or the only one open. What cannot be told apart belongs to none.
 """
 
 from __future__ import annotations

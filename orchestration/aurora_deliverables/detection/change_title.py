@@ -1,4 +1,6 @@
-"""Change titles: what people's names for a change say of it: its type, and a description of one line."""
+"""Change titles (conventional types, slugs): what people's names for a change say of it: its type, and a description of
+one line.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Plain Markdown specs: a document with a checklist is a spec, each box a requirement (AURA-M §7, "Bullet points").
+"""Plain Markdown specs (task lists, `- [ ]` checkboxes): a document with a checklist is a spec, each box a requirement
+(AURA-M §7, "Bullet points").
 
 It begins when the file does and is verified once every box is checked.
 """

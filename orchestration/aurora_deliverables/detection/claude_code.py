@@ -1,4 +1,4 @@
-"""Claude Code's hooks: what one hook's JSON (on its stdin) tells of the deliverable at work.
+"""Claude Code's hooks, parsed: what one hook's JSON payload (on its stdin) tells of the deliverable at work.
 
 Every payload has `session_id`, `transcript_path`, `cwd` and `hook_event_name`; those about tools have `tool_name`,
 `tool_input`, `tool_use_id` and, afterwards, `tool_response` or `error` (code.claude.com/docs/en/hooks). Taken from them

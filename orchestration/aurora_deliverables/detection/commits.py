@@ -1,4 +1,5 @@
-"""Commits: trailers that name a deliverable, the type that a conventional commit tells, and who helped.
+"""Commits (conventional commits, trailers, co-authors), parsed: trailers that name a deliverable, the type that a
+conventional commit tells, and who helped.
 
 `Deliverable: add-search` (or `Spec: openspec/changes/add-search`) in a commit's trailers names it, and begins it where
 nobody knows it yet; `Change-Id: add-search` and the branch name one that is known.

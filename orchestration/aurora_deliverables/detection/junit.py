@@ -1,4 +1,5 @@
-"""JUnit reports: what a test run's XML says, in the dialects of pytest, Jest, Surefire, gotestsum and their likes.
+"""JUnit XML reports (test results), parsed: what a test run's XML says, in the dialects of pytest, Jest, Surefire,
+gotestsum and their likes.
 
 There is no standard; what these have in common is `<testcase>`, and that a `<failure>` or an `<error>` in one says that
 it failed. Read by expat as a stream: no document type, so no entity; bounded in size, depth and number.

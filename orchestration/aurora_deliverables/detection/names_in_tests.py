@@ -1,4 +1,5 @@
-"""Names in tests: which requirement, scenario or constraint a test is named after, whatever the language it is in.
+"""Names in tests (traceability): which requirement, scenario or constraint a test is named after, matched by words,
+whatever the language it is in.
 
 A name is compared by its words: `test_full_text_search`, `it("full-text search")` and `fullTextSearch` are the same
 three. A name of one word is in too many others: there the whole title must be it, or say `Requirement:` before it.

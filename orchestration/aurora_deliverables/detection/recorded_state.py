@@ -1,5 +1,5 @@
-"""Recorded state: what the events of a deliverable have told so far, as far as detection needs it to tell only what
-is new.
+"""Recorded state (what was already reported, so that nothing is told twice): what the events of a deliverable have told
+so far, as far as detection needs it to tell only what is new.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Criteria of a spec: its requirements, with their scenarios, and its constraints: what it says must not be.
+"""Criteria of a spec (acceptance criteria, scenarios), parsed: its requirements, with their scenarios, and its
+constraints: what it says must not be.
 
 Where a criterion stands is kept, so that a score can be followed to the line that it is about.
 """

@@ -1,4 +1,6 @@
-"""Test runs: whether a shell command is a test run, and what its output says of it."""
+"""Test runs (pytest, jest, go test, cargo test, …): whether a shell command is a test run, and what its output says:
+passed, failed.
+"""
 
 from __future__ import annotations
 

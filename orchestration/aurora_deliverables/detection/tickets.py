@@ -1,4 +1,4 @@
-"""Ticket of any tracker, brought to one form, and the events it tells: opened → worked on → closed (AURA-M §7).
+"""Ticket (issue) of any tracker, brought to one form, and the events it tells: opened → worked on → closed (AURA-M §7).
 
 `IssueFields` are what a tracker's form brings (`github.py`, `jira.py`); what follows from them is read here, once.
 """

@@ -1,4 +1,4 @@
-"""Tokens from an agent's transcript: of each model call its numbers, of what was said nothing.
+"""Token usage from an agent's transcript (JSON Lines): of each model call its numbers, of what was said nothing.
 
 A transcript of Claude Code is JSON Lines. A line of `"type": "assistant"` has `message.id`, `message.model` and
 `message.usage`; a call that answers in several blocks has several lines with the same id, of which the last counts.

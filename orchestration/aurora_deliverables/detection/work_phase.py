@@ -1,4 +1,5 @@
-"""Work phase: code that changes shows `apply`, test runs show `verify`, code after that `apply` again.
+"""Work phase (state machine of apply, verify, recovery): code that changes shows `apply`, test runs show `verify`, code
+after that `apply` again.
 
 An event is told when a phase begins, not for each save. `verify` → `apply` is a recovery (AURA-M §2.4); what failed is
 told with it where tests showed it.

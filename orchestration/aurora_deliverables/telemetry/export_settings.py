@@ -1,5 +1,5 @@
-"""Export settings of telemetry: whether telemetry is exported, and where to: the standard `OTEL_*` variables, and
-what the user's settings say.
+"""Export settings of telemetry (OTLP endpoint, headers, protocol): whether it is exported, and where to: the standard
+`OTEL_*` variables, and what the user's settings say.
 
 Off unless told: nothing is exported, and `opentelemetry` is not even imported, where neither names an exporter or an
 endpoint. What the settings say wins over the variables; `OTEL_SDK_DISABLED=true` wins over all.

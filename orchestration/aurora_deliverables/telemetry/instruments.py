@@ -1,5 +1,5 @@
-"""Metric instruments of AURA-M §6.4, counters and histograms with their buckets, and what one ended deliverable adds to
-them.
+"""Metric instruments of AURA-M §6.4 (OpenTelemetry): counters and histograms with their buckets, and what one ended
+deliverable adds to them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""OpenTelemetry's providers for a choice. Importing this module imports the SDK; whoever does is in a thread.
+"""OpenTelemetry's providers (tracer, meter, batch span processor, exporters) for a choice. Importing this module
+imports the SDK; whoever does is in a thread.
 
 Spans are made by the SDK, with the times they had, and go out in batches. Metrics are handed to the SDK's exporters as
 data: its instruments begin at 0 with the process, and cannot be told where they were.

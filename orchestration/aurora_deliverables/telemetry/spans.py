@@ -1,4 +1,4 @@
-"""Span before OpenTelemetry knows of it: its name, times and attributes, and what is below it."""
+"""Span before OpenTelemetry knows of it (data class): its name, times and attributes, and what is below it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Capabilities from words: what an agent that only describes itself in words can do, told from these words."""
+"""Capabilities from words (skills of an agent, by its description): what an agent that only describes itself in words
+can do, told from these words.
+"""
 
 from __future__ import annotations
 

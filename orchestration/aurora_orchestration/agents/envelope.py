@@ -1,4 +1,5 @@
-"""Agents' answers, whatever shape they came in, as the one envelope of AURORA §7.2.1.
+"""Agents' answers parsed, whatever shape they came in (JSON, fenced JSON, plain text), as the one envelope of AURORA
+§7.2.1.
 
 A full envelope, the simple `{"summary", "data", "confidence"}`, an object with its answer under another usual name, or
 plain text. JSON that answers nothing in words (`[1, 2, 3]`, `{"foo": 1}`) is no answer. What an agent says that is not

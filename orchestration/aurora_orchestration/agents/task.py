@@ -1,5 +1,5 @@
-"""Agent task: what an agent is given: its subgoal, what is known for it, and what the last try lacked. Bounded,
-without secrets.
+"""Agent task (the request, prompt or payload of an agent): its subgoal, what is known for it, and what the last try
+lacked. Bounded, without secrets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Questions that agents put to the user: one at a time, few, recorded, and not on the agent's own time."""
+"""Questions that agents put to the user (clarification, human in the loop): one at a time, few, recorded, and not on
+the agent's own time.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Log reader: which conversations there were, what each came to, and where words stand in them (AURORA §9.7).
+"""Log reader (conversation history, past runs): which conversations there were, what each came to, and where words
+stand in them (AURORA §9.7).
 
 Files may be compressed, edited by hand, half-written or not ours: what can't be told is None, and nothing here raises
 for what is in a file. Names are compared with what is there, never joined to a path.

@@ -1,4 +1,5 @@
-"""Log retention: old conversations compressed, older ones deleted, unfinished ones marked (AURORA §9.7).
+"""Log retention (rotation, compression by gzip, pruning): old conversations compressed, older ones deleted, unfinished
+ones marked (AURORA §9.7).
 
 Only files that are named like our logs and lie in the folder of their month are ever touched. A log is old by the day
 in its name *and* by when it was last written. Everything may be done twice, and by two daemons at once.

@@ -1,4 +1,6 @@
-"""Words in conversation logs: which logs have them all, and on which lines they stand."""
+"""Words in conversation logs (grep, full-text search): which logs have them all, and on which lines they stand, with
+context.
+"""
 
 from __future__ import annotations
 

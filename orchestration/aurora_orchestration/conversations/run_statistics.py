@@ -1,4 +1,5 @@
-"""Run statistics: what the runs of a stretch of time came to: questions, scores, cost, errors, patterns (AURORA §9.4).
+"""Run statistics (success rate, averages, cost by month): what the runs of a stretch of time came to: questions,
+scores, cost, errors, patterns (AURORA §9.4).
 
 Drawn from conversation logs. What a log comes to is written down before it is deleted, and when it is compressed, in
 `.figures/YYYY-MM.json` beside the logs: figures of all time outlive the logs, and old ones need not be read again.

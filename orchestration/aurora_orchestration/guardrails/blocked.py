@@ -1,4 +1,4 @@
-"""Blocked: why a question goes no further."""
+"""Blocked question (rejection, error): why a question goes no further."""
 
 from __future__ import annotations
 

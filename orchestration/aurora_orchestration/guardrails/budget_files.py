@@ -1,4 +1,5 @@
-"""Budget files: the tracking file, replaced whole, and the history, appended to. Both for their user only.
+"""Budget files on disk (spending, persisted): the tracking file, replaced atomically, and the history, appended to and
+rotated. Both for their user only.
 
 The history is forced to the disk behind its writer (`syncing`): it outlives a killed process as soon as it is written.
 

@@ -1,4 +1,6 @@
-"""Phase 0: what a question must be before anything else looks at it (AURORA §3.1)."""
+"""Phase 0 (input validation of a prompt): what a question must be before anything else looks at it: not empty, not too
+long, no control characters, no personal data (AURORA §3.1).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Soft limit of the budget: from there on a question is paid for only after its user said so (AURORA §3.1, §9.4.2)."""
+"""Soft limit of the budget (spending confirmation): from there on a question is paid for only after its user said so
+(AURORA §3.1, §9.4.2).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Loop of headless mode: read the goal, run, note, look whether it is enough (AURORA §9.8, "Headless Flow")."""
+"""Loop of headless mode (autonomous agent iterations): read the goal, run, note, look whether it is enough, stop at a
+limit of cost or failures (AURORA §9.8, "Headless Flow").
+"""
 
 from __future__ import annotations
 

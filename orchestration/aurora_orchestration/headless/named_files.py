@@ -1,4 +1,6 @@
-"""Named files of a goal: those its criteria say are there, looked up before any judge is believed. Blocks."""
+"""Named files of a goal (artifacts that must exist): those its criteria say are there, looked up before any judge is
+believed. Blocks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Work tree of an experiment: what git shows of it before and after an iteration, and so what was really done.
+"""Work tree of an experiment (audit of an agent's git activity: commits, pushes, force pushes, rewritten history): what
+git shows of it before and after an iteration, and so what was really done.
 
 What agents say of their work is no evidence; branches, commits and files are (AURORA §9.8, "Git Branch Isolation").
 """

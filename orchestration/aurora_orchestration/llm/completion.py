@@ -1,4 +1,6 @@
-"""Completion request and reply: what is asked of a language model and what comes back, whoever provides it."""
+"""Completion request and reply, and the errors (exceptions) of a call: what is asked of a language model (LLM) and what
+comes back, whoever provides it.
+"""
 
 from __future__ import annotations
 

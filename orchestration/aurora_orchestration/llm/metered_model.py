@@ -1,5 +1,5 @@
-"""Metered model of a run: money for every call reserved, capped before it is made, counted, paid for once, journalled
-and told.
+"""Metered model of a run (cost accounting, spending caps): money for every call reserved, capped before it is made,
+counted, paid for once, journalled and told.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Models of one run, opened from settings (AURORA §3.3, App. C): for thinking and for doing."""
+"""Models of one run (large and small, reasoning and solving), opened from settings (AURORA §3.3, App. C): for thinking
+and for doing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Price table: what a call costs, from a table in data (`prices.yaml`) that `llm.prices_file` may overlay."""
+"""Price table (pricing per token): what a call costs, from a table in data (`prices.yaml`) that `llm.prices_file` may
+overlay.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Phase 1: how hard a question is, and so how it is answered and checked (AURORA §4.1, §8.2)."""
+"""Phase 1 (complexity classification): how hard a question is, simple to critical, and so how it is answered and
+checked (AURORA §4.1, §8.2).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Claimed acts: sentences of an answer that say somebody changed, ran or verified something.
+"""Claimed acts (false claims of work done): sentences of an answer that say somebody changed, ran or verified
+something.
 
 Whether that was done is seen by who did it. A model without tools only writes: "I have edited `a.py`" and "all tests
 pass" are untrue of it, whatever a judge says. That an answer was verified is for AURORA to say, never for the answer.

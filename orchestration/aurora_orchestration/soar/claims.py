@@ -1,5 +1,5 @@
-"""Claims and their sources: which statements of an answer rest on something that was really given: the sources a
-model names are checked here.
+"""Claims and their sources (citations): which statements of an answer rest on something that was really given: the
+sources a model names are checked here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Phase 6: agents work on subgoals in parallel, by the DAG of these; every output is verified (AURORA §3.2, App. D).
+"""Phase 6 (parallel execution): agents work on subgoals in parallel, by the DAG of these; every output is verified
+(AURORA §3.2, App. D).
 
 A subgoal starts when those it depends on are done, at most `agents.max_parallel` at once. What scores too low is tried
 again with what it lacked (its own count of retries, App. D loop 2), then by llm-executor; what still scores at least

@@ -1,4 +1,4 @@
-"""Contradictions between subgoals, and subgoals that are there twice (AURORA §5.2, consistency). Pure."""
+"""Contradictions between subgoals (conflicts), and subgoals that are there twice (AURORA §5.2, consistency). Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phase 3: break a question into 2–5 subgoals that trace to given facts (AURORA §4.2, §8.3)."""
+"""Phase 3 (task decomposition): break a question into 2–5 subgoals that trace to given facts (AURORA §4.2, §8.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Direct answer to a simple question: one call, with what memory has (AURORA §3.2 SIMPLE, §9.9 mode 1)."""
+"""Direct answer to a simple question (fast path): one call, with what memory has (AURORA §3.2 SIMPLE, §9.9 mode 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Drift of what was learned: patterns whose cited lines have changed since, and the lines an answer of now cites."""
+"""Drift of what was learned (stale knowledge): patterns whose cited lines have changed since, and the lines an answer
+of now cites.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subgoals that use what another one makes without waiting for it (AURORA §5.2: dependencies that are missing)."""
+"""Dependencies that are missing: subgoals that use what another one makes without waiting for it (AURORA §5.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Parts of a question that an answer leaves out: things it names, and things it asks for beside each other. Pure."""
+"""Parts that are missing (completeness of an answer): those of a question that an answer leaves out: things it names,
+and things it asks for beside each other. Pure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Phases 3 and 4 together: decompose, verify, mend, escalate (AURORA §5.3, App. D loop 1)."""
+"""Phases 3 and 4 together (plan, verify, retry): decompose, verify, mend, escalate at an impasse (AURORA §5.3, App. D
+loop 1).
+"""
 
 from __future__ import annotations
 

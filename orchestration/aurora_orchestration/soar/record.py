@@ -1,4 +1,6 @@
-"""Phase 8: the lesson of a finished run for memory, and the outcomes of its agents (AURORA §6.7, Appendix D). Pure."""
+"""Phase 8 (learning from a run): the lesson of a finished run for memory, and the outcomes of its agents (AURORA §6.7,
+Appendix D). Pure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Phase 9: from what happened to what the user gets: answer, score, confidence and why, caveats, trace (§3.2)."""
+"""Phase 9 (response formatting): from what happened to what the user gets: answer, score, confidence and why, caveats,
+trace (§3.2).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phase 5: who works on which subgoal (AURORA §7.1 phase 5, App. F). Pure.
+"""Phase 5 (routing, agent selection): who works on which subgoal (AURORA §7.1 phase 5, App. F). Pure.
 
 The agent a subgoal names, if there is one that may run; else the one whose capabilities and domains fit its words best
 and who has worked well so far; else llm-executor.

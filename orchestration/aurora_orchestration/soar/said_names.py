@@ -1,4 +1,6 @@
-"""Identifiers that a text says as code, and whether they stand somewhere: none of a language, library or product."""
+"""Identifiers that a text says as code (hallucinated names), and whether they stand somewhere: none of a language,
+library or product.
+"""
 
 from __future__ import annotations
 

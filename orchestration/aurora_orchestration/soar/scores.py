@@ -1,4 +1,6 @@
-"""Weighted scores and what follows from them (AURORA §5.3, §8.4–8.6). A verdict is always computed, never believed."""
+"""Weighted scores, thresholds and what follows from them: pass, retry, fail (AURORA §5.3, §8.4–8.6). A verdict is
+always computed, never believed.
+"""
 
 from __future__ import annotations
 

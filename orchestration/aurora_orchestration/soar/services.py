@@ -1,4 +1,6 @@
-"""Services of a workspace that a run is given: memory, agents, budget, deliverables, sessions, settings, clock."""
+"""Services of a workspace that a run is given (dependency injection): memory, agents, budget, deliverables, sessions,
+settings, clock.
+"""
 
 from __future__ import annotations
 

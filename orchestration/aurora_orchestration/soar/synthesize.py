@@ -1,4 +1,6 @@
-"""Phase 7: what the agents found, as one answer whose every claim can be traced (AURORA §7.1, §8.6, Appendix D)."""
+"""Phase 7 (synthesis of the final answer): what the agents found, as one answer whose every claim can be traced (AURORA
+§7.1, §8.6, Appendix D).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Phase 4: is the decomposition any good (AURORA §5.1, §8.4)? Rules first; a model is paid only for what they pass.
+"""Phase 4 (plan verification, critic): is the decomposition any good (AURORA §5.1, §8.4)? Rules first; a model is paid
+only for what they pass.
 
 Option A asks the same model to review itself. Option B asks a critic, has the generator answer the critique, and checks
 again. Option C is in `deliberation`.

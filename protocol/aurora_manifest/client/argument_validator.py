@@ -1,4 +1,6 @@
-"""Validator of arguments: a manifest's `parameters` as a JSON Schema, in the dialect it names, else 2020-12."""
+"""Validator of arguments (JSON Schema validation of a call): a manifest's `parameters` as a JSON Schema, in the dialect
+it names, else 2020-12.
+"""
 
 from __future__ import annotations
 

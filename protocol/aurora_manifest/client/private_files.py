@@ -1,4 +1,4 @@
-"""Files that only their user can read: cookies and what was fetched with a user's rights."""
+"""Private files (mode 0600), which only their user can read: cookies and what was fetched with a user's rights."""
 
 from __future__ import annotations
 

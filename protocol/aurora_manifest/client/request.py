@@ -1,5 +1,5 @@
-"""Request of a capability, its template expanded: from a capability and its arguments to the one request that calls it
-(AURA-P "How It Works", 3; RFC 6570).
+"""Request of a capability, its URL template expanded: from a capability and its arguments to the one HTTP request that
+calls it (AURA-P "How It Works", 3; RFC 6570).
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Transport of requests, with bounds: size, time, and redirects that never leave the site (no SSRF through them)."""
+"""Transport of HTTP requests, with bounds: size, timeout, and redirects that never leave the site (no SSRF through
+them).
+"""
 
 from __future__ import annotations
 

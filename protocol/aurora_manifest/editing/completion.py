@@ -1,5 +1,5 @@
-"""Completion: what can be written at a cursor: names, values, capability ids, variables, pointers, whole parts
-(AURA-P).
+"""Completion (IntelliSense): what can be written at a cursor: names, values, capability ids, variables, pointers, whole
+parts (AURA-P).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Layout of a JSON text (formatter): line ends, indentation and spaces change, and nothing else (RFC 8259 §2).
+"""Layout of a JSON text (formatter, pretty printer): line ends, indentation and spaces change, and nothing else (RFC
+8259 §2).
 
 Members keep their order, values their spelling, comments their place. What stands on one line in a text of several, and
 holds nothing but scalars, stays on one line.

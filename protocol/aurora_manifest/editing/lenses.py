@@ -1,4 +1,4 @@
-"""Code lenses: what an editor shows beside the text: who uses a capability, and the address its template expands to."""
+"""Code lenses: what an editor shows above the text: who uses a capability, and the address its template expands to."""
 
 from __future__ import annotations
 

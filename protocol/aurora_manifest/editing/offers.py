@@ -1,5 +1,5 @@
-"""Offers: what a manifest itself suggests for a place in it: its capabilities, parameters, variables and pointers
-(AURA-P).
+"""Offers (completion items): what a manifest itself suggests for a place in it: its capabilities, parameters, variables
+and pointers (AURA-P).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Parameters of a capability: the arguments its schema describes, and the names its request calls them by.
+"""Parameters of a capability: the arguments its schema describes, and the field names its request calls them by
+(`parameterMapping` by JSON Pointers).
 
 `"mail": "/email"` in `parameterMapping` says that the request's `mail` is the argument `email`. Mostly the two names
 are the same, and then they are one thing to a reader.

@@ -1,4 +1,6 @@
-"""Skeletons: whole parts of a manifest to begin with, and the values that are usual where the schema names none."""
+"""Skeletons (templates, boilerplate): whole parts of a manifest to begin with, and the values that are usual where the
+schema names none.
+"""
 
 from __future__ import annotations
 

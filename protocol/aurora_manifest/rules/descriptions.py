@@ -1,4 +1,4 @@
-"""Rules about descriptions: an agent chooses by nothing else (AURA-P "Core Concepts")."""
+"""Rules about descriptions (empty, placeholder, short): an agent chooses by nothing else (AURA-P "Core Concepts")."""
 
 from __future__ import annotations
 

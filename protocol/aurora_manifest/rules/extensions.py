@@ -1,4 +1,4 @@
-"""Rules about members of one's own (AURA-P "FAQ": prefer namespacing extensions)."""
+"""Rules about members of one's own (`x-` extensions, custom keys) (AURA-P "FAQ": prefer namespacing extensions)."""
 
 from __future__ import annotations
 

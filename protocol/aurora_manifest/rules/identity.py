@@ -1,4 +1,6 @@
-"""Rules about what names and versions a manifest and its capabilities (AURA-P "Core Concepts", "Schema reality")."""
+"""Rules about identity: names, ids and versions of a manifest and its capabilities
+(AURA-P "Core Concepts", "Schema reality").
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`x-aurora-ignore`: members that silence rules where they stand, and the rule about them."""
+"""Suppression of rules (inline ignore, disable): `x-aurora-ignore`, members that silence rules where they stand, and
+the rule about them.
+"""
 
 from __future__ import annotations
 

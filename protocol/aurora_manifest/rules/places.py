@@ -1,4 +1,6 @@
-"""Parameter places: where an action's names come from and go to: parameters by pointer, and the parts of a request."""
+"""Parameter places (path, query, header, body): where an action's names come from and go to: parameters by pointer, and
+the parts of a request.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Rules about what one part of a manifest says of another (AURA-P "Core Concepts")."""
+"""Rules about references within a manifest (undefined and unused capabilities): what one part says of another (AURA-P
+"Core Concepts").
+"""
 
 from __future__ import annotations
 

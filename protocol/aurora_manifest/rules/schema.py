@@ -1,4 +1,6 @@
-"""Rules of the schema (AURA-P "Core Concepts"): what must be there, and of which type."""
+"""Rules of the schema (JSON Schema violations: required, type, enum, const, unknown members): what must be there, and
+of which type (AURA-P "Core Concepts").
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Rules about what must not be in a public file (AURA-P "Integration in 60 seconds": no secrets)."""
+"""Rules about secrets (API keys, tokens, passwords) that must not be in a public file
+(AURA-P "Integration in 60 seconds": no secrets).
+"""
 
 from __future__ import annotations
 

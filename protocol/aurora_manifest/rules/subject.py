@@ -1,5 +1,5 @@
-"""Subject of the rules: what the rules about a whole manifest look at: the document, the manifest in it, and what the
-schema says.
+"""Subject of the rules (their input, context): what the rules about a whole manifest look at: the document, the
+manifest in it, and what the schema says.
 """
 
 from __future__ import annotations

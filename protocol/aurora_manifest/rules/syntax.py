@@ -1,4 +1,6 @@
-"""Rules about the text as JSON (RFC 8259). The parser finds; the rules here tell and mend."""
+"""Rules about JSON syntax (RFC 8259): trailing commas, comments, quotes, brackets. The parser finds; the rules here
+tell and mend.
+"""
 
 from __future__ import annotations
 

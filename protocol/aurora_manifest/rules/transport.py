@@ -1,4 +1,4 @@
-"""Rules about how arguments travel: method, `encoding`, `parameterLocation` (AURA-P "Core Concepts")."""
+"""Rules about how arguments travel (HTTP method, body, `encoding`, `parameterLocation`) (AURA-P "Core Concepts")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Parts that something names and nobody wrote: a capability, a parameter, with the least they need to be one."""
+"""Undeclared parts, that something names and nobody wrote: a capability, a parameter, with the least they need to be
+one (a fix adds it).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Rules about the values `parameters` allows: limits, choices and defaults that fit each other."""
+"""Rules about the values `parameters` allows: limits (minimum, maximum), enum, choices and defaults that fit each
+other.
+"""
 
 from __future__ import annotations
 

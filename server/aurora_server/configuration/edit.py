@@ -1,4 +1,4 @@
-"""`aurora config set`: what is checked before a file of configuration is changed."""
+"""`aurora config set` (validation of a change): what is checked before a file of configuration is changed."""
 
 from __future__ import annotations
 

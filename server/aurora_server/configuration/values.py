@@ -1,4 +1,4 @@
-"""Values of one section of configuration as a struct: what files say, and over it what `AURORA_*` variables say."""
+"""Values of a section of configuration as a struct: what files say, and over it variables `AURORA_*` (environment)."""
 
 from __future__ import annotations
 

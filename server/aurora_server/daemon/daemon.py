@@ -1,4 +1,4 @@
-"""Daemon process: claim the address, listen, serve sessions, and shut down cleanly.
+"""Daemon process (server main loop): claim the address, listen, serve sessions, end when idle, and shut down cleanly.
 
 It listens before it imports what sessions need, so that whoever started it is connected at once. It ends by itself when
 nobody has been connected for a while, and when its socket or its home disappears.

@@ -1,4 +1,5 @@
-"""Memory of a daemon that rests: what it holds for its next questions only is given back to the system.
+"""Memory (RAM) of a daemon that is idle: what it holds for its next questions only is given back to the system
+(SQLite's page caches, `malloc_trim`).
 
 SQLite keeps pages it has read, up to 24 MB for each open memory; glibc keeps what was freed in its arenas. Of neither
 anything is needed where nobody asks: the system's own cache has the pages, and pages come back as they are touched.

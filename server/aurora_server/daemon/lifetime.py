@@ -1,5 +1,5 @@
-"""Lifetime (lifecycle) of serving, with a socket or without: the shared core, signals, and a graceful shutdown that
-ends for certain.
+"""Lifetime (lifecycle) of serving, with a socket or without: the shared core, signals (SIGTERM), and a graceful
+shutdown that ends for certain.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Listener that takes in connections: whose are they, are there too many; and a session for each."""
+"""Listener that takes in (accepts) connections: whose are they (peer credentials), are there too many; and a session
+for each.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Charts: where phases and bars go: numbers in, coordinates out. The templates draw them as SVG, and say the same in
-words.
+"""Charts (timelines, bar charts, SVG): where phases and bars go: numbers in, coordinates out. The templates draw them
+as SVG, and say the same in words.
 """
 
 from __future__ import annotations

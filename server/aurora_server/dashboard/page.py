@@ -1,4 +1,6 @@
-"""Page and its sections, rendered from a picture. Whatever a repository or an agent said is escaped."""
+"""Page and its sections, rendered as HTML (templates) from a picture. Whatever a repository or an agent said is
+escaped.
+"""
 
 from __future__ import annotations
 

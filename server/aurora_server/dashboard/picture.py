@@ -1,5 +1,5 @@
-"""Picture of the page: what the page shows, as of one moment. What is not known is None, never 0. Times are Unix
-seconds.
+"""Picture of the page (view model): what the page shows, as of one moment. What is not known is None, never 0. Times
+are Unix seconds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Server of the dashboard: a port of this machine, a page that leads there, an end with Ctrl-C."""
+"""HTTP server of the dashboard: a port of this machine, a page that leads there (opened in the browser), an end with
+Ctrl-C.
+"""
 
 from __future__ import annotations
 

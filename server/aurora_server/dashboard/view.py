@@ -1,5 +1,5 @@
-"""View of the deliverables: which of them a page shows, as its address says. Addresses are the only state there is, so
-a view can be kept as a bookmark and works without a script.
+"""View of the deliverables (filters in the URL's query string): which of them a page shows, as its address says.
+Addresses are the only state there is, so a view can be kept as a bookmark and works without a script.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Users of the demo site: who may log in, and who is logged in. In memory, gone with the process."""
+"""Users of the demo site (login, sessions, passwords): who may log in, and who is logged in. In memory, gone with the
+process.
+"""
 
 from __future__ import annotations
 

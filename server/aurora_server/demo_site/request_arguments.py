@@ -1,5 +1,5 @@
-"""Request arguments: what a request asks: its arguments, read where the manifest puts them and checked by the
-manifest's own schemas.
+"""Request arguments (parsing of query, path and body): what a request asks: its arguments, read where the manifest puts
+them and checked by the manifest's own schemas.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ async def read_arguments(request: Request, capability: Capability) -> dict[str, 
     properties = schema.get("properties", {})
     for name in dict.fromkeys(request.query_params.keys()):
         values = request.query_params.getlist(name)
-        arguments[name] = _converted(values, properties.get(name, {}))
+        arguments[name] = converted(values, properties.get(name, {}))
     arguments |= request.path_params
     found = misfits(schema, arguments)
     if found:
@@ -88,7 +88,7 @@ async def _body(request: Request) -> dict[str, Any]:
     return value
 
 
-def _converted(values: list[str], schema: dict[str, Any]) -> Any:
+def converted(values: list[str], schema: dict[str, Any]) -> Any:
     """Text of the query as the type the schema wants, where it can be read so."""
     kind = schema.get("type")
     if kind == "array":

@@ -1,4 +1,5 @@
-"""`aurora/deliverableChanged`, for status bars and views: what became of deliverables, to sessions that asked for it.
+"""Notification `aurora/deliverableChanged` (throttled), for status bars and views: what became of deliverables, to
+sessions that asked for it.
 
 Events can come by the thousand; a session is told of each deliverable at most a few times a second.
 """

@@ -1,4 +1,4 @@
-"""`aurora/metrics` and `aurora/report`: how deliverables went, over all folders of the session."""
+"""Requests `aurora/metrics` and `aurora/report`: how deliverables went, over all folders of the session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`aurora/deliverable`: what happened to a deliverable is recorded, and what it amounts to is told."""
+"""Request `aurora/deliverable` (record, list, show): what happened to a deliverable is recorded, and what it amounts to
+is told.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Document symbols: the outline of a buffer as it is now, saved or not."""
+"""Document symbol provider (outline): the outline of a buffer as it is now, saved or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Hover: what memory knows of the definition under the cursor, in two or three lines; on tasks, their deliverable."""
+"""Hover provider: what memory knows of the definition under the cursor, in two or three lines; on tasks, their
+deliverable.
+"""
 
 from __future__ import annotations
 

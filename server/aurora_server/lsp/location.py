@@ -1,4 +1,6 @@
-"""Location of a request: from a client's URI and position to a workspace, a file, and a column in code points."""
+"""Location of a request (URI to path, UTF-16 to code points): from a client's URI and position to a workspace, a file,
+and a column in code points.
+"""
 
 from __future__ import annotations
 

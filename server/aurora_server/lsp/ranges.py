@@ -1,4 +1,4 @@
-"""Offsets to LSP ranges and back."""
+"""Ranges: offsets to LSP ranges and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Server object of one session: pygls' registry and documents, our folders, preferences and background tasks."""
+"""Server object of one session (language server): pygls' registry and documents, our folders, preferences and
+background tasks.
+"""
 
 from __future__ import annotations
 

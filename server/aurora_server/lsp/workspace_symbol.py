@@ -1,4 +1,4 @@
-"""Workspace symbols: definitions by name, from memory, over all folders of the session."""
+"""Workspace symbol provider (go to symbol): definitions by name, from memory, over all folders of the session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aurora_deliverable`: how a change goes, told by whoever makes it (AURA-M §3)."""
+"""MCP tool `aurora_deliverable`: how a change goes, told by whoever makes it (AURA-M §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aurora_validate_manifest`: the rules of `aurora manifest validate`, for a text or a file of the workspace."""
+"""MCP tool `aurora_validate_manifest`: the rules of `aurora manifest validate`, for a text or a workspace's file."""
 
 from __future__ import annotations
 

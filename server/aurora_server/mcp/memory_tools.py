@@ -1,4 +1,6 @@
-"""Memory tools: those that ask memory, and the one that tells it something."""
+"""Memory tools of MCP (recall, code context within a token budget, explain, learn): those that ask memory, and the one
+that tells it something.
+"""
 
 from __future__ import annotations
 

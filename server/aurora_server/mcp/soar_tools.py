@@ -1,4 +1,6 @@
-"""SOAR tools, which ask the nine phases, all of them or one at a time (AURORA §9.6)."""
+"""SOAR tools of MCP (query, assess, decompose, verify), which ask the nine phases, all of them or one at a time (AURORA
+§9.6).
+"""
 
 from __future__ import annotations
 

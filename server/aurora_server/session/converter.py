@@ -1,4 +1,6 @@
-"""Converter of LSP types, one for all sessions: building it, and its first use, cost tens of milliseconds."""
+"""Converter of LSP types (cattrs serialization), one for all sessions: building it, and its first use, cost tens of
+milliseconds.
+"""
 
 from __future__ import annotations
 

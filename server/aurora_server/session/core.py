@@ -1,4 +1,6 @@
-"""Core: what all sessions of a daemon share: settings, open workspaces, and the way to ask the daemon to stop."""
+"""Core: state that all sessions (clients) of a daemon share: settings, open workspaces, and the way to ask the daemon
+to stop.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Git's view of a workspace's specs: the history of its OpenSpec changes, and whether a spec that is not in the work
-tree is on some branch or in a stash.
+"""Change history by git of a workspace's specs: the history of its OpenSpec changes, and whether a spec that is not in
+the work tree is on some branch or in a stash.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Closed memories: memory files that this machine knows and that nobody has open here, asked by `--everywhere`.
+"""Closed memories (search across all projects): memory files that this machine knows and that nobody has open here,
+asked by `--everywhere`.
 
 They are read as they were left: nothing in them is brought up to date, and what they say of files is compared with the
 files as they stand now. One question looks at so many files and for so long at most; what it leaves out, it says.

@@ -1,4 +1,5 @@
-"""Detection of deliverables in a workspace: what is new in its changes, commits and hooks is recorded as events.
+"""Detection of deliverables in a workspace (background task): what is new in its specs, commits, test runs and hooks is
+recorded as events.
 
 One task per workspace works off what others only note: paths, test runs, that HEAD may have moved. Files are read in
 threads; a save outside of specs costs a look at its name and, while something is open, one at the branch.

@@ -1,5 +1,5 @@
-"""Ingest of deliverables: what `ingest` takes in: JSON lines of events, whole documents, issues, hooks. Nothing of it
-is trusted.
+"""Ingest (import, webhook payloads) of deliverables: what `ingest` takes in: JSON lines of events, whole documents,
+issues, hooks. Nothing of it is trusted.
 """
 
 from __future__ import annotations

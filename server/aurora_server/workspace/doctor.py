@@ -1,4 +1,6 @@
-"""Health check of one workspace (`aurora doctor`): what is wrong, how to mend it, and why files are left out."""
+"""Health checks of one workspace (`aurora doctor`): of index, watcher, database, record and model: what is wrong, how
+to mend it, and why files are left out.
+"""
 
 from __future__ import annotations
 

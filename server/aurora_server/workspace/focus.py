@@ -1,4 +1,6 @@
-"""Focus of the user: what the cursor stands in, the file around it, what was edited lately. Pure."""
+"""Focus of the user (editor context for ranking): what the cursor stands in, the file around it, what was edited
+recently. Pure.
+"""
 
 from __future__ import annotations
 

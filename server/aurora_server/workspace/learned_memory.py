@@ -1,5 +1,5 @@
-"""Learned memory: what was learned, on its way: exported, imported, adopted from another folder, brought back from
-the archive.
+"""Learned memory, on its way (export, import, adoption, restoring): what was learned, adopted from another folder,
+brought back from the archive.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Nothing found: why an answer is empty, in a sentence or two. Nothing else is shown in its place."""
+"""Nothing found (empty results): why an answer is empty, in a sentence or two. Nothing else is shown in its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Uses of what was recalled: a chunk opened, read whole or edited after it was shown has an access, ACT-R's rehearsal.
+"""Uses of what was recalled (implicit feedback): a chunk opened, read whole or edited after it was shown has an access,
+ACT-R's rehearsal. Being shown is none.
 
 Being shown is none. Each recall of a chunk leads to at most one access, whatever follows it, so that a cursor resting
 on a function, or an editor that saves at every key, teaches no more than a look does.

@@ -1,4 +1,6 @@
-"""Registry of open workspaces: one per root, shared by all sessions, closed some time after the last left."""
+"""Registry of open workspaces (reference counted): one per root, shared by all sessions, closed some time after the
+last left.
+"""
 
 from __future__ import annotations
 

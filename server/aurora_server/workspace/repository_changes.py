@@ -70,12 +70,12 @@ async def _stood(workspace: Workspace, as_of: float | None) -> Sequence[Delivera
 
 
 def _fuller(one: tuple[Workspace, Deliverable], other: tuple[Workspace, Deliverable]) -> tuple[Workspace, Deliverable]:
-    best, rest = (one, other) if _fullness(one[1]) >= _fullness(other[1]) else (other, one)
+    best, rest = (one, other) if fullness(one[1]) >= fullness(other[1]) else (other, one)
     workspace, deliverable = best
     return workspace, replace(deliverable, started_at=min(deliverable.started_at, rest[1].started_at))
 
 
-def _fullness(deliverable: Deliverable) -> tuple[bool, bool, int, float]:
+def fullness(deliverable: Deliverable) -> tuple[bool, bool, int, float]:
     """Over before open, delivered before failed, more that was done before less, earlier before later."""
     over = deliverable.completed_at is not None
     return over, over and not deliverable.deliverable_failed, len(deliverable.spans), -deliverable.started_at

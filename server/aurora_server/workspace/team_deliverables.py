@@ -1,4 +1,5 @@
-"""Deliverables of every repository that this machine has a record of: one's own, and those that colleagues share.
+"""Deliverables of every repository (of the whole team) that this machine has a record of, aggregated: one's own, and
+those that colleagues share.
 
 Each event counts once, whoever sent it and in however many records it lies. Blocks; run it in a thread.
 """

@@ -1,4 +1,4 @@
-"""Wire spelling: how times and chunks are spelled on the wire."""
+"""Wire spelling (serialization): how times and chunks are spelled on the wire."""
 
 from __future__ import annotations
 

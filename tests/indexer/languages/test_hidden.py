@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aurora_indexer.languages import LANGUAGES, Language, shell
+from aurora_indexer.languages import LANGUAGES, Language, csharp, shell
 from aurora_indexer.parse.chunk_parser import parse_file
 
 CPP = {
@@ -167,6 +167,12 @@ def test_nothing_moves(language: Language) -> None:
         assert [at for at in range(len(source)) if source[at] == 10] == [
             at for at in range(len(seen)) if seen[at] == 10
         ]
+
+
+@pytest.mark.parametrize(("depth", "is_seen"), [(31, True), (32, False)])
+def test_angle_brackets_that_stay_open_are_hidden_from_32_on(depth: int, is_seen: bool) -> None:
+    seen = csharp.hidden(b"var a = " + b"b<" * depth)
+    assert (b"<" in seen) is is_seen
 
 
 PARTIAL = {

@@ -91,6 +91,19 @@ def test_a_file_of_the_users_overlays_the_table(tmp_path: Path) -> None:
     assert prices.assumed_cost(asked, "nobody-knows", "x") == 1
 
 
+def test_a_model_of_that_name_comes_before_one_that_is_called_so_as_well(tmp_path: Path) -> None:
+    file = tmp_path / "prices.yaml"
+    file.write_text(
+        "models:\n"
+        "  - {name: ours, input: 1, output: 1, as_of: 2026-01-01}\n"
+        "  - {name: mine, aliases: [ours, theirs], input: 2, output: 2, as_of: 2026-01-01}\n"
+        "  - {name: last, aliases: [theirs], input: 4, output: 4, as_of: 2026-01-01}\n"
+    )
+    prices = load_prices(str(file))
+    costs = {name: prices.cost_of(Usage(input_tokens=1_000_000), name, "x") for name in ("ours", "mine", "theirs")}
+    assert costs == {"ours": 1, "mine": 2, "theirs": 2}, "of two that are called so the first counts"
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -1,4 +1,4 @@
-"""Anthropic's Messages, through its own SDK (AURORA App. C; ruling 11)."""
+"""Anthropic's Messages API (Claude), through its own SDK (AURORA App. C; ruling 11)."""
 
 from __future__ import annotations
 

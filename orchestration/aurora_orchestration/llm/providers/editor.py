@@ -1,4 +1,6 @@
-"""Editor's own model, asked over the editor's own connection; the server implements `EditorModel`."""
+"""Editor's own language model (LLM lent by the IDE), asked over the editor's own connection; the
+server implements `EditorModel`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, and whoever speaks them: Ollama, vLLM, llama.cpp, … (ruling 11)."""
+"""OpenAI's chat completions API (GPT), and whoever speaks it: Ollama, vLLM, llama.cpp, … (ruling 11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Provider: what a provider is given and gives, and how it says that it could not."""
+"""Provider (LLM backend interface): what a provider is given and gives, and how it says that it could not."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""SDK errors: what the SDKs raise, as errors of ours. Both SDKs are made by one generator and share their errors'
-names.
+"""SDK errors mapped (exception translation): what the SDKs raise, as errors of ours. Both SDKs are made by one
+generator and share their errors' names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Code actions: fixes of findings, all fixes at once, and "ignore this rule here"."""
+"""Code action provider (quick fixes, light bulb): fixes of findings, all fixes at once, and "ignore this rule here"."""
 
 from __future__ import annotations
 

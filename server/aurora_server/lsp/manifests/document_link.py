@@ -1,4 +1,4 @@
-"""Document links: the schema, the site, the manifest's own address."""
+"""Document link provider: the schema, the site, the manifest's own address, opened by a click."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formatting: of a whole document, or of some lines."""
+"""Formatting provider: of a whole document, or of some lines (range formatting)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Hover: the schema's words, who uses a capability, the request it makes, and the rules broken at the place."""
+"""Hover provider (tooltip): the schema's words, who uses a capability, the request it makes, and the rules broken at
+the place.
+"""
 
 from __future__ import annotations
 

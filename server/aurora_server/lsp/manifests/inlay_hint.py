@@ -1,4 +1,4 @@
-"""Inlay hints: behind a `urlTemplate`, the address an example call would have."""
+"""Inlay hint provider: behind a `urlTemplate`, the address an example call would have."""
 
 from __future__ import annotations
 

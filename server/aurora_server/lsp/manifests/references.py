@@ -1,4 +1,4 @@
-"""Definition, references and highlights of capability ids and parameters."""
+"""Definition, references and highlights (providers) of capability ids and parameters: go to definition, find usages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selection ranges: content, string, member, object, and so on outwards."""
+"""Selection range provider (expand selection): content, string, member, object, and so on outwards."""
 
 from __future__ import annotations
 
