@@ -38,7 +38,6 @@ from aurora_protocol.methods import (
     RecallResult,
     WorkspaceStatus,
 )
-from aurora_protocol.strict_modes import complaint
 from aurora_protocol.who_methods import WhoResult
 from aurora_server.configuration.settings import DeliverableSettings, DetectSettings, Settings
 from aurora_server.workspace import explanation, recall_documents
@@ -50,7 +49,7 @@ from aurora_server.workspace.doctor import checkup
 from aurora_server.workspace.focus import EditorCursor
 from aurora_server.workspace.learned_memory import LearnedMemory
 from aurora_server.workspace.maintenance import LifespanReview, deleted_logs
-from aurora_server.workspace.memory_settings import database_path, policies_of, policy_of, weighing_of
+from aurora_server.workspace.memory_settings import database_path, others_file, policies_of, policy_of, weighing_of
 from aurora_server.workspace.recall import MemoryRecall, symbols
 from aurora_server.workspace.recall_uses import RecallUses
 from aurora_server.workspace.record_exchange import RecordExchange
@@ -155,7 +154,7 @@ class Workspace:
             partial(source.soar_for, root) if source else lambda *, trusted, flags=None: (settings.soar, [])
         )
         path = database_path(root, settings)
-        if problem := await asyncio.to_thread(_others_file, path):
+        if problem := await asyncio.to_thread(others_file, path):
             raise StoreError(problem)
         sibling = await asyncio.to_thread(start_from_sibling, root, path)
         store = await Store.open(path, weighing_of(settings), policy_of(settings))
@@ -469,14 +468,6 @@ def _size(path: Path) -> int:
 
 def _slashed(path: Path) -> str:
     return "" if path == Path() else path.as_posix()
-
-
-def _others_file(path: Path) -> str | None:
-    """Why a memory file is not opened that another user made, or may write; None where it is ours or none is there."""
-    try:
-        return complaint(path, path.stat())
-    except OSError:
-        return None
 
 
 def _counting(sender: Sender) -> Callable[[RunRecord], None]:
