@@ -289,7 +289,7 @@ class Workspace:
         """Bring some paths, or everything, up to date and wait for it."""
         begun = time.perf_counter()
         wanted = None if paths is None else [self.relative(path) for path in paths]
-        whole = wanted is None or "" in wanted or any((self.root / path).is_dir() for path in wanted)
+        whole = wanted is None or "" in wanted or await asyncio.to_thread(_any_folder, self.root, wanted)
         summary = await self._indexer.run(None if whole else wanted, progress)
         counts = self._counts()
         older = await self.adoption.offer_once()
@@ -464,6 +464,10 @@ def _size(path: Path) -> int:
         except OSError:
             continue
     return total
+
+
+def _any_folder(root: Path, paths: Sequence[str]) -> bool:
+    return any(os.path.isdir(root / path) for path in paths)  # noqa: PTH112 - a name too long is none either
 
 
 def _slashed(path: Path) -> str:
