@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import traceback
 import uuid
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, InvalidStateError
@@ -219,8 +220,11 @@ class SessionProtocol(LanguageServerProtocol):
             return message.get("params")
         try:
             return getattr(self._converter.structure(message, message_type), "params", None)
-        except Exception as error:  # cattrs and its hooks raise what they please on a wrong shape
-            raise misfit(method, error) from error
+        except Exception as error:  # noqa: BLE001 - cattrs and its hooks raise what they please on a wrong shape
+            try:
+                raise misfit(method, error) from error
+            finally:
+                _let_go(error)
 
     # Running handlers
 
@@ -347,3 +351,13 @@ def _withdrawn(task: asyncio.Task[Any]) -> bool:
     except asyncio.CancelledError as error:
         return error.args == (WITHDRAWN,)
     return False
+
+
+def _let_go(error: BaseException) -> None:
+    """Empty the frames that an error came through: cattrs' hold the errors they collect, and so all of the message,
+    until everything is collected.
+    """
+    traceback.clear_frames(error.__traceback__)
+    if isinstance(error, BaseExceptionGroup):
+        for each in error.exceptions:
+            _let_go(each)
