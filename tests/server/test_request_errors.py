@@ -13,6 +13,7 @@ from typing import Any, cast
 import pytest
 
 from aurora_server.lsp.server import AuroraServer
+from aurora_server.session.converter import get_ready_for
 from aurora_server.session.errors import REQUEST_CANCELLED, REQUEST_FAILED, as_request_error
 from aurora_server.session.refusals import NO_THREAD
 
@@ -82,8 +83,10 @@ def test_a_message_of_a_wrong_shape_is_let_go_once_it_is_refused(method: str, pa
     gc.collect()
     gc.disable()
     try:
-        protocol.receive({"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "x": large}})
-        del large
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "x": large}}
+        get_ready_for(message)
+        protocol.receive(message)
+        del large, message
         assert b"-32602" in told[0] and kept() is None
     finally:
         gc.enable()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import traceback
 import uuid
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, InvalidStateError
@@ -21,7 +20,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from aurora_protocol import ENDED_UNASKED, FrameError
-from aurora_server.session.converter import encode
+from aurora_server.session.converter import encode, let_go
 from aurora_server.session.errors import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -224,7 +223,7 @@ class SessionProtocol(LanguageServerProtocol):
             try:
                 raise misfit(method, error) from error
             finally:
-                _let_go(error)
+                let_go(error)
 
     # Running handlers
 
@@ -351,13 +350,3 @@ def _withdrawn(task: asyncio.Task[Any]) -> bool:
     except asyncio.CancelledError as error:
         return error.args == (WITHDRAWN,)
     return False
-
-
-def _let_go(error: BaseException) -> None:
-    """Empty the frames that an error came through: cattrs' hold the errors they collect, and so all of the message,
-    until everything is collected.
-    """
-    traceback.clear_frames(error.__traceback__)
-    if isinstance(error, BaseExceptionGroup):
-        for each in error.exceptions:
-            _let_go(each)
