@@ -159,19 +159,22 @@ class Deliverables:
         return stop
 
     async def forget(self) -> None:
-        """Read everything anew at the next question: the memory file was exchanged."""
+        """Read everything anew at the next question: the memory file was exchanged, or rows of it were forgotten."""
         async with self._turn:
-            for known in (
-                self._folds,
-                self._kept,
-                self._known,
-                self._renamed,
-                self._unread,
-                self._unsaved,
-                self._numbers,
-            ):
-                known.clear()
-            self._last_number, self._writes = 0, -1
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        for known in (
+            self._folds,
+            self._kept,
+            self._known,
+            self._renamed,
+            self._unread,
+            self._unsaved,
+            self._numbers,
+        ):
+            known.clear()
+        self._last_number, self._writes = 0, -1
 
     async def close(self) -> None:
         """Keep what the next start would have to find out again. The store is closed by who opened it."""
@@ -196,6 +199,8 @@ class Deliverables:
                 await self._take(list(fresh.values()))
                 self._last_number = max(numbers.values())
             else:
+                if numbers and min(numbers.values()) <= self._last_number:
+                    self._begin_anew()  # rows went, and nobody told us yet: their numbers are given again
                 await self._catch_up()
             changed = dict.fromkeys(event.change_id for event in fresh.values())
             deliverables = [self._known[each] for each in changed if each in self._known]

@@ -164,6 +164,8 @@ def _spawn(address: Address, command: tuple[str, ...], environ: Mapping[str, str
     except OSError as error:
         reason = "it is a link" if error.errno == errno.ELOOP else error.strerror
         remedy = "" if error.errno in (errno.EROFS, errno.ENOSPC) else "remove it, or "
+        if error.errno == errno.EACCES:
+            remedy = f"run: chmod u+rwx '{address.log.parent}', or "
         raise DaemonUnreachable(f"cannot write {address.log}: {reason}; {remedy}set another AURORA_HOME") from error
     try:
         process = subprocess.Popen(
@@ -217,7 +219,7 @@ def _signal(pid: int, number: int = signal.SIGTERM) -> bool:
 def _size(log: Path) -> int:
     try:
         return log.stat().st_size
-    except FileNotFoundError:
+    except OSError:  # none yet, or none that can be looked at: opening it to write says which
         return 0
 
 

@@ -12,6 +12,7 @@ import errno
 import os
 import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 OWN_FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -40,12 +41,16 @@ def read_own(path: str | Path, at_most: int) -> bytes:
 
 
 def way_complaint(path: str | Path) -> str | None:
-    """Why a folder that `path` lies in lets others put another in its place; None where nobody can.
+    """Why a folder that `path` lies in, or a link on the way, lets others put another in its place; None where nobody
+    can.
 
     In a sticky folder (`/tmp`) nobody can exchange what is another's.
     """
     if sys.platform == "win32":
         return None
+    for link, status in _links(Path(path).absolute()):
+        if status.st_uid not in (os.geteuid(), 0) and not _is_nobodys(status.st_uid):
+            return f"{link} is a link of user {status.st_uid}, who may let it lead elsewhere; name what it leads to"
     for folder in Path(os.path.realpath(path)).parents:
         status = folder.stat()
         sticky = status.st_mode & stat.S_ISVTX and status.st_uid in (os.geteuid(), 0)
@@ -53,6 +58,19 @@ def way_complaint(path: str | Path) -> str | None:
         if problem and not (_is_nobodys(status.st_uid) and not status.st_mode & 0o022):
             return problem
     return None
+
+
+def _links(path: Path, most: int = 40) -> Iterator[tuple[Path, os.stat_result]]:
+    """Links on the way to `path`, the first one first, and those on the way to what they name."""
+    for each in (*reversed(path.parents), path):
+        try:
+            status = each.lstat()
+            target = each.readlink() if most and stat.S_ISLNK(status.st_mode) else None
+        except OSError:
+            return
+        if target is not None:
+            yield each, status
+            yield from _links(each.parent / target, most - 1)
 
 
 def _is_nobodys(user: int) -> bool:

@@ -285,15 +285,13 @@ def keep_report(where: ReportSettings, name: str, text: str) -> None:
     """Write a report into its folder, in place of the last one of that name; a line on standard error if that fails."""
     if not where.enabled or not where.output_path:
         return
+    from aurora_orchestration.private_file import write_private
+
     folder = Path(where.output_path).expanduser()
     safe = "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in name)[:150].strip("-")
     path = folder / f"{safe}.md"
-    waiting = folder / f".{path.name}.{os.getpid()}.tmp"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        waiting.touch(0o600)
-        waiting.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
-        waiting.replace(path)
+        write_private(path, f"{text}\n".encode(errors="backslashreplace"))
     except OSError as error:
         print(f"aurora: the report is not kept in {folder}: {error.strerror}; see reporting.*", file=sys.stderr)
 

@@ -25,6 +25,7 @@ from aurora_memory.store import IndexedFile, LoggedEvent, Store, chunk_reader
 from aurora_memory.store.export_format import MAX_LINE, InvalidExport, line_reader, read_header
 from aurora_memory.store.lifespans import archive, escalate
 from aurora_memory.store.tables import carried
+from aurora_memory.store.unfinished_file import UnfinishedFile
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON, retrieved, run
 
@@ -340,11 +341,53 @@ async def test_an_export_that_fails_leaves_no_part_and_the_older_one_stays(
     def full(handle: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("aurora_memory.store.exporter.os.fsync", full)
+    monkeypatch.setattr("aurora_memory.store.unfinished_file.os.fsync", full)
     with pytest.raises(StoreError, match="No space left"):
         await here.export_learned(path, "shop")
     assert path.read_bytes() == before
     assert not list(tmp_path.glob(".*part"))
+
+
+async def test_an_export_is_written_to_no_file_that_somebody_made_for_it(opened: Opener, tmp_path: Path) -> None:
+    """In a folder that many may write to, another user may have made whatever name can be guessed."""
+    here = await taught(await opened("here", *FILES))
+    path = tmp_path / "out" / "memory.jsonl"
+    path.parent.mkdir()
+    with (path.parent / f".memory.jsonl.{os.getpid()}.part").open("w+b") as made:
+        await here.export_learned(path, "shop")
+        made.seek(0)
+        assert made.read() == b""
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.read_bytes().count(b"\n") > 3
+
+
+async def test_an_export_that_is_killed_leaves_nothing_beside_the_older_one(opened: Opener, tmp_path: Path) -> None:
+    here = await taught(await opened("here", *FILES))
+    path = await exported(here, tmp_path)
+    before = set(tmp_path.iterdir())
+    unfinished = UnfinishedFile(path)
+    unfinished.write(b"half of it")
+    if sys.platform == "linux":
+        assert set(tmp_path.iterdir()) == before
+    unfinished.close()
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("unnamed", [True, False])
+def test_a_file_appears_whole_in_the_place_of_the_older_one(tmp_path: Path, unnamed: bool) -> None:
+    path = tmp_path / "x"
+    path.write_text("older")
+    for text in ("one", "two"):
+        unfinished = UnfinishedFile(path, unnamed=unnamed)
+        unfinished.write(text.encode())
+        assert path.read_text() != text
+        unfinished.finish()
+        unfinished.close()
+        assert path.read_text() == text and path.stat().st_mode & 0o777 == 0o600
+    left = UnfinishedFile(path, unnamed=unnamed)
+    left.write(b"three")
+    left.close()
+    assert [each.name for each in tmp_path.iterdir()] == ["x"] and path.read_text() == "two"
 
 
 async def test_parts_that_nobody_wrote_to_for_an_hour_are_removed(opened: Opener, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from aurora_deliverables.reducer import fold
 from aurora_deliverables.tracking import Recorded, Tracking
 from aurora_memory.store import LoggedEvent, Store, deliverable_log
 from aurora_memory.store.reader import Reader
+from aurora_memory.store.record_position import RecordPosition
 from tests.growth import bytes_kept
 from tests.orchestration.logs import NINE, begin, end, log
 from tests.wait_limits import HANG
@@ -243,6 +244,25 @@ async def test_imported_events_are_found_at_the_next_question(store: Store, tmp_
     assert {each.change_id for each in await deliverables.all()} == {"ours", "theirs"}
     await deliverables.record(log((1, begin("apply")), (2, begin("verify")), change_id="more"))
     assert len(await deliverables.all()) == 3
+
+
+@pytest.mark.parametrize("asked_before", [True, False])
+async def test_what_is_told_just_after_rows_were_forgotten_stands_by_what_that_left(
+    store: Store, deliverables: Deliverables, asked_before: bool
+) -> None:
+    """`team forget` takes the rows out in one transaction, and says so after it: an event may come in between."""
+    await deliverables.record(log((0, Started("Add search")), (1, begin("apply")), (2, ToolCalled("bash"))))
+    await deliverables.close()
+    deliverables = Deliverables(store, lambda: NINE)
+    await deliverables.all()
+    if asked_before:
+        await deliverables.events("add-search")
+    gone = await store.forget_rows(lambda lines: [True] * len(lines), RecordPosition("r", ()))
+    assert gone == 3
+    after = Event("after", "add-search", NINE + 60, begin("verify"))
+    assert await deliverables.record([after]) == Recorded(accepted=1)
+    assert await deliverables.get("add-search") == fold([after])
+    assert await deliverables.record([after]) == Recorded(duplicates=1)
 
 
 async def test_the_clock_may_be_put_back_and_what_happens_keeps_its_order(store: Store) -> None:

@@ -258,3 +258,11 @@ def test_a_newer_daemon_that_is_gone_is_in_nobodys_way(tmp_path: Path, monkeypat
     write_info(address, Info(4321, "2.0.0", "its.sock", 1.0))
     monkeypatch.setattr(launch, "_listens", lambda *which: False)
     replace_older(address, 0.0)
+
+
+def test_a_log_that_cannot_even_be_looked_at_is_named_with_a_way_out(tmp_path: Path) -> None:
+    address = Address.of(tmp_path)
+    address.log.parent.mkdir(mode=0o700)
+    address.log.symlink_to(address.log.name)
+    with pytest.raises(DaemonUnreachable, match=r"cannot write .*daemon\.log: it is a link; remove it, or set another"):
+        ensure_daemon(address, environ={**os.environ, "AURORA_HOME": str(tmp_path)})

@@ -18,6 +18,7 @@ from aurora_protocol.launch import ensure_daemon
 from aurora_protocol.strict_modes import complaint, open_own, read_own, way_complaint
 from aurora_server.configuration.config_file import SettingsError, read_document, workspaces_document
 from aurora_server.configuration.trust import Trust
+from aurora_server.workspace.memory_settings import others_file
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="owners and modes are Unix's")
 STRANGER = 65534
@@ -142,6 +143,46 @@ def test_a_home_is_believed_only_where_nobody_can_exchange_it(
         (tmp_path / "link").symlink_to(address.home)
         with pytest.raises(DaemonUnreachable, match="set another AURORA_HOME"):
             Address.of(tmp_path / "link").check()
+
+
+@as_root
+@pytest.mark.parametrize(("owner", "believed"), [(0, True), (STRANGER, False)])
+@pytest.mark.parametrize("where", ["home", "way", "behind"])
+def test_a_link_of_another_user_on_the_way_to_a_home_is_not_followed(
+    tmp_path: Path, owner: int, believed: bool, where: str
+) -> None:
+    """In a sticky folder nobody can exchange what is another's, but its owner can let his link lead elsewhere."""
+    Address.of(tmp_path / "real" / "home").prepare()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "real" / "home" if where == "home" else tmp_path / "real")
+    os.chown(link, owner, owner, follow_symlinks=False)
+    home = link if where == "home" else link / "home"
+    if where == "behind":
+        (tmp_path / "mine").symlink_to(link)
+        home = tmp_path / "mine" / "home"
+    problem = way_complaint(home)
+    assert (problem is None) is believed, problem
+    if problem:
+        assert str(link) in problem and "lead elsewhere" in problem
+        with pytest.raises(DaemonUnreachable, match="set another AURORA_HOME"):
+            Address.of(home).check()
+
+
+@as_root
+@pytest.mark.parametrize("end", ["", "-wal", "-journal", "-shm"])
+def test_a_memory_file_is_not_opened_where_another_user_put_it_or_a_log_beside_it(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "memory.db"
+    for each in ("", "-wal"):
+        made(tmp_path / f"memory.db{each}", 0o600)
+    assert others_file(path) is None and others_file(tmp_path / "none.db") is None
+    theirs = made(tmp_path / f"memory.db{end}", 0o600)
+    os.chown(theirs, STRANGER, STRANGER)
+    assert f"{theirs} belongs to user {STRANGER}" in (others_file(path) or "")
+
+
+def test_a_memory_file_in_a_folder_that_everybody_may_write_is_not_opened(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)
+    assert "set memory.database_path to a folder of your own" in (others_file(tmp_path / "memory.db") or "")
 
 
 def _pipe(path: Path) -> None:

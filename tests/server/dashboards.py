@@ -43,6 +43,7 @@ class Dashboard:
             said += line
         self.url: str = json.loads(said)["url"]
         self.port: int = json.loads(said)["port"]
+        self.place = urlsplit(self.url).path.rstrip("/")
         self.cookie = ""
         self.streams: list[Stream] = []
 
@@ -59,7 +60,11 @@ class Dashboard:
         self.process.stderr.close()
 
     def get(self, path: str, **headers: str) -> tuple[http.client.HTTPResponse, str]:
-        """Ask for a path, with the cookie if there is one; the answer and its text."""
+        """Ask for a path below its place, with the cookie if there is one; the answer and its text."""
+        return self.get_outside(f"{self.place}{path}", **headers)
+
+    def get_outside(self, path: str, **headers: str) -> tuple[http.client.HTTPResponse, str]:
+        """Ask for any path."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANG)
         connection.request("GET", path, headers={"Cookie": self.cookie, **headers})
         answer = connection.getresponse()
@@ -75,14 +80,14 @@ class Dashboard:
     def log_in(self) -> None:
         """Open the address that was printed; the cookie is kept."""
         parts = urlsplit(self.url)
-        answer, _ = self.get(f"{parts.path}?{parts.query}")
-        assert answer.status == 303 and answer.getheader("Location") == "/"
+        answer, _ = self.get(f"/?{parts.query}")
+        assert answer.status == 303 and answer.getheader("Location") == f"{self.place}/"
         self.cookie = str(answer.getheader("Set-Cookie")).split(";")[0]
 
     def stream(self, path: str = "/events") -> Stream:
         """The live stream."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANG)
-        connection.request("GET", path, headers={"Cookie": self.cookie})
+        connection.request("GET", f"{self.place}{path}", headers={"Cookie": self.cookie})
         self.streams.append(Stream(connection))
         return self.streams[-1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import cast
 
@@ -35,3 +36,9 @@ async def test_a_buffer_larger_than_all_that_is_kept_is_kept_alone(
     monkeypatch.setattr(buffers, "KEPT_CHARACTERS", 10)
     path, text = tmp_path / "large.py", "def handler():\n    return 1\n"
     assert (await opened.outline(path, text))[0] is (await opened.outline(path, text))[0]
+
+
+async def test_what_is_no_file_has_no_text(opened: Buffers, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "device.py").symlink_to(os.devnull)
+    assert [await opened.usages(tmp_path / name, None) for name in ("pipe.py", "device.py", "gone.py")] == [[], [], []]

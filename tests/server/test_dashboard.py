@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pytest
 from aurora_deliverables.deliverable import Deliverable, PhaseSpan
 from aurora_server.dashboard.charts import bars, timeline
 from aurora_server.dashboard.server import leading_page
+from aurora_server.strangers import MAX_STRANGERS
 from tests.programs import COMMAND, run
 from tests.server.daemons import Daemon
 from tests.server.dashboards import Dashboard
@@ -69,8 +72,9 @@ TOKENS: dict[str, Any] = {
 def test_only_the_printed_address_lets_anybody_in(daemon: Daemon, home: Path, root: Path) -> None:
     with Dashboard(home, root) as dashboard:
         for path in ("/", "/?token=guess", "/events"):
-            answer, text = dashboard.get(path)
-            assert answer.status == 403 and "shop" not in text, path
+            for get in (dashboard.get, dashboard.get_outside):
+                answer, text = get(path)
+                assert answer.status in (403, 404) and "shop" not in text, path
         answer, _ = dashboard.get("/", Cookie=f"aurora_dashboard_{dashboard.port}=guess")
         assert answer.status == 403
         dashboard.log_in()
@@ -82,12 +86,26 @@ def test_only_the_printed_address_lets_anybody_in(daemon: Daemon, home: Path, ro
             assert answer.status == 400 and "shop" not in text, "a name that resolves to this machine is not enough"
 
 
+def test_many_who_never_show_the_token_do_not_keep_its_user_out(daemon: Daemon, home: Path, root: Path) -> None:
+    with Dashboard(home, root) as dashboard, ExitStack() as stack:
+        held = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", dashboard.port), HANG))
+            for _ in range(MAX_STRANGERS + 50)
+        ]
+        dashboard.log_in()
+        assert dashboard.get("/")[0].status == 200
+        for each in held[:50]:
+            with suppress(ConnectionResetError):
+                assert each.recv(1) == b"", "the oldest are turned away"
+
+
 def test_the_cookie_is_for_this_page_only(daemon: Daemon, home: Path, root: Path) -> None:
     with Dashboard(home, root) as dashboard:
-        answer, _ = dashboard.get(dashboard.url.split(str(dashboard.port))[1])
+        answer, _ = dashboard.get_outside(dashboard.url.split(str(dashboard.port))[1])
         cookie = str(answer.getheader("Set-Cookie")).lower()
         assert "httponly" in cookie and "samesite=strict" in cookie
         assert f"aurora_dashboard_{dashboard.port}=" in cookie
+        assert f"path={dashboard.place}/".lower() in cookie, "a browser sends it to no other port of this machine"
         dashboard.log_in()
         for path in ("/", "/static/dashboard.js", "/static/missing", "/nowhere"):
             answer, _ = dashboard.get(path)

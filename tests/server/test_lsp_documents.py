@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -139,3 +140,16 @@ def test_bad_json_is_told_as_such(body: bytes) -> None:
 
 def test_documents_are_ours() -> None:
     assert isinstance(opened("", "utf-8").get_text_document("file:///a.py"), OpenDocument)
+
+
+@pytest.mark.parametrize("what", ["pipe", "device", "folder"])
+def test_only_files_are_read(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "a.py"
+    if what == "pipe":
+        os.mkfifo(path)
+    elif what == "device":
+        path.symlink_to(os.devnull)
+    else:
+        path.mkdir()
+    with pytest.raises(RequestError, match="not a regular file"):
+        Documents(None).line_index(path.as_uri(), path)

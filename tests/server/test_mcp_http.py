@@ -21,7 +21,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from aurora_server.mcp.http_server import MAX_STRANGERS, Strangers
+from aurora_server.strangers import MAX_STRANGERS, Strangers
 from tests.orchestration.soar.minds import Mind
 from tests.programs import run, start
 from tests.server.agents import COMMAND, environment, said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from aurora_cli.report import keep_report
 from aurora_memory.learning import Learned
-from aurora_orchestration.settings import ConversationSettings
+from aurora_orchestration.settings import ConversationSettings, ReportSettings
 from tests.orchestration.runs import BEGAN, run
 from tests.orchestration.written_log import write_log
 from tests.server.daemons import Daemon
@@ -81,3 +83,16 @@ def test_reports_are_kept_only_where_and_if_configured(home: Path, root: Path, t
     (home / "reports" / "daily" / f"shop-{day}.md").unlink(missing_ok=True)
     assert "not kept" not in aurora(home, root, "report", "daily", "--config", str(config)).stderr
     assert not (home / "reports" / "daily" / f"shop-{day}.md").exists()
+
+
+def test_a_report_is_written_through_no_link_that_somebody_made_for_it(tmp_path: Path) -> None:
+    """A team's folder of reports may be written by many: another user may have made whatever name can be guessed."""
+    folder, mine = tmp_path / "reports", tmp_path / "mine"
+    folder.mkdir()
+    mine.write_text("precious")
+    for name in (f".shop.md.{os.getpid()}.tmp", ".shop.tmp", ".shop.md.tmp", "shop.md"):
+        (folder / name).symlink_to(mine)
+    keep_report(ReportSettings(enabled=True, output_path=str(folder)), "shop", "# told")
+    assert mine.read_text() == "precious"
+    assert (folder / "shop.md").read_text() == "# told\n" and not (folder / "shop.md").is_symlink()
+    assert (folder / "shop.md").stat().st_mode & 0o777 == 0o600

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import os
+import weakref
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,6 +15,7 @@ import pytest
 from aurora_deliverables import InvalidRequest
 from aurora_server.lsp.deliverable_metrics import report
 from aurora_server.lsp.server import AuroraServer
+from aurora_server.session.converter import get_ready_for
 from aurora_server.session.errors import REQUEST_CANCELLED, REQUEST_FAILED, as_request_error
 from aurora_server.session.refusals import NO_THREAD
 
@@ -76,3 +79,32 @@ async def test_only_what_was_cancelled_is_told_as_cancelled() -> None:
     assert code == REQUEST_FAILED and "cancelled" not in message
     protocol.close("the daemon is stopping")
     assert told(withdrawn) == (REQUEST_CANCELLED, "aurora/recall was cancelled: the daemon is stopping; try again")
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("initialize", {}),
+        ("initialize", {"capabilities": {"textDocument": {"hover": {"contentFormat": 1}}}}),
+        ("initialize", {"capabilities": 7, "workspaceFolders": [{"uri": 1}]}),
+    ],
+)
+def test_a_message_of_a_wrong_shape_is_let_go_once_it_is_refused(method: str, params: dict[str, Any]) -> None:
+    class Text(str):
+        __slots__ = ("__weakref__",)
+
+    protocol = AuroraServer(cast(Any, SimpleNamespace(workspaces=None)), lambda reason: None).protocol
+    told: list[bytes] = []
+    protocol.outlet = lambda body, droppable: told.append(body)
+    large = Text("x" * 1000)
+    kept = weakref.ref(large)
+    gc.collect()
+    gc.disable()
+    try:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "x": large}}
+        get_ready_for(message)
+        protocol.receive(message)
+        del large, message
+        assert b"-32602" in told[0] and kept() is None
+    finally:
+        gc.enable()

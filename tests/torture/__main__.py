@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.torture import daemons, files, imports, kills, table, upgrades
+from tests.torture import daemons, exports, files, imports, kills, repairs, table, upgrades
 from tests.torture.inputs import Input, inputs, keep, mutated
 
 READING = 3.0
@@ -48,6 +48,8 @@ TRIALS: tuple[tuple[int, Callable[[random.Random, Path], None]], ...] = (
     (2, kills.kill),
     (1, upgrades.upgrade),
     (1, imports.take_in),
+    (1, exports.give_out),
+    (1, repairs.mend),
     (3, table.cells),
     (1, daemons.stop),
     (3, daemons.pull),

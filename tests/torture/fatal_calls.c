@@ -1,7 +1,8 @@
 /* Ends a process (SIGKILL) at its n-th call that changes a file below $FATAL_BELOW; of a write half is done before.
  *
  * Loaded in front of libc (LD_PRELOAD). $FATAL_CALLS is a file of two numbers of 8 bytes, shared by all processes: how many
- * such calls there were, and at which one ends whoever makes it (0: at none). Only memory files and records count.
+ * such calls there were, and at which one ends whoever makes it (0: at none). Only memory files, records and exports
+ * count.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -31,7 +32,7 @@ __attribute__((constructor)) static void begin(void) {
 static int concerns(const char *path) {
     const char *below = getenv("FATAL_BELOW");
     return numbers && below && path && strncmp(path, below, strlen(below)) == 0 && !strstr(path, "-shm") &&
-           (strstr(path, "/memory/") || strstr(path, "/records/"));
+           (strstr(path, "/memory/") || strstr(path, "/records/") || strstr(path, "/exports/"));
 }
 
 static int fatal(const char *path) {
@@ -84,3 +85,6 @@ int fdatasync(int fd) { AT_ONCE(fatal_for(fd), REAL(fdatasync)(fd)) }
 int unlink(const char *name) { AT_ONCE(fatal(name), REAL(unlink)(name)) }
 int rename(const char *from, const char *to) { AT_ONCE(fatal(to), REAL(rename)(from, to)) }
 int link(const char *from, const char *to) { AT_ONCE(fatal(to), REAL(link)(from, to)) }
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+    AT_ONCE(fatal(to), REAL(linkat)(from_folder, from, to_folder, to, flags))
+}

@@ -1,4 +1,5 @@
-"""Deaths of a daemon at a call of its choice: it is killed in the middle of its n-th write to a memory file or record.
+"""Deaths of a daemon at a call of its choice: it is killed in the middle of its n-th write to a memory file, a
+record or an export.
 
 A kill by the clock hits a short step, as an upgrade is one, by chance; one by the count of calls always does.
 """
@@ -31,7 +32,7 @@ class FatalCalls:
         self._numbers = mmap.mmap(self._file.fileno(), 16)
         self.variables = {
             "LD_PRELOAD": str(compiled(Path(__file__).with_suffix(".c"), folder)),
-            "FATAL_BELOW": str(product.home),
+            "FATAL_BELOW": str(folder),
             "FATAL_CALLS": str(file),
         }
 

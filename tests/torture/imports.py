@@ -44,28 +44,28 @@ def take_in(chance: random.Random, folder: Path) -> None:
             assert asked(product, daemon, root, lambda client: True)
             before = calls.count()
             product.json("memory", "import", export, cwd=root)
-            _recorded(product)
+            recorded(product)
             total = calls.count() - before
-        whole = _state(product)
+        whole = state_of(product)
         assert sum(whole.values()) >= 2 * EVENTS
         for _ in range(KILLS):
             shutil.rmtree(product.home)
             shutil.copytree(left, product.home)
-            nothing = _state(product)
+            nothing = state_of(product)
             with calls.daemon() as daemon:
                 assert asked(product, daemon, root, lambda client: True)
                 number = chance.randrange(1, total + 1)
                 done = _killed(product, root, export, chance, calls, daemon, number)
             calls.arm(0)
             answers(product, root)
-            _recorded(product)
-            found = _state(product)
+            recorded(product)
+            found = state_of(product)
             SEEN[f"{'told as done' if done else 'not told'}, {'whole' if found == whole else 'nothing'}"] += 1
-            assert found in (whole, nothing), f"call {number}: half of it: {_difference(whole, found)}"
+            assert found in (whole, nothing), f"call {number}: half of it: {difference(whole, found)}"
             assert found == whole or not done, f"call {number}: what was told as done is gone"
             product.json("memory", "import", export, cwd=root)
-            _recorded(product)
-            assert _state(product) == whole, f"call {number}: again: {_difference(whole, _state(product))}"
+            recorded(product)
+            assert state_of(product) == whole, f"call {number}: again: {difference(whole, state_of(product))}"
             doctor = product.aurora("doctor", cwd=root, seconds=SECONDS)
             assert doctor.returncode == 0, f"call {number}: {doctor.stdout}{doctor.stderr}"
             assert product.aurora("daemon", "stop", cwd=root).returncode == 0
@@ -125,21 +125,26 @@ def _no_copies(product: Product, root: Path) -> None:
 def _export(folder: Path, root: Path) -> Path:
     """An export of another home that has learned of this workspace."""
     path = folder / "in.jsonl"
-    event = {"event_type": "phase_start", "phase": "apply", "timestamp": "2026-01-01T00:00:00Z"}
-    lines = [json.dumps({**event, "change_id": f"c{n % 9}", "id": f"told-{n}"}) for n in range(EVENTS)]
     with product_in(folder / "elsewhere") as product:
         product.json("index", cwd=root)
-        with product.session(root) as session:
-            assert session.request("aurora/deliverable", {"action": "ingest", "lines": lines})["refused"] == []
-            for number in range(RUNS):
-                learn = {"query": f"how are the pigeons of house {number} fed", "result": "by second_one"}
-                learn |= {"score": 0.95, "used": ["code:second_one.py:second_one"]}
-                session.request("aurora/learn", learn, timeout=SECONDS)
+        teach(product, root)
         product.json("memory", "export", path, cwd=root)
     return path
 
 
-def _recorded(product: Product) -> None:
+def teach(product: Product, root: Path) -> None:
+    """Tell a home of events and answers, some hundred."""
+    event = {"event_type": "phase_start", "phase": "apply", "timestamp": "2026-01-01T00:00:00Z"}
+    lines = [json.dumps({**event, "change_id": f"c{n % 9}", "id": f"told-{n}"}) for n in range(EVENTS)]
+    with product.session(root) as session:
+        assert session.request("aurora/deliverable", {"action": "ingest", "lines": lines})["refused"] == []
+        for number in range(RUNS):
+            learn = {"query": f"how are the pigeons of house {number} fed", "result": "by second_one"}
+            learn |= {"score": 0.95, "used": ["code:second_one.py:second_one"]}
+            session.request("aurora/learn", learn, timeout=SECONDS)
+
+
+def recorded(product: Product) -> None:
     """Wait until the record has what the memory has."""
     until = time.monotonic() + SECONDS
     (path,) = product.databases()
@@ -151,7 +156,7 @@ def _recorded(product: Product) -> None:
         time.sleep(0.02)
 
 
-def _state(product: Product) -> Counter[Any]:
+def state_of(product: Product) -> Counter[Any]:
     """What was learned, as the memory and the record have it."""
     (path,) = product.databases()
     found: Counter[Any] = Counter()
@@ -161,5 +166,5 @@ def _state(product: Product) -> Counter[Any]:
     return found
 
 
-def _difference(whole: Counter[Any], found: Counter[Any]) -> str:
+def difference(whole: Counter[Any], found: Counter[Any]) -> str:
     return f"lacks {list((whole - found).items())[:4]}, has {list((found - whole).items())[:4]}"

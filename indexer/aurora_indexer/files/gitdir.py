@@ -164,4 +164,4 @@ def _read(file: Path, limit: int = _MAX_POINTER) -> str:
         content = read_prefix(str(file), limit, follow=True)
     except (OSError, NotARegularFile):
         return ""
-    return content.decode("utf-8", "surrogateescape")
+    return content.partition(b"\0")[0].decode("utf-8", "surrogateescape")  # where git's own reading ends, too

@@ -140,14 +140,16 @@ class IgnoreRules:
 
     def folder(self, path: str) -> Folder:
         """The folder at `path` (relative, `/`), with its parents looked at as far as needed."""
-        known = self._folders.get(path)
-        if known is not None:
-            return known
-        if not path:
-            return self.enter(None, "", self._markers(""))
-        above, _, name = path.rpartition("/")
-        parent = self.folder(above)
-        return self.enter(parent, name, self._markers(path) if not parent.closed else frozenset())
+        below: list[str] = []
+        while (folder := self._folders.get(path)) is None and path:
+            path, _, name = path.rpartition("/")
+            below.append(name)
+        if folder is None:
+            folder = self.enter(None, "", self._markers(""))
+        for name in reversed(below):
+            present = self._markers(folder.prefix + name) if not folder.closed else frozenset()
+            folder = self.enter(folder, name, present)
+        return folder
 
     def is_ignored(self, path: str, is_folder: bool) -> bool:
         """Whether the rules, at this level or above, leave out the entry at `path` (relative, `/`)."""

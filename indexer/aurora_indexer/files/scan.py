@@ -4,6 +4,7 @@ nothing.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections import Counter
@@ -22,6 +23,9 @@ from aurora_indexer.files.skips import Skip
 
 NAMED_IGNORED = 300
 """Ignored entries that are kept by name, to be shown to who asks; all are counted."""
+
+_NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+"""Where the system says these there is no file, and none can be."""
 
 
 class Limits(Struct, frozen=True):
@@ -180,6 +184,8 @@ def _result(
 
 def find_file(rules: IgnoreRules, path: str, limits: Limits) -> FoundFile | Skip:
     """Verdict of `scan` on the one file at `path` (relative, `/`); `gone` where there is none."""
+    if "\0" in path:
+        return Skip(skips.printable(path), "gone", "No file can be called that.")
     above, _, name = path.rpartition("/")
     folder = rules.folder(above)
     if folder.closed:
@@ -205,9 +211,9 @@ def _look(
         return _badly_named(path)
     try:
         status = entry.stat(follow_symlinks=False) if entry else os.lstat(absolute)
-    except FileNotFoundError:
-        return Skip(path, "gone", "There is no such file.")
     except OSError as error:
+        if error.errno in _NO_FILE:
+            return Skip(path, "gone", "There is no such file.")
         return skips.unreadable(path, error)
     if stat.S_ISLNK(status.st_mode):
         return _link(rules.root, path, absolute)

@@ -8,6 +8,7 @@ Only that of remotes on this machine: nobody is asked over a network.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote
@@ -99,5 +100,7 @@ def _repository(root: Path, address: str, own: str) -> str:
     path = local_path(root, address)
     if path is None:
         return ""
-    folder = path if (path / "HEAD").is_file() and (path / "objects").is_dir() else (path / ".git").resolve()
+    folder = (
+        path if (path / "HEAD").is_file() and (path / "objects").is_dir() else Path(os.path.realpath(path / ".git"))
+    )
     return str(folder) if folder.exists() and folder != Path(own).resolve() else ""

@@ -110,8 +110,10 @@ def normalized_remote(url: str, common: Path) -> str:
     if "://" in url and host and parts.scheme != "file":
         return _joined(host, port, parts.scheme, unquote(parts.path))
     folder = Path(unquote(parts.path) if parts.scheme == "file" else url)
+    if "\0" in str(folder):
+        return ""
     top = common.parent if common.name == ".git" else common
-    folder = (top / folder).resolve()
+    folder = Path(os.path.realpath(top / folder))
     return f"file:{folder.parent if folder.name == '.git' else folder}"
 
 

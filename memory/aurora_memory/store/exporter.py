@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import asyncio
 import glob
-import os
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import aiosqlite
 from msgspec import Struct
@@ -21,7 +20,7 @@ from aurora_memory.document_builder import iso_time
 from aurora_memory.store.carried_rows import RowSource, row_source
 from aurora_memory.store.export_format import FORMAT, VERSION, ExportHeader, write_line
 from aurora_memory.store.tables import carried
-from aurora_protocol.strict_modes import OWN_FILE
+from aurora_memory.store.unfinished_file import UnfinishedFile
 
 _AT_ONCE = 1000
 
@@ -41,8 +40,8 @@ async def export(db: aiosqlite.Connection, target: Path, workspace: str, git_roo
 
     `db` reads within one transaction. `now` is Unix seconds. Raises StoreError where the file cannot be written.
     """
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
     sources = [row_source(table, form) for table, form in carried()]
+    unfinished: UnfinishedFile | None = None
     try:
         if await asyncio.to_thread(_is_other_than_file, target):
             raise StoreError(f"{target} is no regular file; name one to write, or - for standard output")
@@ -56,16 +55,16 @@ async def export(db: aiosqlite.Connection, target: Path, workspace: str, git_roo
             exported_at=iso_time(now),
             lines=sum(lines.values()),
         )
-        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OWN_FILE, 0o600), "wb") as file:
-            file.write(write_line(header))
-            async for rows, source in _batches(db, sources):
-                await asyncio.to_thread(_write, file.write, rows, source)
-            await asyncio.to_thread(_settle, file)
-        unfinished.replace(target)
+        unfinished = await asyncio.to_thread(UnfinishedFile, target)
+        await asyncio.to_thread(unfinished.write, write_line(header))
+        async for rows, source in _batches(db, sources):
+            await asyncio.to_thread(_write, unfinished.write, rows, source)
+        await asyncio.to_thread(unfinished.finish)
     except OSError as error:
         raise StoreError(f"cannot write {target}: {error.strerror}; name another file") from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        if unfinished is not None:
+            unfinished.close()
     return Exported({name: count for name, count in lines.items() if count})
 
 
@@ -83,17 +82,12 @@ async def _batches(
                 yield rows, source
 
 
-def _write(write: Callable[[bytes], int], rows: list[Any], source: RowSource) -> None:
+def _write(write: Callable[[bytes], None], rows: list[Any], source: RowSource) -> None:
     write(b"".join(write_line(source.make(row)) for row in rows))
 
 
-def _settle(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-
-
 def _forget_unfinished(target: Path) -> None:
-    """Remove what exports to this file left that were killed an hour ago or more."""
+    """Remove what exports to this file left that were killed an hour ago or more, where files had to have names."""
     for part in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
         with suppress(OSError):
             if time.time() - part.stat().st_mtime > _ABANDONED:

@@ -21,7 +21,9 @@ from msgspec import Struct
 from aurora_orchestration.conversations import log_markdown
 from aurora_orchestration.conversations.log_reader import MAX_LOG, conversation, files, text_of
 from aurora_orchestration.conversations.run_statistics import keep
+from aurora_orchestration.private_file import write_private
 from aurora_orchestration.settings import ConversationSettings
+from aurora_protocol.strict_modes import open_own
 
 DAY = 86_400.0
 LEAP = 30 * DAY
@@ -70,7 +72,7 @@ def mark_interrupted(folder: Path, file: str, when: float) -> bool:
         if not ended:
             fenced = sum(line.startswith("```") for line in text.splitlines()) % 2
             closing = ("" if text.endswith("\n") or not text else "\n") + ("```\n" if fenced else "")
-            with path.open("ab") as out:
+            with os.fdopen(open_own(path, os.O_WRONLY | os.O_APPEND), "ab") as out:
                 out.write((closing + log_markdown.interruption(found.id or "unknown", when)).encode())
                 out.flush()
                 os.fsync(out.fileno())
@@ -178,9 +180,7 @@ def _leapt(state: Path, now: float) -> bool:
         keep = {"at": last, "suspect": suspect if suspect is not None and 0 <= now - suspect <= LEAP else now}
     else:
         keep = {"at": now}
-    waiting = state.with_suffix(".tmp")
-    waiting.write_text(json.dumps(keep))
-    waiting.replace(state)
+    write_private(state, json.dumps(keep).encode())
     return held
 
 

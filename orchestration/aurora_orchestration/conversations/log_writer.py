@@ -69,7 +69,7 @@ class ConversationLog:
                 if not path.resolve().is_relative_to(self._folder.resolve()):
                     return False
                 self._descriptor = open_own(path, os.O_WRONLY | os.O_APPEND)
-            except OSError:
+            except (OSError, ValueError, RuntimeError):  # a NUL in the name, a circle of links
                 return False
             self.path, self._begun = path, (query, started_at)
             self._add(f"\n**Resumed**: {log_markdown.moment(when)}\n")

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_orchestration.conversations.log_reader import Conversation, conversation, files
+from aurora_orchestration.private_file import write_private
 from aurora_protocol import typed
 
 KEPT = ".figures"
@@ -78,12 +79,7 @@ def keep(folder: Path, logs: Iterable[tuple[str, str, Path]]) -> None:
         known = {row.file: row for row in _kept(folder, month)}
         missing = {file: row_of(conversation(file, day, path)) for file, day, path in those if file not in known}
         if missing:
-            place = folder / KEPT
-            place.mkdir(mode=0o700, exist_ok=True)
-            waiting = place / f".{month}.tmp"
-            waiting.touch(0o600)
-            waiting.write_bytes(msgspec.json.encode([*known.values(), *missing.values()]))
-            waiting.replace(place / f"{month}.json")
+            write_private(folder / KEPT / f"{month}.json", msgspec.json.encode([*known.values(), *missing.values()]))
 
 
 def rows(folder: Path, start: float, end: float) -> list[RunRow]:

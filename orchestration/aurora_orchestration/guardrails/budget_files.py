@@ -18,8 +18,9 @@ import msgspec
 
 from aurora_orchestration.group_commit import syncing
 from aurora_orchestration.guardrails.ledger import LedgerEvent, Tracker
+from aurora_orchestration.private_file import write_private
 from aurora_protocol import typed
-from aurora_protocol.strict_modes import OWN_FILE, open_own
+from aurora_protocol.strict_modes import open_own
 
 MAX_TRACKER_BYTES = 16 << 20
 MAX_LINE_BYTES = 64 << 10
@@ -58,15 +59,7 @@ def write_tracker(path: Path, tracker: Tracker) -> None:
     It is not forced to the disk, as the history is: should the power fail in between, it is rebuilt from that.
     """
     content = msgspec.json.format(msgspec.json.encode(tracker), indent=2) + b"\n"
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OWN_FILE, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        fresh.replace(path)
-    except OSError:
-        fresh.unlink(missing_ok=True)
-        raise
+    write_private(path, content)
 
 
 def put_aside(path: Path) -> Path:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
 from aurora_indexer.git import commands
 from aurora_indexer.git.local_remotes import Published, published, published_since
 from aurora_orchestration.guardrails.redaction import redact
@@ -286,10 +287,10 @@ def _digest(path: Path) -> str:
 
 
 def _head_of(path: Path) -> str:
+    """The beginning of a new file; of a link, which may lead to a pipe or out of the repository, nothing."""
     try:
-        with path.open("rb") as file:
-            return file.read(2_000).decode("utf-8", "replace")
-    except OSError:
+        return read_prefix(str(path), 2_000).decode("utf-8", "replace")
+    except (OSError, NotARegularFile):
         return "(cannot be read)"
 
 

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
 from aurora_memory.documents import CitedSpan
 from aurora_orchestration.private_file import write_private
 from aurora_orchestration.run_record import RunRecord
@@ -209,11 +210,12 @@ def digest(workspace: Path, file: str) -> str | None:
     """Digest of a file's bytes; None where it cannot be read, is large, or lies outside."""
     try:
         path = (workspace / file).resolve()
-        if not path.is_relative_to(workspace.resolve()) or path.stat().st_size > MAX_FILE:
+        if not path.is_relative_to(workspace.resolve()):
             return None
-        return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
-    except OSError:
+        content = read_prefix(str(path), MAX_FILE + 1)
+    except (OSError, NotARegularFile, ValueError, RuntimeError):  # gone, a pipe, a circle of links, no path at all
         return None
+    return hashlib.blake2b(content, digest_size=16).hexdigest() if len(content) <= MAX_FILE else None
 
 
 def _only_read(result: SubgoalResult) -> bool:

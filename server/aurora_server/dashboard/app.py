@@ -2,7 +2,8 @@
 the token.
 
 A page of another origin cannot read it (no CORS), frame it, or make the browser send the cookie (SameSite=Strict); a
-name that resolves to 127.0.0.1 is refused by its Host header.
+name that resolves to 127.0.0.1 is refused by its Host header. To a browser all ports are one site, another user's too,
+so the page is in a folder that nobody can guess: the cookie is sent there and nowhere else.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from aurora_server.dashboard.page import Page
 from aurora_server.dashboard.picture_cache import PictureCache
 from aurora_server.dashboard.view import View, view_of
+from aurora_server.strangers import Strangers
 
 MOST_VIEWERS = 16
 HEARTBEAT = 15.0
@@ -54,22 +56,30 @@ _HEADERS = {
 }
 
 
-def application(pictures: PictureCache, page: Page, token: str, port: int) -> Starlette:
-    """The dashboard for whoever has `token`, at 127.0.0.1:`port`."""
+def application(
+    pictures: PictureCache, page: Page, token: str, port: int, place: str, strangers: Strangers
+) -> Starlette:
+    """The dashboard for whoever has `token`, at 127.0.0.1:`port`/`place`/."""
     cookie = f"aurora_dashboard_{port}"  # cookies do not tell ports apart
     viewers = asyncio.Semaphore(MOST_VIEWERS)
 
     def admitted(request: Request) -> bool:
-        return secrets.compare_digest(request.cookies.get(cookie, "").encode(), token.encode())
+        known = secrets.compare_digest(request.cookies.get(cookie, "").encode(), token.encode())
+        if known and request.client is not None:
+            strangers.know(tuple(request.client))
+        return known
+
+    def refused(request: Request) -> Response:
+        return PlainTextResponse("This page opens with the address that `aurora dashboard` prints.\n", 403)
 
     async def index(request: Request) -> Response:
         given = request.query_params.get("token")
         if given is not None and secrets.compare_digest(given.encode(), token.encode()):
-            answer = RedirectResponse("/", 303)
-            answer.set_cookie(cookie, token, httponly=True, samesite="strict", path="/")
+            answer = RedirectResponse(f"/{place}/", 303)
+            answer.set_cookie(cookie, token, httponly=True, samesite="strict", path=f"/{place}/")
             return answer
         if not admitted(request):
-            return PlainTextResponse("This page opens with the address that `aurora dashboard` prints.\n", 403)
+            return refused(request)
         picture, problem = await pictures.picture(view_of(request.query_params))
         html = await asyncio.to_thread(page.whole, picture, problem)
         return HTMLResponse(html)
@@ -106,9 +116,10 @@ def application(pictures: PictureCache, page: Page, token: str, port: int) -> St
 
     return Starlette(
         routes=[
-            Route("/", index),
-            Route("/events", events),
-            Mount("/static", StaticFiles(directory=Path(__file__).with_name("static"))),
+            Route("/", refused),
+            Route(f"/{place}/", index),
+            Route(f"/{place}/events", events),
+            Mount(f"/{place}/static", StaticFiles(directory=Path(__file__).with_name("static"))),
         ],
         middleware=[
             Middleware(SafeHeaders),

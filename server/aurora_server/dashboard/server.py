@@ -18,6 +18,7 @@ from aurora_protocol.strict_modes import OWN_FILE
 from aurora_server.dashboard.app import application
 from aurora_server.dashboard.page import Page
 from aurora_server.dashboard.picture_cache import PictureCache, PictureSource
+from aurora_server.strangers import Strangers
 
 END_WITHIN = 1
 """Seconds that pages which are still open may keep it from ending."""
@@ -38,13 +39,15 @@ def bind(port: int) -> socket.socket:
 
 def serve(source: PictureSource, listening: socket.socket, started: Callable[[str], None]) -> None:
     """Serve until Ctrl-C; `started` is given the address to open, which holds the token."""
-    token = secrets.token_urlsafe(32)
+    token, place = secrets.token_urlsafe(32), secrets.token_urlsafe(16)
     port = listening.getsockname()[1]
 
     async def run() -> None:
         pictures = PictureCache(source)
+        strangers = Strangers()
         config = uvicorn.Config(
-            application(pictures, Page(), token, port),
+            application(pictures, Page(), token, port, place, strangers),
+            http=strangers.protocol(),
             log_config=None,
             access_log=False,  # the token is in the first request's address
             server_header=False,
@@ -53,7 +56,7 @@ def serve(source: PictureSource, listening: socket.socket, started: Callable[[st
             timeout_graceful_shutdown=END_WITHIN,
         )
         listening.listen(64)
-        started(f"http://127.0.0.1:{port}/?token={token}")
+        started(f"http://127.0.0.1:{port}/{place}/?token={token}")
         try:
             await _Server(config, pictures).serve(sockets=[listening])
         finally:

@@ -42,10 +42,12 @@ class View(Struct, frozen=True):
         return any((self.q, self.status, self.kind, self.agent, self.model, self.start, self.end))
 
     def address(self, **changes: Any) -> str:
-        """The address of this view with something of it changed; of its first page, where that is not the page."""
+        """The address of this view, from the page's own, with something of it changed; of its first page, where that is
+        not the page.
+        """
         told = asdict(replace(self, **({"page": 1} | changes if set(changes) - {"change"} else changes)))
         query = urlencode({name: value for name, value in told.items() if value and (name, value) != ("page", 1)})
-        return f"/?{query}" if query else "/"
+        return f"?{query}"
 
     def request(self) -> dict[str, Any]:
         """What the daemon is asked for."""

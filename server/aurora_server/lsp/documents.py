@@ -6,6 +6,7 @@ wrong place. So edits are applied by our own line index.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
 
+from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
 from aurora_protocol.positions import Encoding, LineIndex, Pos
 from aurora_server.session.errors import INVALID_PARAMS, RequestError
 
@@ -100,17 +102,20 @@ class Documents(Workspace):
     def line_index(self, uri: str, path: Path, limit: int = MAX_PARSED) -> LineIndex:
         """The lines of the buffer at `uri`, or of the file when it is not open. Reads the disk then.
 
-        Raises RequestError when the file cannot be read or is too large to be looked into.
+        Raises RequestError when the file cannot be read or is too large to be looked into, and for a pipe or device.
         """
         document = self.open(uri)
         if document is not None:
             return document.index
         try:
-            if path.stat().st_size > limit:
-                raise RequestError(INVALID_PARAMS, f"{path} is larger than {limit} bytes and not looked into")
-            return LineIndex(path.read_bytes().decode("utf-8", "replace"))
+            content = read_prefix(os.fspath(path), limit + 1, follow=True)
         except OSError as error:
             raise RequestError(INVALID_PARAMS, f"cannot read {path}: {error.strerror}; open it first") from error
+        except NotARegularFile as error:
+            raise RequestError(INVALID_PARAMS, f"{error}; open it first") from error
+        if len(content) > limit:
+            raise RequestError(INVALID_PARAMS, f"{path} is larger than {limit} bytes and not looked into")
+        return LineIndex(content.decode("utf-8", "replace"))
 
 
 def path_of(uri: str) -> Path | None:

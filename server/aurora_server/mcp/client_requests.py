@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -148,6 +149,6 @@ def _first_folder(uris: list[str]) -> Path | None:
     for uri in uris:
         parts = urlsplit(uri)
         folder = Path(unquote(parts.path))
-        if parts.scheme == "file" and folder.is_absolute() and folder.is_dir():
+        if parts.scheme == "file" and folder.is_absolute() and os.path.isdir(folder):  # noqa: PTH112 - or too long
             return folder.resolve()
     return None

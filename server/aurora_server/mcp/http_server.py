@@ -5,14 +5,12 @@ Streams, session ids, bounds of bodies and the checks of `Host` and `Origin` are
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
 import secrets
 import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
@@ -20,10 +18,10 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aurora_protocol.strict_modes import OWN_FILE, read_own
 from aurora_server.mcp.server import McpFront, Serving
+from aurora_server.strangers import Strangers
 
 PATH = "/mcp"
 MAX_BODY = 4 << 20
@@ -33,11 +31,6 @@ IDLE_SECONDS = 1_800.0
 """After which a session that its client has forgotten ends."""
 END_WITHIN = 1
 """Seconds that open streams may keep it from ending."""
-
-TOKEN_WITHIN = 10.0
-"""Seconds that a connection may take to show the token: who has it sends it at once."""
-MAX_STRANGERS = 128
-"""Connections that have not shown it yet; the oldest goes where more come."""
 
 _TOKEN_FILE = "mcp-http-token"
 _LONGEST_TOKEN = 200
@@ -127,50 +120,6 @@ async def serve_http(
         await uvicorn.Server(config).serve(sockets=list(listening))
     finally:
         await front.close()
-
-
-class Strangers:
-    """Unauthenticated connections, which have not shown the token: each has a time to do so, and they may not
-    be many.
-    """
-
-    def __init__(self, within: float = TOKEN_WITHIN, most: int = MAX_STRANGERS) -> None:
-        self._within = within
-        self._most = most
-        self._waiting: dict[object, tuple[asyncio.Transport, asyncio.TimerHandle]] = {}
-
-    def come(self, client: object, transport: asyncio.Transport) -> None:
-        """Note a new one."""
-        while len(self._waiting) >= self._most:
-            self._turn_away(next(iter(self._waiting)))
-        later = asyncio.get_running_loop().call_later(self._within, self._turn_away, client)
-        self._waiting[client] = (transport, later)
-
-    def know(self, client: object) -> None:
-        """Note that one has shown the token, or has gone."""
-        found = self._waiting.pop(client, None)
-        if found is not None:
-            found[1].cancel()
-
-    def _turn_away(self, client: object) -> None:
-        transport, later = self._waiting.pop(client)
-        later.cancel()
-        transport.abort()
-
-    def protocol(self) -> type[asyncio.Protocol]:
-        """What uvicorn is to make for each connection."""
-        strangers = self
-
-        class Noted(H11Protocol):
-            def connection_made(self, transport: Any) -> None:
-                super().connection_made(transport)
-                strangers.come(self.client, transport)
-
-            def connection_lost(self, exc: Exception | None) -> None:
-                strangers.know(self.client)
-                super().connection_lost(exc)
-
-        return Noted
 
 
 class Admission:

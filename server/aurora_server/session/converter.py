@@ -4,8 +4,8 @@ milliseconds.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -37,8 +37,20 @@ def plain(value: Any) -> Any:
 def get_ready_for(message: Any) -> None:
     """Generate the code that reads this `initialize`, in a thread: the first of an editor takes 50 ms."""
     if isinstance(message, dict) and message.get("method") == types.INITIALIZE:
-        with suppress(Exception):  # of what is wrong with it the client is told when it is handled
+        try:
             shared_converter().structure(message, types.InitializeRequest)
+        except Exception as error:  # noqa: BLE001 - of what is wrong with it the client is told when it is handled
+            let_go(error)
+
+
+def let_go(error: BaseException) -> None:
+    """Empty the frames that an error came through: cattrs' hold the errors they collect, and so all of the message,
+    until everything is collected.
+    """
+    traceback.clear_frames(error.__traceback__)
+    if isinstance(error, BaseExceptionGroup):
+        for each in error.exceptions:
+            let_go(each)
 
 
 def warm_up() -> None:

@@ -20,7 +20,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from aurora_protocol import ENDED_UNASKED, FrameError
-from aurora_server.session.converter import encode
+from aurora_server.session.converter import encode, let_go
 from aurora_server.session.errors import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -219,8 +219,11 @@ class SessionProtocol(LanguageServerProtocol):
             return message.get("params")
         try:
             return getattr(self._converter.structure(message, message_type), "params", None)
-        except Exception as error:  # cattrs and its hooks raise what they please on a wrong shape
-            raise misfit(method, error) from error
+        except Exception as error:  # noqa: BLE001 - cattrs and its hooks raise what they please on a wrong shape
+            try:
+                raise misfit(method, error) from error
+            finally:
+                let_go(error)
 
     # Running handlers
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -162,9 +163,9 @@ def owner_of(path: Path, workspaces: list[Workspace]) -> Workspace | None:
 
 def real(path: Path) -> Path:
     """`path` with the links of its folder resolved. The file itself may be a link, and may not exist."""
-    return path.parent.resolve() / path.name
+    return Path(os.path.realpath(path.parent), path.name)  # a circle of links leads nowhere: `resolve` would raise
 
 
 def _all_real(paths: list[Path]) -> list[Path]:
-    parents = {parent: parent.resolve() for parent in {path.parent for path in paths}}
-    return [parents[path.parent] / path.name for path in paths]
+    parents = {parent: os.path.realpath(parent) for parent in {path.parent for path in paths}}
+    return [Path(parents[path.parent], path.name) for path in paths]

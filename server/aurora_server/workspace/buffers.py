@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from aurora_indexer import IndexerError, documents, languages
+from aurora_indexer.files.safe_read import read_prefix
 from aurora_indexer.workers.process_file import parse_source
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
 from aurora_memory.recall import Focus
@@ -23,6 +25,7 @@ from aurora_protocol.methods import ExplainResult
 from aurora_server.workspace import explanation
 from aurora_server.workspace.colleagues import Colleagues
 from aurora_server.workspace.focus import LATELY, MAX_LATELY, EditorCursor, focus_of
+from aurora_server.workspace.recalled_text import MAX_CONTENT_FILE
 from aurora_server.workspace.symbol_at import chunk_around, chunk_at, innermost
 
 KEPT = 32
@@ -172,7 +175,9 @@ def _with_usages(reader: Reader, path: str) -> tuple[list[ChunkView], dict[int, 
 
 
 def _read(path: Path) -> str | None:
+    """The text of a file; None where it cannot be read, is large, or no file: a pipe, a device."""
     try:
-        return path.read_bytes().decode("utf-8", "replace")
-    except OSError:
+        content = read_prefix(os.fspath(path), MAX_CONTENT_FILE + 1, follow=True)
+    except (OSError, IndexerError):
         return None
+    return content.decode("utf-8", "replace") if len(content) <= MAX_CONTENT_FILE else None

@@ -5,6 +5,9 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import stat
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 from aurora_memory.activation import Weighing
@@ -12,6 +15,7 @@ from aurora_memory.learning import LearningPolicy
 from aurora_memory.lifespans.policies import Layer, Merged, merged, section_of
 from aurora_memory.store.memory_files import memory_file
 from aurora_protocol.address import in_home
+from aurora_protocol.strict_modes import complaint
 from aurora_server.configuration.config_file import workspaces_document, workspaces_path
 from aurora_server.configuration.settings import Settings, SettingsError, read_document
 
@@ -122,3 +126,20 @@ def _used_at(path: Path) -> float:
         return max([*times, log.stat().st_mtime] if log.exists() else times)
     except OSError:
         return 0.0
+
+
+def others_file(path: Path) -> str | None:
+    """Why a memory file is not opened that another user made, or may write, or put a log beside: SQLite takes what a
+    log says for its own. None where it is ours or none is there.
+    """
+    for each in (path, *(path.with_name(path.name + end) for end in ("-wal", "-journal", "-shm"))):
+        with suppress(OSError):
+            if problem := complaint(each, each.stat()):
+                return problem
+    with suppress(OSError):
+        if sys.platform != "win32" and path.parent.stat().st_mode & stat.S_IWOTH:
+            return (
+                f"{path.parent} may be written by every user, who could put a log beside {path.name}; set "
+                "memory.database_path to a folder of your own"
+            )
+    return None

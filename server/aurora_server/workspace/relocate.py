@@ -116,7 +116,7 @@ class Adoption:
             await asyncio.to_thread(passing.unlink, missing_ok=True)
 
     async def _named(self, named: Path) -> MemoryFile:
-        found = await asyncio.to_thread(memory_file, named) if await asyncio.to_thread(named.is_file) else None
+        found = await asyncio.to_thread(memory_file, named) if await asyncio.to_thread(os.path.isfile, named) else None
         if found is None:
             found = next((each for each in await self.others() if each.root == named), None)
         if found is None:

@@ -176,15 +176,15 @@ def _fitting(matches: Sequence[PatternMatch], known: Collection[str], budget: in
 def _lines(folder: Path, file: str) -> list[str]:
     """A log's lines, compressed since or not; none where it is gone or is not below the folder."""
     path = folder / file
-    if not path.resolve().is_relative_to(folder.resolve()):
-        return []
     try:
+        if not path.resolve().is_relative_to(folder.resolve()):
+            return []
         if path.is_file():
             with path.open("rb") as plain:
                 data = plain.read(MAX_LOG_BYTES)
         else:
             with gzip.open(path.with_name(path.name + ".gz"), "rb") as packed:
                 data = packed.read(MAX_LOG_BYTES)
-    except (OSError, EOFError, zlib.error):  # deleted, or no archive any more
+    except (OSError, EOFError, zlib.error, ValueError, RuntimeError):  # deleted, no archive any more, no path at all
         return []
     return data.decode("utf-8", "replace").splitlines()

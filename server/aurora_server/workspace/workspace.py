@@ -38,7 +38,6 @@ from aurora_protocol.methods import (
     RecallResult,
     WorkspaceStatus,
 )
-from aurora_protocol.strict_modes import complaint
 from aurora_protocol.who_methods import WhoResult
 from aurora_server.configuration.settings import DeliverableSettings, DetectSettings, Settings
 from aurora_server.workspace import explanation, recall_documents
@@ -50,7 +49,7 @@ from aurora_server.workspace.doctor import checkup
 from aurora_server.workspace.focus import EditorCursor
 from aurora_server.workspace.learned_memory import LearnedMemory
 from aurora_server.workspace.maintenance import LifespanReview, deleted_logs
-from aurora_server.workspace.memory_settings import database_path, policies_of, policy_of, weighing_of
+from aurora_server.workspace.memory_settings import database_path, others_file, policies_of, policy_of, weighing_of
 from aurora_server.workspace.recall import MemoryRecall, RecallAnswer, symbols
 from aurora_server.workspace.recall_uses import RecallUses
 from aurora_server.workspace.record_exchange import RecordExchange
@@ -155,7 +154,7 @@ class Workspace:
             partial(source.soar_for, root) if source else lambda *, trusted, flags=None: (settings.soar, [])
         )
         path = database_path(root, settings)
-        if problem := await asyncio.to_thread(_others_file, path):
+        if problem := await asyncio.to_thread(others_file, path):
             raise StoreError(problem)
         sibling = await asyncio.to_thread(start_from_sibling, root, path)
         store = await Store.open(path, weighing_of(settings), policy_of(settings))
@@ -296,7 +295,7 @@ class Workspace:
         """Bring some paths, or everything, up to date and wait for it."""
         begun = time.perf_counter()
         wanted = None if paths is None else [self.relative(path) for path in paths]
-        whole = wanted is None or "" in wanted or any((self.root / path).is_dir() for path in wanted)
+        whole = wanted is None or "" in wanted or await asyncio.to_thread(_any_folder, self.root, wanted)
         summary = await self._indexer.run(None if whole else wanted, progress)
         counts = self._counts()
         older = await self.adoption.offer_once()
@@ -473,16 +472,12 @@ def _size(path: Path) -> int:
     return total
 
 
+def _any_folder(root: Path, paths: Sequence[str]) -> bool:
+    return any(os.path.isdir(root / path) for path in paths)  # noqa: PTH112 - a name too long is none either
+
+
 def _slashed(path: Path) -> str:
     return "" if path == Path() else path.as_posix()
-
-
-def _others_file(path: Path) -> str | None:
-    """Why a memory file is not opened that another user made, or may write; None where it is ours or none is there."""
-    try:
-        return complaint(path, path.stat())
-    except OSError:
-        return None
 
 
 def _counting(sender: Sender) -> Callable[[RunRecord], None]:

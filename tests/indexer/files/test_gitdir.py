@@ -85,3 +85,18 @@ def test_a_folder_that_only_claims_to_be_a_work_tree_is_none(repository: GitDire
 def test_which_work_tree_a_git_directory_names(tmp_path: Path, config: str, named: str | None) -> None:
     (tmp_path / "config").write_text(config)
     assert named_work_tree(tmp_path) == (tmp_path / named if named else None)
+
+
+def test_a_pointer_ends_at_a_nul_as_it_does_for_git(repository: GitDirectory, tmp_path: Path) -> None:
+    mark = tmp_path / "side" / ".git"
+    whole = mark.read_bytes().strip()
+    mark.write_bytes(whole + b"\0/etc\n")
+    found = find_git_directory(repository.work_tree)
+    assert found is not None and found.directory == repository.directory
+    mark.write_bytes(b"gitdir: \0/etc\n" + b"\xff" * 1000)
+    found = find_git_directory(repository.work_tree)
+    assert found is not None and found.directory == tmp_path / "side", "the folder itself is named"
+    mark.write_bytes(whole)
+    for name in ("HEAD", "commondir", "gitdir"):
+        (repository.directory / name).write_bytes(b"\0" + (repository.directory / name).read_bytes())
+    assert read_head(repository) is None and not is_work_tree(repository)

@@ -263,3 +263,10 @@ def test_the_walk_tells_of_folders_before_it_lists_them(tmp_path: Path) -> None:
 def test_content_is_judged(source: bytes, reason: str | None) -> None:
     skip = skips.by_content("a.py", source)
     assert (skip.reason if skip else None) == reason
+
+
+@pytest.mark.parametrize("path", ["a\0.py", "a\0/b.py", "x" * 300 + ".py", "y/" * 3000 + "a.py", "a.py/b.py", "a\0"])
+def test_a_path_that_no_file_can_have_is_gone(tmp_path: Path, path: str) -> None:
+    write(tmp_path / "a.py")
+    verdict = find_file(IgnoreRules(tmp_path), path, LIMITS)
+    assert isinstance(verdict, Skip) and verdict.reason == "gone"

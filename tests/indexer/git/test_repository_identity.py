@@ -370,3 +370,9 @@ async def test_who_it_is_is_not_guessed_where_git_does_not_say(
     environment = {**os.environ, "PATH": f"{fake.parent}:{os.environ['PATH']}"}
     with pytest.raises(GitSilent, match="try again"):
         await repository_identity(root, environment=environment)
+
+
+def test_a_remote_that_names_no_folder_has_no_name(tmp_path: Path) -> None:
+    assert normalized_remote("file:///a%00b", tmp_path) == ""
+    (tmp_path / "circle").symlink_to("circle")
+    assert normalized_remote("circle", tmp_path / ".git") == f"file:{tmp_path.resolve()}/circle"

@@ -349,3 +349,13 @@ async def test_memory_finds_the_section_and_its_lines_again(tmp_path: Path, stor
 def test_the_answer_stands_in_the_log_as_the_user_got_it(tmp_path: Path) -> None:
     text = written(tmp_path)
     assert "\n".join(f"> {line}".rstrip() for line in ANSWER.splitlines()) in text
+
+
+@pytest.mark.parametrize("name", ["a\0.md", "circle/a.md", "../a.md", "gone.md"])
+def test_a_log_that_is_none_of_the_folder_is_not_gone_on_with(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "circle").symlink_to("circle")
+    (tmp_path / "a.md").write_text("mine\n")
+    assert not ConversationLog(folder, SETTINGS).resume(name, "q", 1.0, 2.0)
+    assert (tmp_path / "a.md").read_text() == "mine\n"

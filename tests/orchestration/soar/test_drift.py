@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aurora_orchestration.soar.answer_cache import AnswerCache
+from aurora_orchestration.soar.answer_cache import AnswerCache, digest
 from aurora_orchestration.soar.cited_spans import span_of
 from aurora_orchestration.soar.drift import cited_of, told_of_drift
 from aurora_orchestration.soar.workspace_text import WorkspaceText
@@ -60,3 +61,15 @@ async def test_of_a_patterns_lines_that_changed_three_are_told(root: Path) -> No
     assert told == ["reas:2 has drifted: a.py:1, b.py:1, c.py:1 changed since this was learned"]
     assert [each.content.count("drifted") for each in found.chunks] == [0, 1, 0]
     assert found.chunks[1].content.endswith("\nwhat was learned")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes and links are POSIX's")
+def test_what_is_no_file_of_the_workspace_has_no_digest(root: Path, tmp_path: Path) -> None:
+    os.mkfifo(root / "pipe.py")
+    (root / "circle.py").symlink_to("circle.py")
+    (root / "device.py").symlink_to(os.devnull)
+    (root / "outside.py").symlink_to(tmp_path / "there.py")
+    (tmp_path / "there.py").write_text("x = 1\n")
+    assert digest(root, "a.py") is not None
+    for name in ("pipe.py", "circle.py", "device.py", "outside.py", "gone.py", "a\0.py"):
+        assert digest(root, name) is None, name

@@ -13,7 +13,8 @@ const START_MS = 20_000;
 const LINE_LIMIT = 64 * 1024;
 
 interface Served {
-  origin: URL;
+  /** The folder that the page is in. */
+  place: URL;
   cookie: string;
 }
 
@@ -43,7 +44,7 @@ export class Dashboard implements vscode.Disposable {
     panel.iconPath = vscode.Uri.joinPath(this.extension, "media", "activity.svg");
     panel.onDidDispose(() => this.close());
     panel.webview.onDidReceiveMessage((message: { query?: string }) => this.follow(served, message.query));
-    const [page, style] = await Promise.all([read(served, "/"), read(served, "/static/dashboard.css")]);
+    const [page, style] = await Promise.all([read(served, ""), read(served, "static/dashboard.css")]);
     panel.webview.html = whole(page, style, panel.webview.asWebviewUri(vscode.Uri.joinPath(dist, "dashboardPage.js")), panel.webview.cspSource);
     this.follow(served);
   }
@@ -67,13 +68,13 @@ export class Dashboard implements vscode.Disposable {
     response.resume();
     const cookie = response.headers["set-cookie"]?.[0]?.split(";")[0];
     if (!cookie) throw new Error(`the dashboard answered ${response.statusCode ?? "nothing"}; see: aurora dashboard`);
-    return { origin: new URL(new URL(url).origin), cookie };
+    return { place: new URL(".", url), cookie };
   }
 
   /** Hand on what changes of the deliverables that the page asked for. */
   private follow(served: Served, query = ""): void {
     this.stream?.destroy();
-    const url = new URL("/events", served.origin);
+    const url = new URL("events", served.place);
     url.search = query;
     let rest = "";
     const stream = http.get(url, { headers: { cookie: served.cookie } }, (response) => {
@@ -147,11 +148,11 @@ function get(url: URL, cookie: string): Promise<http.IncomingMessage> {
 }
 
 async function read(served: Served, path: string): Promise<string> {
-  const response = await get(new URL(path, served.origin), served.cookie);
+  const response = await get(new URL(path, served.place), served.cookie);
   response.setEncoding("utf8");
   let text = "";
   for await (const piece of response) text += piece as string;
-  if (response.statusCode !== 200) throw new Error(`the dashboard answered ${response.statusCode ?? "nothing"} for ${path}`);
+  if (response.statusCode !== 200) throw new Error(`the dashboard answered ${response.statusCode ?? "nothing"} for ${path || "the page"}`);
   return text;
 }
 

@@ -5,7 +5,7 @@ let source;
 
 function listen() {
   source?.close();
-  const stream = (source = new EventSource("/events" + location.search));
+  const stream = (source = new EventSource("events" + location.search));
   stream.addEventListener("open", () => say("live", "live"));
   stream.addEventListener("error", () => {
     say(stream.readyState === EventSource.CLOSED ? "ended; reload the page" : "lost; trying again", "lost");
@@ -14,7 +14,7 @@ function listen() {
 }
 
 const back = views(location.search, (query) => {
-  history.pushState(null, "", "/" + query);
+  history.pushState(null, "", location.pathname + query);
   listen();
 });
 window.addEventListener("popstate", () => {

@@ -55,10 +55,10 @@ export function views(now, follow) {
   });
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-    const chosen = event.target.closest("a[href='/'], a[href^='/?']");
+    const chosen = event.target.closest("a[href^='?']");
     if (!chosen) return;
     event.preventDefault();
-    const query = new URLSearchParams(chosen.getAttribute("href").slice(2));
+    const query = new URLSearchParams(chosen.getAttribute("href").slice(1));
     set(query);
     ask(query);
   });
