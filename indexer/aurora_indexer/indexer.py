@@ -255,7 +255,8 @@ class Indexer:
                 future.cancel()
             raise
         except (StoreError, IndexerError, OSError) as error:
-            logger.error("indexing failed", extra={"root": str(self.root), "error": str(error)})
+            if str(error) != self.last_error:  # it is tried again and again: a folder that is gone would fill the log
+                logger.error("indexing failed", extra={"root": str(self.root), "error": str(error)})
             await self._give_up(wanted, waiters, error)
             return
         except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -83,3 +84,18 @@ def test_a_look_tells_after_each_folder_how_many_files_there_are(tmp_path: Path)
     told: list[int] = []
     scan(tmp_path, Limits(max_file_bytes=1 << 20, max_files=1000), tell=told.append)
     assert told == [2, 5]
+
+
+async def test_what_fails_again_and_again_for_one_reason_is_logged_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("aurora_indexer.indexer.RETRY_SECONDS", 0.01)
+    files(tmp_path / "work", 1)
+    async with indexed(tmp_path) as (indexer, _):
+        shutil.rmtree(tmp_path / "work")
+        for _ in range(3):
+            with pytest.raises(OSError, match="work"):
+                await indexer.run(None)
+        files(tmp_path / "work", 1)
+        assert (await indexer.run(None)).failed == 0
+    assert [each.getMessage() for each in caplog.records].count("indexing failed") == 1
