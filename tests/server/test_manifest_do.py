@@ -115,7 +115,17 @@ def test_a_password_in_plain_words_goes_to_no_model(home: Path, site: str) -> No
 def test_words_kept_from_the_model_are_filled_in_where_it_puts_them(home: Path, site: str) -> None:
     login = step("login", given("email"), value("password", "[KEPT-1]"))
     with planning(home) as provider:
-        provider.script(plan(login, step("create_post", value("title", "On [KEPT-2]"), value("content", "[KEPT-2]."))))
+        provider.script(
+            plan(
+                login,
+                step(
+                    "create_post",
+                    value("title", "On [KEPT-2]"),
+                    value("content", "[KEPT-2]."),
+                    value("published", True),
+                ),
+            )
+        )
         said = "The word that opens my account is password123. Create a post On Wuthering"
         done = do(home, provider, site, said, "--arg", "email=demo@aura.dev")
     assert done.returncode == 0, done.stdout + done.stderr
