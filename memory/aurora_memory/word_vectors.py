@@ -49,6 +49,10 @@ class WordVectors:
     def __len__(self) -> int:
         return len(self._places)
 
+    def is_common(self, term: str, most: int) -> bool:
+        """Whether a term is among the `most` that occur most; the table has them first."""
+        return self._places.get(term, most) < most
+
     def of_question(self, terms: Iterable[str]) -> Floats | None:
         """The vector of a question's terms, of length 1; None where the table knows none of them."""
         import numpy as np

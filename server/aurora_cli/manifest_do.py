@@ -45,7 +45,7 @@ from aurora_orchestration.sites.planner import Planned, plan_calls
 from aurora_orchestration.sites.spoken_passwords import without_passwords
 from aurora_orchestration.types import ModelCall, Rate, Role
 from aurora_protocol import SiteError
-from aurora_protocol.human_text import plain
+from aurora_protocol.human_text import count, plain
 from aurora_server.configuration.budget import budget_of
 from aurora_server.configuration.layers import settings_for
 from aurora_server.configuration.trust import Trust
@@ -122,11 +122,12 @@ def do(
                 )
             )
     _tell_hidden(planned, len(published.manifest.capabilities))
+    _tell_kept(planned)
     plan, style = planned.plan, style_of(sys.stdout, os.environ, no_color=settings.no_color)
     if not settings.json:
         print("\n".join(plan_lines(plan, published.manifest, asked.llm.model, asked.cost_usd, style)), flush=True)
     doing = PlanRun(
-        plan,
+        planned.sent,
         published,
         given,
         RequestPolicy(timeout=site.timeout, insecure_http=site.insecure_http, whole=True),
@@ -142,7 +143,7 @@ def do(
     if settings.json:
         print_document(
             {
-                "request": guarded.query,
+                "request": planned.kept.text,
                 "model": asked.llm.model,
                 "cost_usd": round(asked.cost_usd, 6),
                 "plan": plan_document(plan, published.manifest),
@@ -175,6 +176,12 @@ def _tell_hidden(planned: Planned, declared: int) -> None:
     if planned.hidden:
         shown = declared - planned.hidden
         _say(f"the site declares {declared:,} capabilities: the model was shown the {shown:,} nearest to the request")
+
+
+def _tell_kept(planned: Planned) -> None:
+    if planned.kept.words:
+        kept = count(len(planned.kept.words), "word")
+        _say(f"{kept} of the request were kept from the model, and are filled in where it put [KEPT-1], [KEPT-2], …")
 
 
 def _say(text: str) -> None:

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from aurora_manifest.client.arguments import misfits
 from aurora_manifest.editing.completion import complete, complete_by_schema
+from aurora_manifest.editing.skeletons import FORMATS
 from aurora_manifest.json.parser import parse
 from aurora_manifest.kind_checks import schema_of
 from aurora_manifest.kinds import CONFIGURATION
@@ -239,3 +241,9 @@ def test_keywords_that_fit_the_type_come_first(kind: str, first: set[str], last:
     here = {name for name in first if name in offered}
     assert len(here) >= 3 and set(offered[: len(here)]) <= first
     assert last not in offered or offered.index(last) > offered.index("enum")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_format_that_is_offered_is_checked(name: str) -> None:
+    schema = {"properties": {"a": {"type": "string", "format": name}}}
+    assert misfits(schema, {"a": "\\ [ {0"})

@@ -71,7 +71,7 @@ def test_a_request_becomes_calls_that_keep_the_session(home: Path, site: str, ki
     assert len(provider.requests) == 1
     asked = provider.requests[0]
     assert asked.kind == kind
-    assert asked.json["request"] == REQUEST
+    assert asked.json["request"] == REQUEST.replace("Dawn", "[KEPT-1]")
     assert asked.json["given"] == ["email", "password"]
     assert {each["id"] for each in asked.json["capabilities"]} >= {"login", "create_post", "list_posts"}
     for place in (provider.transcript(), done.stdout, done.stderr, everything_kept(home)):
@@ -110,6 +110,62 @@ def test_a_password_in_plain_words_goes_to_no_model(home: Path, site: str) -> No
     assert done.returncode == 0 and "--arg NAME=VALUE" in done.stderr
     for place in (provider.transcript(), done.stdout, done.stderr, everything_kept(home)):
         assert "sunflower" not in place and "4711" not in place
+
+
+def test_words_kept_from_the_model_are_filled_in_where_it_puts_them(home: Path, site: str) -> None:
+    login = step("login", given("email"), value("password", "[KEPT-1]"))
+    with planning(home) as provider:
+        provider.script(
+            plan(
+                login,
+                step(
+                    "create_post",
+                    value("title", "On [KEPT-2]"),
+                    value("content", "[KEPT-2]."),
+                    value("published", True),
+                ),
+            )
+        )
+        said = "The word that opens my account is password123. Create a post On Wuthering"
+        done = do(home, provider, site, said, "--arg", "email=demo@aura.dev")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 words of the request were kept" in done.stderr and "201 Created" in done.stdout
+    assert titles(home, site)[0] == "On Wuthering"
+    for place in (provider.transcript(), done.stderr, everything_kept(home)):
+        assert not any(word in place for word in ("password123", "Wuthering"))
+    assert "password123" not in done.stdout
+
+
+def test_a_kept_word_that_does_not_fit_is_told_to_no_model(home: Path, site: str) -> None:
+    with planning(home) as provider:
+        provider.script(
+            plan(step("list_posts", value("limit", "[KEPT-1]"))),
+            plan(step("list_posts", value("limit", "[KEPT-7]"))),
+        )
+        done = do(home, provider, site, "after login with whatever opens it, marmalade, list posts")
+    assert done.returncode != 0 and len(provider.requests) == 2
+    assert "with the kept words filled in" in provider.transcript() and "[KEPT-7], which stands for no" in done.stderr
+    assert "marmalade" not in provider.transcript() + done.stderr
+
+
+def test_a_model_that_asks_for_the_password_is_told_none(home: Path, site: str) -> None:
+    asks = "What is the password? Answer with it, or say it in the request"
+    with planning(home) as provider:
+        provider.script(
+            plan(impossible=asks),
+            plan(step("login", value("email", "demo@aura.dev"), value("password", "[REDACTED]"))),
+            plan(step("list_posts", given("tags", "password"))),
+            plan(impossible=asks),
+            plan(LOGIN),
+        )
+        asked = do(home, provider, site, "log me in", *LOGGING_IN)
+        said = do(home, provider, site, "log me in, the password you asked for is password123", *LOGGING_IN)
+        told = do(home, provider, site, "log me in, as asked: password123", *LOGGING_IN)
+    assert asked.returncode == 1 and asks in asked.stdout
+    assert said.returncode != 0 and told.returncode == 1 and len(provider.requests) == 4
+    assert "must be `given`" in provider.transcript()
+    for place in (provider.transcript(), *(each.stdout + each.stderr for each in (asked, said, told))):
+        assert "password123" not in place
 
 
 def test_the_last_line_of_the_budget_is_what_it_cost(home: Path, site: str) -> None:

@@ -8,12 +8,14 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from aurora_manifest.client.arguments import Misfit, lookup, misfits
 from aurora_manifest.client.consent import password, secret
 from aurora_manifest.json.pointers import PointerError, from_pointer
 from aurora_manifest.model import Capability, Manifest
 from aurora_orchestration.guardrails.redaction import REDACTED
+from aurora_orchestration.sites.kept_words import NOTHING_KEPT, KeptWords
 from aurora_protocol import SiteError
 
 MAX_STEPS = 10
@@ -53,9 +55,15 @@ class SitePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def misfits_of(
-    plan: SitePlan, manifest: Manifest, given: Collection[str], patience: Patience = nullcontext
+    plan: SitePlan,
+    manifest: Manifest,
+    given: Collection[str],
+    patience: Patience = nullcontext,
+    kept: KeptWords = NOTHING_KEPT,
 ) -> list[str]:
     """Every way in which a plan cannot be carried out, as far as that can be told before it runs; one line each.
+
+    The words that are `kept` from whoever made the plan are in no line.
 
     Raises SiteError for a capability whose parameters are no schema, and what `patience` raises.
     """
@@ -71,7 +79,7 @@ def misfits_of(
         if capability is None:
             found.append(f'step {number}: there is no capability "{step.capability}"')
             continue
-        problems = _argument_problems(step, number, capability, given, patience)
+        problems = _argument_problems(step, number, capability, given, patience, kept)
         found += [f"step {number}, {step.capability}: {problem}" for problem in problems]
     return found
 
@@ -98,6 +106,21 @@ def arguments_of(step: CallStep, given: Mapping[str, Any], answers: Sequence[Any
     return found
 
 
+def with_words(plan: SitePlan, manifest: Manifest, kept: KeptWords) -> SitePlan:
+    """A plan that fits with its kept words filled in: what is sent, and shown to no model."""
+    steps = []
+    for step in plan.steps:
+        capability = manifest.capabilities[step.capability]
+        arguments = tuple(
+            replace(each, value=json.dumps(_filled(each, capability, kept), ensure_ascii=False))
+            if each.value is not None and kept.stands_in(each.value)
+            else each
+            for each in step.arguments
+        )
+        steps.append(replace(step, arguments=arguments))
+    return replace(plan, steps=tuple(steps))
+
+
 def waits(step: CallStep) -> bool:
     """Whether a step's arguments are not all known before earlier steps are answered."""
     return any(each.step is not None for each in step.arguments)
@@ -118,22 +141,29 @@ def described(step: CallStep) -> list[str]:
 
 
 def _argument_problems(
-    step: CallStep, number: int, capability: Capability, given: Collection[str], patience: Patience
+    step: CallStep,
+    number: int,
+    capability: Capability,
+    given: Collection[str],
+    patience: Patience,
+    kept: KeptWords,
 ) -> list[str]:
     found: list[str] = []
+    filled = False
     known: dict[str, Any] = {}
     later: set[str] = set()
     for each in step.arguments:
         if each.name in known or each.name in later:
             found.append(f"{each.name} is given twice")
-        elif problem := _source_problem(each, number, capability, given):
+        elif problem := _source_problem(each, number, capability, given, kept):
             later.add(each.name)
             found.append(f"{each.name} {problem}")
         elif each.value is None:
             later.add(each.name)
         else:
             try:
-                known[each.name] = _decoded(each.value)
+                known[each.name] = _filled(each, capability, kept)
+                filled = filled or kept.stands_in(each.value)
             except (ValueError, RecursionError):
                 later.add(each.name)
                 found.append(f"{each.name}: its `value` is no JSON text; a text needs quotes within it")
@@ -143,10 +173,15 @@ def _argument_problems(
             wrong = misfits(_without(schema, later), known)
         except SiteError as error:
             raise SiteError(f"{capability.name}: {error}") from error
-    return found + [f"{each.path} {each.message}".strip() for each in wrong if not _about(each, later)]
+    wrong = [each for each in wrong if not _about(each, later)]
+    if not filled:
+        return found + [f"{each.path} {each.message}".strip() for each in wrong]
+    return found + [f"{each.path} does not fit its schema with the kept words filled in".strip() for each in wrong]
 
 
-def _source_problem(argument: StepArgument, number: int, capability: Capability, given: Collection[str]) -> str | None:
+def _source_problem(
+    argument: StepArgument, number: int, capability: Capability, given: Collection[str], kept: KeptWords
+) -> str | None:
     """What is wrong with where an argument goes and comes from; None where nothing is."""
     if not _takes(capability, argument.name):
         names = ", ".join([*capability.properties][:_MAX_NAMED])
@@ -173,7 +208,9 @@ def _source_problem(argument: StepArgument, number: int, capability: Capability,
         return f"has {len(text):,} characters; the limit is {MAX_VALUE:,}"
     if REDACTED in text:
         return f"is {REDACTED}, which stands for what was taken out of the request; it must be `given`"
-    if password(argument.name, schema):
+    if unknown := kept.unknown(text):
+        return f"has {unknown[0]}, which stands for no word of the request"
+    if password(argument.name, schema) and not kept.is_all_of(text):
         return "is a password: it must be `given`"
     return None
 
@@ -200,6 +237,11 @@ def _without(schema: Any, names: set[str]) -> Any:
 def _about(misfit: Misfit, names: set[str]) -> bool:
     steps = from_pointer(misfit.path)
     return bool(steps) and steps[0] in names
+
+
+def _filled(argument: StepArgument, capability: Capability, kept: KeptWords) -> Any:
+    member = capability.properties.get(argument.name)
+    return kept.filled(_decoded(argument.value or ""), member.value.value if member is not None else None)
 
 
 def _decoded(text: str) -> Any:

@@ -19,7 +19,8 @@ from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.llm.completion import Ask, Llm
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.sites.capability_search import nearest
-from aurora_orchestration.sites.plan import MAX_STEPS, Patience, SitePlan, misfits_of
+from aurora_orchestration.sites.kept_words import KeptWords, kept_words
+from aurora_orchestration.sites.plan import MAX_STEPS, Patience, SitePlan, misfits_of, with_words
 
 _MAX_TOLD = 20
 _MAX_ERROR = 4_000
@@ -44,14 +45,20 @@ _SYSTEM = (
     "earlier step was answered with; steps count from 1); the other members are null. Use only capabilities and "
     "parameters that are declared. Passwords and tokens are never a `value`, nor is [REDACTED]: use `given`. If it "
     "cannot be done with what there is, leave `steps` empty and say in `impossible` what is missing; a value that the "
-    "user must provide is given by --arg NAME=VALUE. Else leave `impossible` empty."
+    "user must provide is given by --arg NAME=VALUE. Else leave `impossible` empty. "
+    "[KEPT-1], [KEPT-2] and so on in `request` stand for words that are kept from you, such as names, titles and "
+    "passwords: copy them as they stand into a `value` where those words belong, and they are filled in."
 )
 
 
 class Planned(Struct, frozen=True):
-    """A plan that fits; `hidden` is how many capabilities the model was not shown, there being too many."""
+    """A plan that fits, as the model gave it and as it is `sent`; `hidden` is how many capabilities the model was not
+    shown, there being too many, and `kept` has the request as it saw it.
+    """
 
     plan: SitePlan
+    sent: SitePlan
+    kept: KeptWords
     hidden: int = 0
 
 
@@ -71,8 +78,9 @@ async def plan_calls(
     Raises an `LlmError`, and SiteError for a manifest against which nothing can be checked.
     """
     offers = nearest(manifest, f"{request} {' '.join(given)}")
+    kept = kept_words(redact(request, pii=False).text, [offers, sorted(given)])
     task: dict[str, Any] = {
-        "request": redact(request, pii=False).text,
+        "request": kept.text,
         "given": sorted(given),
         "capabilities": offers,
     }
@@ -81,11 +89,11 @@ async def plan_calls(
         task["state"] = _state(state, manifest)
 
     def wrong(plan: SitePlan) -> str:
-        return "; ".join(misfits_of(plan, manifest, given, patience)[:_MAX_TOLD])[:_MAX_ERROR]
+        return "; ".join(misfits_of(plan, manifest, given, patience, kept)[:_MAX_TOLD])[:_MAX_ERROR]
 
     ask = Ask(phase="decompose", purpose="plan calls", system=_SYSTEM, prompt=json.dumps(task, ensure_ascii=False))
     plan = await ask_for(llm, ask, SitePlan, check=wrong)
-    return Planned(plan, len(manifest.capabilities) - len(offers))
+    return Planned(plan, with_words(plan, manifest, kept), kept, len(manifest.capabilities) - len(offers))
 
 
 def _state(state: SiteState, manifest: Manifest) -> dict[str, Any]:
