@@ -193,7 +193,8 @@ class DaemonLink:
         while not writer.is_closing():
             await asyncio.sleep(LOOK_EVERY)
             waiting = [future for asked, future in self._waiting.values() if asked is writer and not future.done()]
-            stopped = stopped + 1 if waiting and await asyncio.to_thread(is_stopped, process) else 0
+            found_stopped = bool(waiting) and await asyncio.to_thread(is_stopped, process)
+            stopped = stopped + 1 if found_stopped else 0
             if stopped > 1:
                 self._give_up(writer, _STOPPED)
             elif not waiting:
