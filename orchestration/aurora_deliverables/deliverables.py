@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from bisect import insort
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
 from typing import TypeVar
@@ -57,8 +57,25 @@ FEW = 50
 SAVE_EVERY = 10_000
 """Events after which what deliverables amount to is kept, should the process be killed."""
 
+TOGETHER = 1000
+"""Events of several tellings that are committed together: the disk is waited for once."""
+
 INLINE = 100
 """Events that are folded on the event loop: more go to a thread."""
+
+
+class _Telling:
+    """Events that one caller told, as lines of the log, and what became of them once `is_kept`: those not known before
+    by id, why some were refused, the deliverables they are of. `is_alone`: not to be kept with others.
+    """
+
+    def __init__(self, logged: Sequence[tuple[Event, LoggedEvent]]) -> None:
+        self.logged = logged
+        self.is_kept = False
+        self.is_alone = False
+        self.fresh: dict[str, Event] = {}
+        self.reasons: dict[str, str | None] = {}
+        self.deliverables: list[Deliverable] = []
 
 
 class Deliverables:
@@ -69,6 +86,7 @@ class Deliverables:
         self._now = now
         self._threshold = threshold
         self._turn = asyncio.Lock()
+        self._waiting: deque[_Telling] = deque()
         self._folds: OrderedDict[str, Reducer] = OrderedDict()
         self._kept: OrderedDict[str, list[_Placed]] = OrderedDict()
         self._known: dict[str, Deliverable] = {}
@@ -187,33 +205,81 @@ class Deliverables:
     async def _record(self, events: Sequence[Event]) -> Recorded:
         now = self._now()
         logged, refused = await _on_thread_if_many(len(events), lambda: _checked(events, now))
-        fresh: dict[str, Event] = {}
-        async with self._turn:
-            await self._catch_up()
-            numbers = await self._store.log_deliverable_events([line for _, line in logged]) if logged else {}
-            for event, _ in logged:
-                if event.id in numbers and (event.id not in fresh or event.at < fresh[event.id].at):
-                    fresh[event.id] = event
-            if numbers and min(numbers.values()) == self._last_number + 1:
-                self._numbers.update((event.change_id, numbers[event.id]) for event in fresh.values())
-                await self._take(list(fresh.values()))
-                self._last_number = max(numbers.values())
-            else:
-                if numbers and min(numbers.values()) <= self._last_number:
-                    self._begin_anew()  # rows went, and nobody told us yet: their numbers are given again
-                await self._catch_up()
-            changed = dict.fromkeys(event.change_id for event in fresh.values())
-            deliverables = [self._known[each] for each in changed if each in self._known]
-            self._since_saved += len(fresh)
-            if self._since_saved >= SAVE_EVERY:
-                await self._save()
-            reasons = {each.id: self._folds[each.change_id].refused.get(each.id) for each in fresh.values()}
-            self._drop_oldest()
-        refused += [Refusal(id_, reason) for id_, reason in reasons.items() if reason is not None]
-        counting = [event for event in fresh.values() if reasons[event.id] is None]
+        telling = _Telling(logged)
+        self._waiting.append(telling)
+        try:
+            async with self._turn:
+                if not telling.is_kept:
+                    await self._keep_together(telling)
+        finally:
+            if telling in self._waiting:
+                self._waiting.remove(telling)
+        refused += [Refusal(id_, reason) for id_, reason in telling.reasons.items() if reason is not None]
+        counting = [event for event in telling.fresh.values() if telling.reasons[event.id] is None]
         if counting:
-            self._tell(counting, deliverables)
-        return Recorded(len(counting), len(logged) - len(fresh), tuple(refused))
+            self._tell(counting, telling.deliverables)
+        return Recorded(len(counting), len(logged) - len(telling.fresh), tuple(refused))
+
+    async def _keep_together(self, first: _Telling) -> None:
+        """Keep a telling and those that wait behind it, in one transaction: so they wait for the disk once.
+
+        Where that fails each is tried alone, in its turn, so that none is refused for what another said.
+        """
+        group = self._next_group(first)
+        if len(group) > 1:
+            try:
+                await self._keep_group(group)
+                return
+            except Exception:
+                logger.info("tellings are kept one by one", extra={"count": len(group)}, exc_info=True)
+            for telling in group:
+                telling.is_alone = True
+        await self._keep_group([first])
+
+    def _next_group(self, first: _Telling) -> list[_Telling]:
+        """A telling and those behind it, at most `TOGETHER` events, up to one that tells an event of the same id."""
+        if first.is_alone:
+            return [first]
+        self._waiting.remove(first)
+        group, ids = [first], {event.id for event, _ in first.logged}
+        while self._waiting and len(ids) + len(self._waiting[0].logged) <= TOGETHER:
+            said = {event.id for event, _ in self._waiting[0].logged}
+            if ids & said:
+                break
+            ids |= said
+            group.append(self._waiting.popleft())
+        return group
+
+    async def _keep_group(self, group: Sequence[_Telling]) -> None:
+        """Commit what a group of tellings said, with ids that differ, and fold it in. In turn."""
+        await self._catch_up()
+        lines = [line for telling in group for _, line in telling.logged]
+        numbers = await self._store.log_deliverable_events(lines) if lines else {}
+        for telling in group:
+            telling.fresh = {}
+            for event, _ in telling.logged:
+                if event.id in numbers and (event.id not in telling.fresh or event.at < telling.fresh[event.id].at):
+                    telling.fresh[event.id] = event
+        fresh = [event for telling in group for event in telling.fresh.values()]
+        if numbers and min(numbers.values()) == self._last_number + 1:
+            self._numbers.update((event.change_id, numbers[event.id]) for event in fresh)
+            await self._take(fresh)
+            self._last_number = max(numbers.values())
+        else:
+            if numbers and min(numbers.values()) <= self._last_number:
+                self._begin_anew()  # rows went, and nobody told us yet: their numbers are given again
+            await self._catch_up()
+        self._since_saved += len(fresh)
+        if self._since_saved >= SAVE_EVERY:
+            await self._save()
+        for telling in group:
+            changed = dict.fromkeys(event.change_id for event in telling.fresh.values())
+            telling.deliverables = [self._known[each] for each in changed if each in self._known]
+            telling.reasons = {
+                each.id: self._folds[each.change_id].refused.get(each.id) for each in telling.fresh.values()
+            }
+            telling.is_kept = True
+        self._drop_oldest()
 
     async def _caught_up(self) -> None:
         if self._writes != self._store.read.writes:

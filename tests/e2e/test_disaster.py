@@ -23,6 +23,7 @@ import pytest
 
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.connection import open_connection
+from aurora_server.mcp.daemon_link import DaemonLink
 from tests.e2e.product import COMMAND, Product, daemon_process, eventually, knows, product_in, recall
 from tests.e2e.repositories import large, write
 from tests.server.daemons import Wire
@@ -396,6 +397,19 @@ def test_a_stopped_daemon_is_told_in_seconds_and_ended_in_order(product: Product
     assert not product.processes()
     assert product.address.log.read_text().splitlines()[-1].count("daemon stopped") == 1
     check_answers(product, root)
+
+
+async def test_a_stopped_daemon_is_told_to_mcp_as_to_commands(product: Product, root: Path) -> None:
+    link = DaemonLink(product.address, root, product.environment, {}, {})
+    await link.open()
+    (daemon,) = product.daemons()
+    daemon.suspend()
+    try:
+        with pytest.raises(DaemonUnreachable, match=r"was stopped \(SIGSTOP\); 'aurora daemon stop' ends it"):
+            await link.request("aurora/recall", {"query": "handler_7_5"}, again=True)
+    finally:
+        daemon.resume()
+        await link.close()
 
 
 def test_a_daemon_without_descriptors_says_so_once_and_comes_back(product: Product, root: Path) -> None:

@@ -23,6 +23,7 @@ from aurora_deliverables.event_validation import written
 from aurora_deliverables.events import Ended, Event, EventBody, Started, TasksCounted, TokensUsed, ToolCalled
 from aurora_deliverables.reducer import fold
 from aurora_deliverables.tracking import Recorded, Tracking
+from aurora_memory import StoreError
 from aurora_memory.store import LoggedEvent, Store, deliverable_log
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.record_position import RecordPosition
@@ -263,6 +264,54 @@ async def test_what_is_told_just_after_rows_were_forgotten_stands_by_what_that_l
     assert await deliverables.record([after]) == Recorded(accepted=1)
     assert await deliverables.get("add-search") == fold([after])
     assert await deliverables.record([after]) == Recorded(duplicates=1)
+
+
+async def test_what_many_tell_at_once_is_committed_together_and_each_hears_of_its_own(
+    store: Store, deliverables: Deliverables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await deliverables.record([Event("known", "c0", NINE, ToolCalled("bash"))])
+    commits: list[int] = []
+    append = deliverable_log.append
+
+    async def counted(db: Any, events: Sequence[LoggedEvent]) -> dict[str, int]:
+        commits.append(len(events))
+        return await append(db, events)
+
+    monkeypatch.setattr(deliverable_log, "append", counted)
+    told = [Event(f"e{n}", f"c{n}", NINE, ToolCalled("bash")) for n in range(50)]
+    told[20] = Event("known", "c0", NINE, ToolCalled("bash"))
+    told[30] = Event("e30", "", NINE, ToolCalled("bash"))
+    answers = await asyncio.gather(*(deliverables.record([event]) for event in told))
+    assert len(commits) <= 3 and sum(commits) == 49
+    assert [n for n, each in enumerate(answers) if each != Recorded(accepted=1)] == [20, 30]
+    assert answers[20] == Recorded(duplicates=1) and len(answers[30].refused) == 1
+    with closing(sqlite3.connect(store.path)) as db:
+        kept = {id_ for (id_,) in db.execute("SELECT id FROM deliverable_events")}
+    assert kept == {"known"} | {f"e{n}" for n in range(50)} - {"e20", "e30"}
+
+
+async def test_one_event_told_by_many_at_once_is_accepted_once(deliverables: Deliverables) -> None:
+    event = Event("e", "c", NINE, ToolCalled("bash"))
+    answers = await asyncio.gather(*(deliverables.record([event]) for _ in range(20)))
+    assert sorted(each.accepted for each in answers) == [0] * 19 + [1]
+    assert sum(each.duplicates for each in answers) == 19
+
+
+async def test_of_many_that_tell_at_once_only_the_one_that_cannot_be_kept_fails(
+    deliverables: Deliverables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = deliverable_log.append
+
+    async def without_one(db: Any, events: Sequence[LoggedEvent]) -> dict[str, int]:
+        if any(each.id == "e7" for each in events):
+            raise sqlite3.DataError("string or blob too big")
+        return await append(db, events)
+
+    monkeypatch.setattr(deliverable_log, "append", without_one)
+    told = [[Event(f"e{n}", "c", NINE + n, ToolCalled("bash"))] for n in range(20)]
+    answers = await asyncio.gather(*map(deliverables.record, told), return_exceptions=True)
+    assert [n for n, each in enumerate(answers) if each != Recorded(accepted=1)] == [7]
+    assert isinstance(answers[7], StoreError)
 
 
 async def test_the_clock_may_be_put_back_and_what_happens_keeps_its_order(store: Store) -> None:

@@ -39,10 +39,10 @@ async def test_a_daemon_that_ends_while_a_session_begins_is_tried_again(tmp_path
             await link.request("aurora/recall", {"query": "x"})
 
 
-async def test_a_daemon_that_was_stopped_in_its_work_is_given_up_in_seconds(
+async def test_a_daemon_that_hangs_in_its_work_is_given_up_in_seconds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(daemon_link, "PING_AFTER", 0.05)
+    monkeypatch.setattr(daemon_link, "LOOK_EVERY", 0.05)
     monkeypatch.setattr(daemon_link, "SILENT_AFTER", 0.3)
     over = threading.Event()
 
@@ -63,7 +63,7 @@ async def test_a_daemon_that_was_stopped_in_its_work_is_given_up_in_seconds(
 async def test_a_daemon_that_works_long_and_says_so_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(daemon_link, "PING_AFTER", 0.05)
+    monkeypatch.setattr(daemon_link, "LOOK_EVERY", 0.05)
     monkeypatch.setattr(daemon_link, "SILENT_AFTER", 0.5)
 
     def slow(session: Session, _: dict[str, Any]) -> object:

@@ -74,6 +74,8 @@ MARKERS = frozenset({GIT_IGNORE, OWN_IGNORE, CACHE_TAG, ENVIRONMENT_MARK, ".git"
 """Names whose coming, going or changing changes what is ignored around them."""
 
 MAX_IGNORE_FILE = 1 << 20
+MAX_FOLDERS = 50_000
+"""Folders whose rules are kept at a time, whether they are there or only asked about; then all are read anew."""
 _CACHE_TAG_SIGNATURE = b"Signature: 8a477f597d28d172789f06886806bc55"
 
 
@@ -164,6 +166,8 @@ class IgnoreRules:
             path = parent.prefix + name
             closed = self._closed(parent, path, name, present)
             folder = Folder(path, (), (), closed) if closed else self._furnish(path, parent._own, parent._git, present)
+        if len(self._folders) >= MAX_FOLDERS:
+            self._folders = {}
         self._folders[folder.path] = folder
         return folder
 

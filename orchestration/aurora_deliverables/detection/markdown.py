@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -66,7 +65,8 @@ class Outline(Struct, frozen=True):
     def end_of(self, n: int) -> int:
         """The line at which the section of the n-th heading ends: at the next of its level or above."""
         level = self.headings[n].level
-        following = (each.line for each in islice(self.headings, n + 1, None) if each.level <= level)
+        later = map(self.headings.__getitem__, range(n + 1, len(self.headings)))
+        following = (each.line for each in later if each.level <= level)
         return next(following, NO_LINE)
 
 

@@ -7,6 +7,8 @@ The layout and what counts as a task or a requirement are those of the OpenSpec 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,7 +17,7 @@ from msgspec.structs import replace
 from aurora_deliverables.choices import Phase
 from aurora_deliverables.detection import change_title, files
 from aurora_deliverables.detection.files import SeenFile
-from aurora_deliverables.detection.markdown import outline
+from aurora_deliverables.detection.markdown import MAX_CHARACTERS, outline
 from aurora_deliverables.detection.observation import Artefact, Ending, Observation, Tasks
 from aurora_deliverables.detection.spec_criteria import (
     Constraint,
@@ -24,13 +26,22 @@ from aurora_deliverables.detection.spec_criteria import (
     TaskLine,
     constraints_in,
     distinct,
-    scenarios_below,
+    scenarios_in,
 )
 from aurora_deliverables.events import SpecSource
 
 SOURCE = "openspec"
 CHANGES = "openspec/changes"
 ARCHIVE = f"{CHANGES}/archive"
+
+MAX_TASK_LINES = 2000
+"""Tasks of one change that criteria are compared with; all of them are counted."""
+
+MAX_TASK_TEXT = 2000
+"""Characters of one task's text that are compared."""
+
+MAX_SPEC_CHARACTERS = 1 << 20
+"""Of all spec deltas of one change together that are read; parsing takes some ms per KiB."""
 
 _TASK = re.compile(r"^[ \t]*[-*][ \t]*\[([\sxX])\]([^\n]*)", re.MULTILINE)
 _NUMBER = re.compile(r"^[\s\d.]+")
@@ -133,7 +144,8 @@ def criteria_of(change: SeenChange) -> SpecCriteria:
         some, forbidden = _delta(spec)
         requirements += some
         constraints += forbidden
-    return SpecCriteria(distinct(requirements), distinct(constraints), _task_lines(change.tasks), bool(change.specs))
+    tasks, more = _task_lines(change.tasks)
+    return SpecCriteria(distinct(requirements), distinct(constraints), tasks, bool(change.specs), more)
 
 
 def requirements(specs: tuple[SeenFile, ...]) -> int | None:
@@ -149,18 +161,24 @@ def _delta(spec: SeenFile) -> tuple[list[Requirement], list[Constraint]]:
             sections[heading.text.lower()] = heading.line, read.end_of(n)
     found: list[Requirement] = []
     constraints: list[Constraint] = []
+    all_scenarios, all_constraints = scenarios_in(read), list(constraints_in(read, spec.path))
+    scenario_lines, constraint_lines = [line for line, _ in all_scenarios], [each.line - 1 for each in all_constraints]
     for n, heading in enumerate(read.headings):
         named = _REQUIREMENT.match(heading.text) if heading.level == 3 else None
         name = next((each for each in _DELTAS if _lies(heading.line, sections.get(each, _NOWHERE))), None)
         if named is None or name is None:
             continue
         end, removed = read.end_of(n), name == _REMOVED
-        scenarios = list(scenarios_below(read, heading.line, end))
+        first_scenario = bisect_right(scenario_lines, heading.line)
+        scenarios = all_scenarios[first_scenario : bisect_left(scenario_lines, end)]
         title = named[1].strip()
         found.append(Requirement(title, spec.path, heading.line + 1, tuple(each for _, each in scenarios), removed))
-        for each in () if removed else constraints_in(read, spec.path, heading.line, end):
-            inside = next((one for line, one in reversed(scenarios) if line < each.line - 1), None)
-            constraints.append(replace(each, within=(title, *([inside] if inside is not None else ()))))
+        if removed:
+            continue
+        for at in range(bisect_right(constraint_lines, heading.line), bisect_left(constraint_lines, end)):
+            before = bisect_left(scenario_lines, constraint_lines[at]) - 1
+            inside = (all_scenarios[before][1],) if before >= first_scenario else ()
+            constraints.append(replace(all_constraints[at], within=(title, *inside)))
     for item in read.items:
         gone = _REMOVED_ITEM.match(item.text) if _lies(item.line, sections.get(_REMOVED, _NOWHERE)) else None
         if gone is not None:
@@ -178,15 +196,21 @@ def _lies(line: int, section: tuple[int, int]) -> bool:
     return section[0] < line < section[1]
 
 
-def _task_lines(file: SeenFile | None) -> tuple[TaskLine, ...]:
+def _task_lines(file: SeenFile | None) -> tuple[tuple[TaskLine, ...], int]:
+    """The tasks that criteria are compared with, of too many the open ones first; and how many are left out."""
     if file is None:
-        return ()
-    return tuple(
-        TaskLine(
-            _NUMBER.sub("", found[2]).strip(), file.path, file.text.count("\n", 0, found.start()) + 1, found[1] in "xX"
-        )
-        for found in _TASK.finditer(file.text)
-    )
+        return (), 0
+    lines: dict[bool, list[TaskLine]] = {False: [], True: []}
+    line, counted, count = 1, 0, 0
+    for found in _TASK.finditer(file.text):
+        count += 1
+        line += file.text.count("\n", counted, found.start())
+        counted, checked = found.start(), found[1] in "xX"
+        if len(lines[checked]) < MAX_TASK_LINES:
+            text = _NUMBER.sub("", found[2][:MAX_TASK_TEXT]).strip()
+            lines[checked].append(TaskLine(text, file.path, line, checked))
+    kept = [*lines[False], *lines[True]][:MAX_TASK_LINES]
+    return tuple(sorted(kept, key=lambda each: each.line)), count - len(kept)
 
 
 def _tasks(file: SeenFile) -> Tasks | None:
@@ -205,13 +229,22 @@ def _description(proposal: str) -> str | None:
 
 
 def _read(root: Path, change_id: str, folder: str, archived_at: float | None) -> SeenChange:
-    specs = [files.see(root, path) for path in files.documents(root, f"{folder}/specs")]
     return SeenChange(
         id=change_id,
         folder=folder,
         proposal=files.see(root, f"{folder}/proposal.md"),
-        specs=tuple(spec for spec in specs if spec is not None),
+        specs=tuple(_read_deltas(root, folder)),
         design=files.see(root, f"{folder}/design.md"),
         tasks=files.see(root, f"{folder}/tasks.md"),
         archived_at=archived_at,
     )
+
+
+def _read_deltas(root: Path, folder: str) -> Iterator[SeenFile]:
+    """The spec deltas in a change's folder, until `MAX_SPEC_CHARACTERS` of them are read."""
+    left = MAX_SPEC_CHARACTERS
+    for path in files.documents(root, f"{folder}/specs"):
+        spec = files.see(root, path) if left > 0 else None
+        if spec is not None:
+            left -= min(len(spec.text), MAX_CHARACTERS)
+            yield spec

@@ -67,7 +67,7 @@ def check(spec: SpecCriteria, tests: Sequence[TestTitle], before: Known, *, fail
     tasks = _NamedByWord([_Named(words(each.text), f"{each.path}:{each.line} is", each.checked) for each in spec.tasks])
     done = None
     if spec.tasks and all(each.checked for each in spec.tasks):
-        done = f"all {len(spec.tasks)} tasks of {spec.tasks[0].path} are checked"
+        done = f"all {len(spec.tasks) + spec.more_tasks} tasks of {spec.tasks[0].path} are checked"
     found: list[Criterion] = []
     met: dict[str, Criterion] = {}
     for requirement in spec.requirements:

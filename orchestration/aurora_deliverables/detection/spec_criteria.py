@@ -13,7 +13,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aurora_deliverables.detection.markdown import NO_LINE, Outline
+from aurora_deliverables.detection.markdown import Outline
 
 MAX_NAME = 200
 
@@ -55,29 +55,25 @@ class TaskLine(Struct, frozen=True):
 
 class SpecCriteria(Struct, frozen=True):
     """Criteria of a spec, what it asks for, and the tasks that were made of it. `stated` is False where no spec was
-    written.
+    written, `more_tasks` how many more tasks there are; where all in `tasks` are checked, those are.
     """
 
     requirements: tuple[Requirement, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     tasks: tuple[TaskLine, ...] = ()
     stated: bool = False
+    more_tasks: int = 0
 
 
-def scenarios_below(read: Outline, first: int, last: int) -> Iterator[tuple[int, str]]:
-    """The scenarios in some lines, `#### Scenario: name`, with their lines from 0."""
-    for heading in read.headings:
-        found = _SCENARIO.match(heading.text)
-        if found and first < heading.line < last:
-            yield heading.line, found[1].strip()
+def scenarios_in(read: Outline) -> list[tuple[int, str]]:
+    """All scenarios, `#### Scenario: name`, with their lines from 0, in their order."""
+    return [(each.line, found[1].strip()) for each in read.headings if (found := _SCENARIO.match(each.text))]
 
 
-def constraints_in(read: Outline, path: str, first: int = -1, last: int = NO_LINE) -> Iterator[Constraint]:
-    """The constraints in some lines; sentences in code and comments are none."""
+def constraints_in(read: Outline, path: str) -> Iterator[Constraint]:
+    """All constraints, in their order; sentences in code and comments are none."""
     texts = [*((item.line, item.text) for item in read.items), *read.paragraphs]
     for line, text in sorted(texts):
-        if not first < line < last:
-            continue
         for sentence in _SENTENCE.split(" ".join(text.split())):
             plain = _MARKS.sub("", sentence).strip()
             found = _FORBIDS.search(plain)

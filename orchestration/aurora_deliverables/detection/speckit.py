@@ -103,7 +103,8 @@ def _criteria(spec: SeenFile, read: Outline, tasks: SeenFile | None) -> SpecCrit
         found = _REQUIREMENT.match(item.text)
         if found is not None:
             requirements.setdefault(found[1], Requirement(found[1], spec.path, item.line + 1))
-    constraints = [_within(each, read) for each in constraints_in(read, spec.path)]
+    items = {item.line + 1: item for item in reversed(read.items)}
+    constraints = [_within(each, items.get(each.line)) for each in constraints_in(read, spec.path)]
     lines = [
         TaskLine(box.text, tasks.path, box.line + 1, bool(box.checked))
         for box in (_counted(tasks) if tasks is not None else ())
@@ -112,9 +113,8 @@ def _criteria(spec: SeenFile, read: Outline, tasks: SeenFile | None) -> SpecCrit
     return SpecCriteria(tuple(requirements.values()), distinct(constraints), tuple(lines), stated=True)
 
 
-def _within(constraint: Constraint, read: Outline) -> Constraint:
-    """The same with the requirement whose text it is."""
-    item = next((each for each in read.items if each.line + 1 == constraint.line), None)
+def _within(constraint: Constraint, item: ListItem | None) -> Constraint:
+    """The same with the requirement whose text it is, where it stands in an item."""
     found = _REQUIREMENT.match(item.text) if item is not None else None
     return constraint if found is None else replace(constraint, within=(found[1],))
 

@@ -15,6 +15,7 @@ from aurora_protocol import DaemonUnreachable, FrameError, RequestFailed
 from aurora_protocol.address import Address
 from aurora_protocol.frames import Decoder, encode
 from aurora_protocol.launch import ensure_daemon
+from aurora_protocol.process_state import is_stopped
 
 logger = logging.getLogger(__name__)
 
@@ -26,10 +27,10 @@ OPENINGS = 4
 OPEN_AGAIN_AFTER = 0.2
 """Seconds before the second try, twice that before the third, and so on."""
 
-PING_AFTER = 3.0
-"""Seconds between looks at a daemon that somebody waits for."""
+LOOK_EVERY = 2.0
+"""Seconds between looks at a daemon that somebody waits for; found stopped in two, it will not answer."""
 SILENT_AFTER = 12.0
-"""Seconds without one byte after a ping: it was stopped (SIGSTOP), or hangs, and will not answer."""
+"""Seconds without one byte after a ping: it hangs, and will not answer."""
 
 Heard = Callable[[dict[str, Any]], None]
 """Takes the value of one `$/progress`."""
@@ -37,6 +38,7 @@ Answerer = Callable[[dict[str, Any], Heard | None], Awaitable[Any]]
 """Answers a request of the daemon: its params, and who hears of the request of ours that it is asked for."""
 
 
+_STOPPED = "the daemon was stopped (SIGSTOP); 'aurora daemon stop' ends it, and the next question starts another"
 _SILENT = "the daemon does not answer; 'aurora daemon stop' ends it, and the next question starts another"
 
 
@@ -133,6 +135,7 @@ class DaemonLink:
 
     async def _open(self) -> None:
         client = await asyncio.to_thread(ensure_daemon, self._address, environ=dict(self._environ))
+        process = client.peer
         stream = client.detach()
         stream.setblocking(False)
         reader, writer = await asyncio.open_connection(sock=stream)
@@ -140,7 +143,7 @@ class DaemonLink:
         self._reading = asyncio.create_task(self._read(reader, writer), name="daemon link")
         if self._watching is not None:
             self._watching.cancel()
-        self._watching = asyncio.create_task(self._watch(writer), name="daemon pings")
+        self._watching = asyncio.create_task(self._watch(writer, process), name="daemon pings")
         try:
             await self._begin()
         except BaseException:  # half begun: the call was cancelled, the daemon ends; the next begins anew
@@ -182,26 +185,35 @@ class DaemonLink:
             raise LinkLost("the daemon closed the connection; ask again")
         self._writer.write(_frame(message))
 
-    async def _watch(self, writer: asyncio.StreamWriter) -> None:
-        """Ask a daemon that somebody waits for whether it is there; one that says nothing at all is given up."""
+    async def _watch(self, writer: asyncio.StreamWriter, process: int | None) -> None:
+        """Ask a daemon that somebody waits for whether it is there; one that is stopped or says nothing is given up."""
         loop = asyncio.get_running_loop()
         asked_at: float | None = None
+        stopped = 0
         while not writer.is_closing():
-            await asyncio.sleep(PING_AFTER)
+            await asyncio.sleep(LOOK_EVERY)
             waiting = [future for asked, future in self._waiting.values() if asked is writer and not future.done()]
-            if not waiting:
+            found_stopped = bool(waiting) and await asyncio.to_thread(is_stopped, process)
+            stopped = stopped + 1 if found_stopped else 0
+            if stopped > 1:
+                self._give_up(writer, _STOPPED)
+            elif not waiting:
                 asked_at = None
             elif asked_at is None or self._heard_at >= asked_at:
                 asked_at = loop.time()
                 with contextlib.suppress(LinkLost):
                     self._write({"id": "ping", "method": "aurora/status"})
             elif loop.time() - asked_at >= SILENT_AFTER:
-                logger.warning("the daemon does not answer; the session with it is given up")
-                for future in waiting:
-                    future.set_exception(DaemonUnreachable(_SILENT))
-                if self._writer is writer:
-                    self._writer = None
-                writer.transport.abort()  # what it was told and did not read is not waited for
+                self._give_up(writer, _SILENT)
+
+    def _give_up(self, writer: asyncio.StreamWriter, reason: str) -> None:
+        logger.warning("the session with the daemon is given up: %s", reason)
+        for asked, future in list(self._waiting.values()):
+            if asked is writer and not future.done():
+                future.set_exception(DaemonUnreachable(reason))
+        if self._writer is writer:
+            self._writer = None
+        writer.transport.abort()  # what it was told and did not read is not waited for
 
     async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         decoder = Decoder()

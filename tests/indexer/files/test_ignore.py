@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from aurora_indexer.files import ignore
 from aurora_indexer.files.ignore import BUILT_IN, IgnoreRules
 from aurora_indexer.files.wildmatch import MalformedPattern, compile_pattern
-from tests.growth import grows_with_length
+from tests.growth import bytes_kept, grows_with_length
 
 
 def git(folder: Path, *arguments: str, given: str | None = None) -> str:
@@ -342,3 +343,17 @@ def test_hostile_patterns_cost_what_the_path_is_long(pattern: str, piece: str) -
 def test_malformed_patterns_say_so(pattern: str) -> None:
     with pytest.raises(MalformedPattern):
         compile_pattern(pattern)
+
+
+async def test_folders_that_are_only_asked_about_are_not_kept_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ignore, "MAX_FOLDERS", 100)
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    rules = IgnoreRules(tmp_path)
+
+    async def ask(number: int) -> None:
+        assert rules.is_ignored(f"nowhere{number}/deeper/a.log", False)
+        assert not rules.is_ignored(f"nowhere{number}/deeper/a.py", False)
+
+    assert await bytes_kept(ask, 150, 1_500) < 50

@@ -13,6 +13,7 @@ from aurora_deliverables.detection.observation import Observation, news
 from aurora_deliverables.detection.recorded_state import state_of
 from aurora_deliverables.events import Event, PhaseStarted, RecoveryBegan, TestsRan
 from aurora_deliverables.reducer import fold
+from tests.growth import grows_with_length
 
 PATTERNS = ("specs/*.md", "docs/specs/**/*.md")
 
@@ -233,3 +234,40 @@ def test_code_that_changes_before_there_are_tasks_is_not_yet_work(tmp_path: Path
     put(tmp_path, "openspec/changes/x/proposal.md", "## Why\nBecause.\n", 10.0)
     events = news(change(tmp_path, "x"), state_of("x", []), 20.0)
     assert work_phase.edited(["a.py"], state_of("x", events), 30.0, "the only open deliverable") == []
+
+
+def test_a_long_list_of_tasks_is_read_in_time_linear_in_its_length() -> None:
+    def read(count: int) -> None:
+        openspec.observation(
+            openspec.SeenChange("c", "openspec/changes/c", tasks=SeenFile("t.md", "- [x] a\n" * count, 1.0))
+        )
+
+    assert grows_with_length(read, 4_000, 64_000)
+
+
+def test_many_requirements_in_one_delta_are_read_in_time_linear_in_their_number() -> None:
+    def read(count: int) -> None:
+        text = "## ADDED Requirements\n" + "### Requirement: r\n#### Scenario: s\nIt MUST NOT x\n" * count
+        openspec.requirements((SeenFile("spec.md", text, 1.0),))
+
+    assert grows_with_length(read, 100, 1_600)
+
+
+def test_of_very_many_tasks_the_open_ones_are_compared_and_all_are_counted() -> None:
+    text = "- [x] done\n" * (2 * openspec.MAX_TASK_LINES) + "- [ ] left open\n"
+    seen = openspec.SeenChange("c", "openspec/changes/c", tasks=SeenFile("t.md", text, 1.0))
+    observation = openspec.observation(seen)
+    assert observation is not None and observation.tasks is not None
+    assert observation.tasks.total == 2 * openspec.MAX_TASK_LINES + 1
+    criteria = openspec.criteria_of(seen)
+    assert len(criteria.tasks) == openspec.MAX_TASK_LINES
+    assert criteria.more_tasks == openspec.MAX_TASK_LINES + 1
+    assert criteria.tasks[-1].text == "left open"
+
+
+def test_of_very_long_deltas_of_one_change_a_bounded_part_is_read(tmp_path: Path) -> None:
+    for number in range(30):
+        put(tmp_path, f"openspec/changes/c/specs/s{number:02}/spec.md", "word " * 40_000, 1.0)
+    seen = openspec.see(tmp_path, "c")
+    assert seen is not None
+    assert len(seen.specs) == 8
