@@ -78,6 +78,7 @@ class NameLookup:
         self._bound: dict[str, dict[str, Import]] = {}
         self._stars: dict[str, list[str]] = {}
         self._files: dict[tuple[str, str, str], str | None] = {}
+        self._stems: set[str] | None = None
         self._exports: dict[tuple[str, str], Meaning] = {}
         self._tops: dict[str, list[ReferenceTarget]] | None = None
         self._values: dict[tuple[str, str, str], Meaning] = {}
@@ -93,9 +94,21 @@ class NameLookup:
         key = (module, folder, family)
         if key not in self._files:
             known = self._links.imports
-            tried = candidates(module, importer, family, self._links.aliases)
+            hopeless = family == "python" and not self._ends_like_a_file(module)
+            tried = () if hopeless else candidates(module, importer, family, self._links.aliases)
             self._files[key] = next((unit(path, family) for path in tried if path in known), None)
         return self._files[key]
+
+    def _ends_like_a_file(self, module: str) -> bool:
+        """Whether some file or package is called like the last name of a Python module: of most that are installed,
+        and of most things in modules, none is, and many places would be tried for each.
+        """
+        if self._stems is None:
+            stems = {path.rpartition("/")[2].partition(".")[0] for path in self._links.imports}
+            folders = {posixpath.dirname(path) for path in self._links.imports if path.endswith("__init__.py")}
+            self._stems = stems | {folder.rpartition("/")[2] for folder in folders}
+        last = module.replace(".", "/").rpartition("/")[2]
+        return not last or last in self._stems
 
     def imported(self, entry: Import, importer: str, family: str) -> Meaning:
         """Meaning of what an import statement binds."""

@@ -348,3 +348,32 @@ def test_what_a_member_belongs_to(member: str, kind: str, owner: str | None) -> 
     names = lookup("a.py:C:class a.py:C.D:class a.py:g:function a.py:x.C:class", {"a.py": ()})
     found = names.owner(target("a.py", member, kind), PY)
     assert (found.name if found else None) == owner
+
+
+class _Counted(dict[str, tuple[Import, ...]]):
+    """Imports that note what file they were asked for."""
+
+    def __init__(self, known: Imports) -> None:
+        super().__init__(known)
+        self.asked: list[object] = []
+
+    def __contains__(self, path: object) -> bool:
+        self.asked.append(path)
+        return super().__contains__(path)
+
+
+def test_what_no_file_is_called_like_is_looked_for_nowhere() -> None:
+    known = _Counted({"src/pkg/__init__.py": (), "src/pkg/mod.py": (), "src/pkg/stub.pyi": (), "a/b/c/d.py": ()})
+    found = lookup("", known)
+    for module in ("typing", "typing.Any", "os.path", ".absent", "pkg.mod.Thing"):
+        assert found.file_of(module, "a/b/c/d.py", "python") is None
+    assert known.asked == []
+    for module, file in {
+        "pkg": "src/pkg/__init__.py",
+        "pkg.__init__": "src/pkg/__init__.py",
+        "pkg.mod": "src/pkg/mod.py",
+        "pkg.stub": "src/pkg/stub.pyi",
+        ".d": "a/b/c/d.py",
+    }.items():
+        assert found.file_of(module, "a/b/c/d.py", "python") == file
+    assert found.file_of(".", "src/pkg/mod.py", "python") == "src/pkg/__init__.py"

@@ -38,6 +38,8 @@ _TICK_NS = 20_000_000
 """Nanoseconds between two times that a file system tells apart, with room: Linux's clock ticks every 1 to 10 ms."""
 _COARSE_TICK_NS = 2_000_000_000
 """The same where times are whole seconds (FAT: two)."""
+_PIECE = 1 << 20
+"""Bytes asked for at once where nobody knows how many there are: room is made for all of them."""
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -63,7 +65,7 @@ def read_steady(path: str, limit: int, *, attempts: int = 3) -> tuple[bytes, os.
         with _opened(path, follow=False) as (descriptor, before):
             if before.st_size > limit:
                 raise TooLarge(f"{path} holds {before.st_size} bytes, the limit is {limit}", before.st_size)
-            content = _read(descriptor, limit + 1)
+            content = _read(descriptor, limit + 1, before.st_size)
             after = os.fstat(descriptor)
         if len(content) > limit:
             raise TooLarge(f"{path} grew past the limit of {limit} bytes", max(after.st_size, len(content)))
@@ -102,10 +104,19 @@ def _opened(path: str, follow: bool) -> Iterator[tuple[int, os.stat_result]]:
         os.close(descriptor)
 
 
-def _read(descriptor: int, at_most: int) -> bytes:
+def _read(descriptor: int, at_most: int, expected: int = -1) -> bytes:
+    """Bytes up to the end, or `at_most`. Where `expected` bytes come, though one more was asked for, they are all there
+    is: no second read has to say so.
+    """
     pieces: list[bytes] = []
-    left = at_most
-    while left > 0 and (piece := os.read(descriptor, min(left, 1 << 20))):
+    read = 0
+    while read < at_most:
+        size = expected + 1 - read if read <= expected else _PIECE
+        piece = os.read(descriptor, min(at_most - read, size))
+        if not piece:
+            break
         pieces.append(piece)
-        left -= len(piece)
+        read += len(piece)
+        if read == expected:
+            break
     return b"".join(pieces)

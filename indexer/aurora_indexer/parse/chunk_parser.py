@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
+from collections.abc import Callable
 from hashlib import blake2b
 from itertools import groupby
 
@@ -94,16 +94,27 @@ def _tree(grammar: Grammar, source: bytes, path: str, deadline: float, *, watche
     """Parse, but not for ever: on some input (random bytes as C++, say) a grammar takes minutes."""
     if len(source) <= _SMALL and not watched:
         return Parser(grammar).parse(source)
-    # Of the processor's time, which a busy machine does not shorten.
-    worked = time.thread_time() + _PATIENCE + len(source) / _SLOWEST if watched else math.inf
+    is_late = _lateness(deadline, len(source) if watched else None)
     # Bytes, not a memoryview: text predicates of queries read the source through this too, and crash on any other type.
     try:
         return Parser(grammar).parse(
             lambda offset, _: source[offset : offset + _READ],
-            progress_callback=lambda *_: time.monotonic() > deadline or time.thread_time() > worked,
+            progress_callback=is_late,
         )
     except ValueError as error:
         raise ParseTimeout(f"{path}: its grammar takes too long; name it in .auroraignore to leave it out") from error
+
+
+def _lateness(deadline: float, watched_bytes: int | None) -> Callable[..., bool]:
+    """Whether a parse has gone on for too long, to be asked at every hundredth of its steps.
+
+    Only where the grammar is watched is the thread's own time read too: it takes a system call each time.
+    """
+    if watched_bytes is None:
+        return lambda *_: time.monotonic() > deadline
+    # Of the processor's time, which a busy machine does not shorten.
+    worked = time.thread_time() + _PATIENCE + watched_bytes / _SLOWEST
+    return lambda *_: time.monotonic() > deadline or time.thread_time() > worked
 
 
 def _cursor(query: Query) -> QueryCursor:

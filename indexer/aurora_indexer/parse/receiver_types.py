@@ -213,10 +213,15 @@ class ReceiverTypes:
         known = self._visible(head, owner)
         if known is not None:
             return known + value[len(head) :]
+        return None if self._in_header(head, owner) else value
+
+    def _in_header(self, head: bytes, owner: int) -> bool:
+        """Whether a definition's header has a word, or what else an expression begins with."""
+        if _HEADER_NAME.fullmatch(head):
+            return head in self._parameters_of(owner)
         definition = self._definitions[owner]
         header = self._bare[definition.head : min(definition.header_end, definition.head + _MAX_HEADER)]
-        is_parameter = re.search(rb"(?<![\w$.])" + re.escape(head) + rb"(?![\w$])", header) is not None
-        return None if is_parameter else value
+        return re.search(rb"(?<![\w$.])" + re.escape(head) + rb"(?![\w$])", header) is not None
 
     def _note(self, owner: int, name: bytes, value: bytes, *, told: bool) -> None:
         types = self._known.setdefault(owner, {})

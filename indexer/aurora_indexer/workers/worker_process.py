@@ -104,16 +104,16 @@ class WorkerProcess:
     async def _head(self) -> bytes:
         """Length of its next reply. A worker that was stopped (SIGSTOP) will not send one, and is killed."""
         assert self._process.stdout is not None
-        waiting = asyncio.ensure_future(self._process.stdout.readexactly(LENGTH_BYTES))
         looks = 0
-        try:
-            while not (await asyncio.wait((waiting,), timeout=LOOK_EVERY))[0]:
+        while True:
+            try:
+                # In this task: one of its own for each reply would cost more than taking in a small one.
+                async with asyncio.timeout(LOOK_EVERY):
+                    return await self._process.stdout.readexactly(LENGTH_BYTES)  # what is there stays, given up or not
+            except TimeoutError:
                 looks = looks + 1 if is_stopped(self.pid) else 0
                 if looks > 1:
-                    raise WorkerLost("The parsing worker was stopped (SIGSTOP) in its work.")
-            return waiting.result()
-        finally:
-            waiting.cancel()
+                    raise WorkerLost("The parsing worker was stopped (SIGSTOP) in its work.") from None
 
     async def kill(self) -> None:
         """End it now, and wait until it is gone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from hashlib import blake2b
 
 import pytest
@@ -344,3 +345,19 @@ def test_a_value_that_only_looks_like_another_names_and_ends_nothing() -> None:
     ]
     assert found["wrap"].signature == "const wrap = (each = () => { return 1; }) =>"
     assert found["app.second"].signature == "app.second = function ()"
+
+
+@pytest.mark.parametrize(("path", "is_watched"), [("a.py", False), ("a.kt", True)])
+def test_the_time_a_thread_has_worked_is_asked_for_only_where_a_grammar_is_watched(
+    monkeypatch: pytest.MonkeyPatch, path: str, is_watched: bool
+) -> None:
+    asked: list[float] = []
+    clock = time.thread_time
+
+    def note() -> float:
+        asked.append(clock())
+        return asked[-1]
+
+    monkeypatch.setattr(time, "thread_time", note)
+    parse_file(path, b"x = 1\n" * 6_000)
+    assert bool(asked) == is_watched

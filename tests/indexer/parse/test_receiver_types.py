@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 
 from aurora_indexer.parse.chunk_parser import parse_file
@@ -125,3 +128,19 @@ def test_what_functions_return_and_fields_hold(path: str, source: str, name: str
 )
 def test_what_is_not_plain_is_not_noted(source: str, name: str) -> None:
     assert noted("a.py", source)[name] == set()
+
+
+def test_whether_a_method_was_given_what_it_keeps_takes_no_pattern_for_each_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = [f"        self.f{n} = p{n}.made()\n        self.g{n} = q{n}.made()" for n in range(20)]
+    given = ", ".join(f"p{n}" for n in range(20))
+    source = f"class A:\n    def __init__(self, {given}):\n" + "\n".join(lines) + "\n"
+    made: list[Any] = []
+    compiled = re._compile  # type: ignore[attr-defined]
+    monkeypatch.setattr(re, "_compile", lambda *told: made.append(told) or compiled(*told))
+    (chunk,) = [each for each in parse_file("a.py", source.encode()).chunks if each.name == "A"]
+    monkeypatch.undo()
+    held = {ref.name for ref in chunk.references if ref.kind == "holds"}
+    assert held == {f"g{n}" for n in range(20)}
+    assert not [pattern for pattern, _ in made if isinstance(pattern, bytes) and re.search(rb"[pq]\d", pattern)]

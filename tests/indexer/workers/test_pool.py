@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -125,6 +126,23 @@ async def test_a_worker_that_was_stopped_is_replaced_in_seconds(
     replies = await collect(pool, setting.root, setting.many(5, "def other(): pass\n"))
     assert all(isinstance(reply, Parsed) for reply in replies.values())
     assert pool.pids != [pid] and await gone([pid])
+
+
+async def test_a_reply_takes_no_task_of_its_own(setting: Setting) -> None:
+    pool = setting.pool()
+    await collect(pool, setting.root, setting.many(1))
+    made: list[object] = []
+
+    def note(loop: asyncio.AbstractEventLoop, coroutine: Any, **more: Any) -> asyncio.Task[Any]:
+        made.append(coroutine)
+        return asyncio.Task(coroutine, loop=loop, **more)
+
+    asyncio.get_running_loop().set_task_factory(note)
+    try:
+        await collect(pool, setting.root, setting.many(200, "def other(): pass\n"))
+    finally:
+        asyncio.get_running_loop().set_task_factory(None)
+    assert len(made) < 100
 
 
 async def test_the_real_worker_parses_and_tells_stat_and_hash(tmp_path: Path) -> None:
@@ -374,6 +392,7 @@ async def test_no_items_no_workers(setting: Setting) -> None:
 DAEMON = """
 import asyncio, os, sys
 from pathlib import Path
+from typing import Any
 from aurora_indexer.workers.messages import WorkItem
 from aurora_indexer.workers.pool import WorkerPool
 
