@@ -238,7 +238,7 @@ class Deliverables:
 
     def _next_group(self, first: _Telling) -> list[_Telling]:
         """A telling and those behind it, at most `TOGETHER` events, up to one that tells an event of the same id."""
-        if first.is_alone:
+        if first.is_alone or first not in self._waiting:  # who took it along did not keep it
             return [first]
         self._waiting.remove(first)
         group, ids = [first], {event.id for event, _ in first.logged}
