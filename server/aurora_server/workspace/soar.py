@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from aurora_protocol.address import in_home
-from aurora_protocol.lasting_imports import import_for_good
 from aurora_protocol.query_methods import QueryParams, QueryResult
 from aurora_server.configuration.trust import Trust
 
@@ -185,7 +184,8 @@ class Soar:
 
 async def _import_machinery() -> None:
     """Import what a run takes in a thread: tenths of a second, the first time."""
-    await asyncio.to_thread(import_for_good, *MACHINERY)
+    for name in MACHINERY:
+        await asyncio.to_thread(importlib.import_module, name)
 
 
 def _flags(choice: ModelChoice | None) -> dict[str, str] | None:

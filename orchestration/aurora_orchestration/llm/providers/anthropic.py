@@ -14,7 +14,6 @@ from aurora_orchestration.llm.providers.retry import retried
 from aurora_orchestration.llm.providers.sdk_errors import as_llm_error, failures
 from aurora_orchestration.llm.shapes import is_closed
 from aurora_orchestration.types import Usage
-from aurora_protocol.lasting_imports import import_for_good
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -92,8 +91,6 @@ class AnthropicProvider:
         return next(way for way in ways if way not in self._unknown)
 
     def _open(self) -> AsyncAnthropic:
-        import_for_good("anthropic", "anthropic.resources.messages")
-
         from anthropic import AsyncAnthropic
 
         # which model is asked is the user's choice; on a daemon's stderr the SDK's advice reaches nobody

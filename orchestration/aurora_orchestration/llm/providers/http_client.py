@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -66,18 +66,23 @@ def _bounded_stream() -> Callable[[httpx2.AsyncByteStream, bytearray, bool], htt
         async def __aiter__(self) -> AsyncIterator[bytes]:
             left = MAX_BYTES
             keeps = False
-            async for piece in self._inner:
-                left -= len(piece)
-                if left < 0:
-                    raise httpx2.DecodingError(f"the answer is longer than {MAX_BYTES} bytes")
-                if left + len(piece) == MAX_BYTES:
-                    first = piece.lstrip(_BLANK)[:1]
-                    if first == b"<" and self._answered:
-                        raise httpx2.DecodingError(WEB_PAGE)
-                    keeps = first == b"{"
-                if keeps:
-                    self._whole += piece
-                yield piece
+            pieces = aiter(self._inner)
+            try:
+                async for piece in pieces:
+                    left -= len(piece)
+                    if left < 0:
+                        raise httpx2.DecodingError(f"the answer is longer than {MAX_BYTES} bytes")
+                    if left + len(piece) == MAX_BYTES:
+                        first = piece.lstrip(_BLANK)[:1]
+                        if first == b"<" and self._answered:
+                            raise httpx2.DecodingError(WEB_PAGE)
+                        keeps = first == b"{"
+                    if keeps:
+                        self._whole += piece
+                    yield piece
+            finally:  # here and now, not by a collector in whichever thread
+                if isinstance(pieces, AsyncGenerator):
+                    await pieces.aclose()
 
         async def aclose(self) -> None:
             await self._inner.aclose()

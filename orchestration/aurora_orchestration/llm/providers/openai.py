@@ -13,7 +13,6 @@ from aurora_orchestration.llm.providers.retry import retried
 from aurora_orchestration.llm.providers.sdk_errors import as_llm_error, failures
 from aurora_orchestration.llm.shapes import is_closed
 from aurora_orchestration.types import Usage
-from aurora_protocol.lasting_imports import import_for_good
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -95,8 +94,6 @@ class OpenAiProvider:
         return True
 
     def _open(self) -> AsyncOpenAI:
-        import_for_good("openai", "openai.resources.chat.completions")
-
         from openai import AsyncOpenAI
 
         return AsyncOpenAI(
