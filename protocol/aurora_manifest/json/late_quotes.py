@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from aurora_manifest.json.document import Member, Node, Object, Problem, Scalar
+from aurora_manifest.json.document import Object, Problem, Scalar
+from aurora_manifest.json.scan_state import replace_last
 
 if TYPE_CHECKING:
     from aurora_manifest.json.scan import Scan
@@ -27,13 +28,7 @@ def given_back(scan: Scan) -> bool:
     node = Scalar(late.start, late.end, scan.text[late.start + 1 : late.end])
     scan.structural(late.message, late.start, late.end, late.instead)
     scan.panic = False
-    if isinstance(top, Object):
-        last = top.members[-1]
-        cast("list[Member]", top.members)[-1] = Member(last.name, last.name_start, last.name_end, node)
-        top.value[last.name] = node.value
-    else:
-        cast("list[Node]", top.items)[-1] = node
-        top.value[-1] = node.value
+    replace_last(top, node)
     scan.pos = late.end
     return True
 

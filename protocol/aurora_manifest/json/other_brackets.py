@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
-from aurora_manifest.json.document import Array, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Array, Member, Object, Scalar
 from aurora_manifest.json.indentation import MAX_BRACKETS
+from aurora_manifest.json.scan_state import replace_last
 from aurora_manifest.json.value_text import excerpt
 
 if TYPE_CHECKING:
@@ -196,11 +197,4 @@ def _take_for(scan: Scan, node: Object | Array) -> None:
     if len(scan.stack) == 1:
         scan.root = node
         return
-    around = scan.stack[-2]
-    if isinstance(around, Object):
-        last = around.members[-1]
-        cast("list[Member]", around.members)[-1] = Member(last.name, last.name_start, last.name_end, node)
-        around.value[last.name] = node.value
-    else:
-        cast("list[Node]", around.items)[-1] = node
-        around.value[-1] = node.value
+    replace_last(scan.stack[-2], node)

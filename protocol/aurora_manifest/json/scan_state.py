@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
-from aurora_manifest.json.document import Array, Node, Object, Problem, SyntaxRule
+from aurora_manifest.json.document import Array, Member, Node, Object, Problem, Scalar, SyntaxRule
 from aurora_manifest.json.value_text import quoted
 
 _BREAK = re.compile(r"[\n\r]").search
@@ -76,3 +77,14 @@ class ScanState:
             self.syntax_errors += 1
         else:
             self.problem("json-syntax", message, start, end, instead, certain)
+
+
+def replace_last(around: Object | Array, node: Object | Array | Scalar) -> None:
+    """Put a value in place of the last one of an object, where its name stays, or array."""
+    if isinstance(around, Object):
+        last = around.members[-1]
+        cast("list[Member]", around.members)[-1] = Member(last.name, last.name_start, last.name_end, node)
+        around.value[last.name] = node.value
+    else:
+        cast("list[Node]", around.items)[-1] = node
+        around.value[-1] = node.value
