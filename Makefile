@@ -30,14 +30,14 @@ run: $(VENV)/.run
 
 # Bytecode is kept: the tests start some thousand programs, each of which would compile what it imports. Four workers
 # for two cores, since a test waits for its programs longer than it works; in this order the long files do not come last.
-# What was skipped is listed with its reason.
+# What was skipped is listed with its reason, before what failed: the end of the output tells all that is wrong.
 test test-long: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder -rs -m "not long"
+	$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder -rsfE -m "not long"
 
 # What takes minutes of processor time: hostile workspaces, nights of rogue agents, the wheel in an environment of its own.
 test-long: $(VENV)/.dev
-	$(BIN)/python -m pytest --numprocesses 4 --dist load -m long
+	$(BIN)/python -m pytest --numprocesses 4 --dist load -rfE -m long
 
 # Faults by the dozen; another seed each time, unless SEED=… says which. What fails is told with the line that repeats it.
 torture: $(VENV)/.dev
