@@ -20,7 +20,7 @@ from aurora_cli.app import aurora, run
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.headless import iteration_line
 from aurora_cli.index import summary_lines
-from aurora_cli.logs import list_lines
+from aurora_cli.logs import found_lines, list_lines
 from aurora_cli.output import TerminalStyle, style_of
 from aurora_cli.query import run_view
 from aurora_cli.recall_view import recall_lines
@@ -345,9 +345,7 @@ def test_what_an_option_is_that_nobody_gives(option: str) -> None:
 
 def conversation(**changes: Any) -> Any:
     told = {"started_at": "2026-02-01T10:00:00+00:00", "day": "2026-02-01", "name": "n" * 70, "query": "q" * 300}
-    return SimpleNamespace(
-        **told, **({"state": "complete", "score": 0.9, "cost_usd": 0.01, "duration_ms": 9} | changes)
-    )
+    return SimpleNamespace(**(told | {"state": "complete", "score": 0.9, "cost_usd": 0.01, "duration_ms": 9} | changes))
 
 
 def test_of_a_conversation_the_name_stays_whole_and_the_question_gives_way() -> None:
@@ -395,3 +393,26 @@ def test_a_command_in_a_hurry_ends_at_once_and_one_that_stays_returns(monkeypatc
         assert fast_exit.leave(4) == 4
     finally:
         (gc.enable if collecting else gc.disable)()
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "shown"),
+    [
+        pytest.param("the oauth login", ["login"], "the oauth login", id="a line that fits as it is"),
+        pytest.param("oauth " + "x" * 40, ["oauth"], "oauth xxxxxxxxxxxxxxxxxxxxxxx…", id="from its beginning"),
+        pytest.param("a" * 13 + " login " + "x" * 40, ["login"], "a" * 13 + " login xxxxxxxxx…", id="still from there"),
+        pytest.param("a" * 14 + " login " + "x" * 40, ["login"], "…aaaaaaaaa login xxxxxxxxxxxx…", id="from its half"),
+        pytest.param("x" * 60 + " login", ["login"], "…xxxxxxxxxxxxxxxxxxxxxxx login", id="a word at the end, whole"),
+        pytest.param(
+            "b" * 20 + " login " + "x" * 40 + " oauth", ["oauth", "login"], "…bbbbbbbb", id="the first on the line"
+        ),
+        pytest.param("a" * 60, [" ", "none"], "a" * 29 + "…", id="where no word is on it, from its beginning"),
+    ],
+)
+def test_of_a_long_line_of_a_log_what_is_around_the_first_word_is_shown(
+    text: str, words: list[str], shown: str
+) -> None:
+    line = SimpleNamespace(number=1, text=text, hit=True)
+    found: Any = SimpleNamespace(conversation=conversation(name="n", query="q"), lines=[line], matches=1)
+    _, said = found_lines([found], words, TerminalStyle(width=37))
+    assert said.removeprefix("    1  ").startswith(shown) and len(said) <= 37

@@ -1,0 +1,68 @@
+"""Choices of a question's nine phases, a rule each: what is told first, what is no contradiction, what is left out."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from aurora_orchestration.soar.contradictions import opposed
+from aurora_orchestration.soar.phases import _without_plan
+from aurora_orchestration.types import Check, Verification
+
+
+def check(score: float, *issues: str, detail: str = "", passed: bool = False) -> Check:
+    return Check(score=score, passed=passed, detail=detail, issues=issues)
+
+
+@pytest.mark.parametrize(
+    ("checks", "critical", "told"),
+    [
+        pytest.param({}, (), "its checks scored too low", id="where nobody said why, that it scored too low"),
+        pytest.param({"a": check(0.1, "x")}, ("broken",), "broken", id="what is critical alone"),
+        pytest.param({"a": check(0.3, "x"), "b": check(0.2, "y")}, (), "b: y; a: x", id="the worst check first"),
+        pytest.param({"b": check(0.2, "y"), "a": check(0.2, "x")}, (), "a: x; b: y", id="of two as bad by name"),
+        pytest.param({"a": check(0.2, "x", detail="d")}, (), "a: x", id="a check's issues and not its detail"),
+        pytest.param({"a": check(0.2, detail="d")}, (), "a: d", id="its detail where it names no issue"),
+        pytest.param(
+            {"a": check(0.8, detail="fine", passed=True), "b": check(0.9, "y", passed=True)},
+            (),
+            "b: y",
+            id="of a check that passed its issues, but not that it is fine",
+        ),
+        pytest.param({"a": check(0.2, *"123456")}, (), "a: 1; a: 2; a: 3; a: 4; a: 5", id="five at most"),
+    ],
+)
+def test_why_no_plan_was_sound(checks: dict[str, Check], critical: tuple[str, ...], told: str) -> None:
+    said: dict[str, Any] = {}
+    verdict = Verification(checks=checks, overall_score=0.25, verdict="fail", critical_issues=critical)
+    run: Any = SimpleNamespace(set=lambda **given: said.update(given))
+    planned: Any = SimpleNamespace(verification=verdict)
+    context: Any = None
+    _without_plan(run, planned, context)
+    assert said["error"] == f"no sound plan was found (score 0.25): {told}"
+    assert said["state"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "against"),
+    [
+        pytest.param(
+            "Never log the requests", "Log the requests to a file", True, id="what one refuses, the other does"
+        ),
+        pytest.param("Never log the requests", "Count the requests, but never log", False, id="both refuse it"),
+        pytest.param("Never log the requests", "Show the errors", False, id="it is about something else"),
+        pytest.param(
+            "Rename the requests; if they are old, never log the requests",
+            "Log the requests to a file",
+            True,
+            id="the refusal stands at a clause's beginning",
+        ),
+        pytest.param("Never log stale requests", "Log the requests to a file", False, id="what is outdated may go"),
+    ],
+)
+def test_two_steps_contradict_each_other_where_one_does_what_the_other_refuses(
+    one: str, other: str, against: bool
+) -> None:
+    assert bool(opposed(one, other)) == bool(opposed(other, one)) == against
