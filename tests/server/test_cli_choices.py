@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gc
 import os
 from collections.abc import Callable, Iterator
@@ -17,10 +18,12 @@ import pytest
 from aurora_cli import fast_exit, session
 from aurora_cli.agents import agent_lines
 from aurora_cli.app import aurora, run
+from aurora_cli.deliverable_view import tool_words
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.headless import iteration_line
 from aurora_cli.index import summary_lines
 from aurora_cli.logs import found_lines, list_lines
+from aurora_cli.metrics_csv import metrics_csv
 from aurora_cli.output import TerminalStyle, style_of
 from aurora_cli.query import run_view
 from aurora_cli.recall_view import recall_lines
@@ -416,3 +419,29 @@ def test_of_a_long_line_of_a_log_what_is_around_the_first_word_is_shown(
     found: Any = SimpleNamespace(conversation=conversation(name="n", query="q"), lines=[line], matches=1)
     _, said = found_lines([found], words, TerminalStyle(width=37))
     assert said.removeprefix("    1  ").startswith(shown) and len(said) <= 37
+
+
+@pytest.mark.parametrize(
+    ("tools", "total", "said"),
+    [
+        pytest.param({"b": 2, "c": 3, "a": 2}, None, "7: c 3, a 2, b 2", id="those used most first, as many by name"),
+        pytest.param(dict.fromkeys("fedcba", 1), None, "6: a 1, b 1, c 1, d 1, e 1, …", id="five of them"),
+        pytest.param({"a": 1200}, 1500, "1,500: a 1,200", id="all calls, those of tools without a name too"),
+        pytest.param({}, 3, "3", id="calls alone where no tool has a name"),
+        pytest.param({}, None, "", id="nothing where nobody told of one"),
+    ],
+)
+def test_which_tools_of_a_deliverable_are_told(tools: dict[str, int], total: int | None, said: str) -> None:
+    assert tool_words(tools, total) == said
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+def test_a_name_that_a_spreadsheet_would_calculate_is_kept_from_it(begin: str) -> None:
+    """Also by the full-width forms, which some of them take for the same."""
+    cost = {"deliverables": 1, "accepted": -1, "costed": 1, "cost_usd": None, "cost_per_accepted_usd": None}
+    named = [{"name": f"{begin}cmd()", "metrics": {}, "cost": cost}]
+    window = {"from": "2026-02-20T10:00:00+00:00", "to": "2026-02-27T10:00:00+00:00"}
+    text = metrics_csv({"window": window, "metrics": {}, "groups": {"agent": named}})
+    rows = list(csv.DictReader(StringIO(text, newline="")))
+    assert {row["name"] for row in rows} == {f"'{begin}cmd()"}
+    assert [row["value"] for row in rows] == ["1", "-1", "", ""], "numbers stay numbers; what nobody told is empty"

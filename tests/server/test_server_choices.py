@@ -10,6 +10,7 @@ import pytest
 
 from aurora_server.lsp.documents import MAX_PARSED
 from aurora_server.lsp.location import DocumentPlace, place_of
+from aurora_server.workspace.evidence import _origin
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,22 @@ async def test_what_has_a_place_in_the_session(uri: str, text: str | None, is_th
     buffer = SimpleNamespace(text=text) if text is not None else None
     ls: Any = SimpleNamespace(documents=SimpleNamespace(open=lambda _: buffer), folders=SimpleNamespace(owner=owner))
     assert await place_of(ls, uri) == (DocumentPlace(workspace, Path("/w/a.py"), text) if is_there else None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("used", "times", "committed", "edited", "origin"),
+    [
+        pytest.param(True, 0, True, True, "answers", id="answers that it stood in, before all else"),
+        pytest.param(False, 1, True, True, "git", id="commits, before the edit that memory saw"),
+        pytest.param(False, 1, False, True, "edits", id="that edit, where no commit is known"),
+        pytest.param(False, 1, False, False, "file", id="the time of its file, where nothing else is"),
+        pytest.param(False, 0, True, True, "unknown", id="nothing, where there are none"),
+    ],
+)
+def test_where_a_chunks_accesses_are_said_to_come_from(
+    used: bool, times: int, committed: bool, edited: bool, origin: str
+) -> None:
+    chunk = SimpleNamespace(id=1, changed_at=5.0 if edited else None)
+    hit: Any = SimpleNamespace(history=(4.0,) * times, chunk=chunk)
+    commits: Any = {1: object()} if committed else {}
+    assert _origin(hit, commits, used) == origin
