@@ -8,9 +8,15 @@ from typing import Any
 
 import pytest
 
+from aurora_memory.chunks import MODULE_NAME
+from aurora_memory.views import UsageCounts
+from aurora_server.lsp import code_lens
 from aurora_server.lsp.documents import MAX_PARSED
 from aurora_server.lsp.location import DocumentPlace, place_of
 from aurora_server.workspace.evidence import _origin
+from tests.memory.chunks import chunk
+
+USED = UsageCounts(callers=2)
 
 
 @pytest.mark.parametrize(
@@ -51,3 +57,30 @@ def test_where_a_chunks_accesses_are_said_to_come_from(
     hit: Any = SimpleNamespace(history=(4.0,) * times, chunk=chunk)
     commits: Any = {1: object()} if committed else {}
     assert _origin(hit, commits, used) == origin
+
+
+async def test_above_which_chunks_of_a_file_a_lens_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of which there is something to say; not the rest of a file, however much of it others use."""
+
+    async def nothing(*_: Any) -> Any:
+        return []
+
+    async def no_manifest(*_: Any) -> None:
+        return None
+
+    async def usages(*_: Any) -> Any:
+        return [
+            (chunk("a.py", name), used) for name, used in [(MODULE_NAME, USED), ("idle", UsageCounts()), ("f", USED)]
+        ]
+
+    async def place(*_: Any) -> Any:
+        buffers = SimpleNamespace(usages=usages)
+        return DocumentPlace(SimpleNamespace(buffers=buffers), Path("/w/a.py"), None)  # type: ignore[arg-type]
+
+    for name, function in {"manifest_of": no_manifest, "place_of": place}.items():
+        monkeypatch.setattr(code_lens, name, function)
+    monkeypatch.setattr(code_lens.deliverable_lens, "lenses", nothing)
+    ls: Any = SimpleNamespace(preferences=SimpleNamespace(code_lens=True))
+    params: Any = SimpleNamespace(text_document=SimpleNamespace(uri="file:///w/a.py"))
+    found = await code_lens.code_lenses(ls, params)
+    assert [lens.data["title"] for lens in found] == ["2 callers"]

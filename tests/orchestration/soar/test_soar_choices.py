@@ -7,9 +7,15 @@ from typing import Any
 
 import pytest
 
+from aurora_memory.learning import Feedback
+from aurora_orchestration.run_record import RunRequest
+from aurora_orchestration.settings import SignalSettings
 from aurora_orchestration.soar.contradictions import opposed
+from aurora_orchestration.soar.follow_up import follow_up
 from aurora_orchestration.soar.phases import _without_plan
+from aurora_orchestration.soar.sessions import Remembered
 from aurora_orchestration.types import Check, Verification
+from tests.orchestration.nobody import ask_nobody
 
 
 def check(score: float, *issues: str, detail: str = "", passed: bool = False) -> Check:
@@ -66,3 +72,37 @@ def test_two_steps_contradict_each_other_where_one_does_what_the_other_refuses(
     one: str, other: str, against: bool
 ) -> None:
     assert bool(opposed(one, other)) == bool(opposed(other, one)) == against
+
+
+@pytest.mark.parametrize(
+    ("message", "verdicts", "forgotten"),
+    [
+        pytest.param("No, that's not right.", ["incorrect"], True, id="denied"),
+        pytest.param("Try again", ["insufficient"], True, id="not good enough"),
+        pytest.param("Thanks, perfect!", ["praised"], False, id="praised"),
+        pytest.param("And what of nested templates?", [], False, id="gone on from"),
+    ],
+)
+async def test_an_answer_that_was_found_wanting_is_not_given_again(
+    message: str, verdicts: list[str], forgotten: bool
+) -> None:
+    """What memory learned of it is judged, and who asks the same once more is answered anew."""
+    previous = Remembered(query="q?", answer="a", run_id="r-1", complexity="medium", reasoning_id="reas:1")
+    forgot, judged = list[str](), list[str]()
+
+    async def judge(feedback: Feedback) -> None:
+        judged.append(feedback.verdict)
+
+    services: Any = SimpleNamespace(
+        workspace="/w",
+        sessions=SimpleNamespace(last=lambda *_: previous),
+        store=SimpleNamespace(answers=SimpleNamespace(forget=forgot.append)),
+        memory=SimpleNamespace(judge=judge),
+        now=lambda: 0.0,
+    )
+    trace: Any = SimpleNamespace(tell=lambda *_, **__: None, notice=lambda *_: None)
+    request = RunRequest(query=message, session="s")
+    await follow_up(
+        message, request, services, SignalSettings(), (), trace, ask_user=ask_nobody, cancel_earlier=lambda: False
+    )
+    assert (judged, forgot) == (verdicts, ["q?"] if forgotten else [])
