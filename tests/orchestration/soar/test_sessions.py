@@ -54,6 +54,11 @@ def test_praise_boosts_the_pattern_and_is_acknowledged() -> None:
     assert found.say
 
 
+def test_where_nothing_was_answered_nothing_is_praised_by_a_question_that_begins_with_thanks() -> None:
+    found = after("Thanks! How do I raise the limit?", record(state="failed", answer=""))
+    assert (found.query, found.boost) == ("How do I raise the limit?", 0.0)
+
+
 def test_praise_with_a_question_asks_it_in_context() -> None:
     found = after("Thanks! How do I raise the limit?")
     assert (found.query, found.boost, found.say) == ("How do I raise the limit?", 0.1, "")
