@@ -6,16 +6,19 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from aurora_memory.learning import Feedback
+from aurora_memory.learning import Feedback, Learned
 from aurora_orchestration.run_record import RunRequest
 from aurora_orchestration.settings import SignalSettings
+from aurora_orchestration.soar.answer_cache import cacheable
 from aurora_orchestration.soar.contradictions import opposed
 from aurora_orchestration.soar.follow_up import follow_up
 from aurora_orchestration.soar.phases import _without_plan
 from aurora_orchestration.soar.sessions import Remembered
 from aurora_orchestration.types import Check, Verification
 from tests.orchestration.nobody import ask_nobody
+from tests.orchestration.runs import ASKED, SG1, result, run
 
 
 def check(score: float, *issues: str, detail: str = "", passed: bool = False) -> Check:
@@ -106,3 +109,36 @@ async def test_an_answer_that_was_found_wanting_is_not_given_again(
         message, request, services, SignalSettings(), (), trace, ask_user=ask_nobody, cancel_earlier=lambda: False
     )
     assert (judged, forgot) == (verdicts, ["q?"] if forgotten else [])
+
+
+READ = result(SG1, 1.0, 1.0)
+READ = replace(READ, response=replace(READ.response, metadata=replace(READ.response.metadata, tools_used=())))
+"""A step that only read."""
+
+
+@pytest.mark.parametrize(
+    ("changed", "kept"),
+    [
+        pytest.param({}, True, id="the answer of a run that proved good and only read"),
+        pytest.param({"mode": "headless"}, False, id="not an experiment's: it is run to do something"),
+        pytest.param({"state": "partial"}, False, id="not one in part"),
+        pytest.param({"score": None}, False, id="not one that nobody scored"),
+        pytest.param({"answer": ""}, False, id="not an empty one"),
+        pytest.param({"learned": Learned(outcome="partial", reasoning_id="reas:a")}, False, id="not one half proved"),
+        pytest.param({"results": (result(SG1, 1.0, 1.0),)}, False, id="not where a step used tools"),
+        pytest.param(
+            {"results": (replace(READ, response=replace(READ.response, agent_id="coder")),)},
+            False,
+            id="not where an agent of the user's worked on it",
+        ),
+        pytest.param(
+            {"results": (replace(READ, response=replace(READ.response, user_interactions=(ASKED,))),)},
+            False,
+            id="not where somebody was asked meanwhile",
+        ),
+    ],
+)
+def test_which_answers_may_be_given_again(changed: dict[str, Any], kept: bool) -> None:
+    made = run(**({"results": (READ,), "mode": "user_invoked"} | changed))
+    assert (cacheable(made, {"src/auth.py": "digest"}) is not None) == kept
+    assert cacheable(made, {}) is None, "nothing that tells whether it still holds"
