@@ -57,6 +57,30 @@ def test_the_name_that_is_meant(name: str, known: list[str], meant: str | None) 
     assert closest(name, known) == meant
 
 
+@pytest.mark.parametrize(
+    ("patch", "parameters"),
+    [
+        pytest.param(
+            {"parameters": {"properties": None, "required": None}},
+            {"type": "object", "properties": {"id": {"type": "string"}}},
+            id="put among the properties, which are put in with it",
+        ),
+        pytest.param(
+            {"parameters": None},
+            {"type": "object", "properties": {"id": {"type": "string"}}},
+            id="put in with all that is around it where there are none",
+        ),
+    ],
+)
+def test_a_parameter_that_is_only_named_is_declared_as_a_text(patch: Any, parameters: Any) -> None:
+    """Most are; which other type one has, nothing that only names it tells."""
+    only = {"parameterMapping": {"text": None, "tags": None}}
+    text = changed(update({**patch, "action": only}))
+    found = next(each for each in check(text) if each.rule == "mapping-unknown-parameter")
+    mended = json.loads(edited(text, found.others[0].edits))
+    assert mended["capabilities"]["update_note"]["parameters"] == parameters
+
+
 def test_of_two_members_that_nobody_knows_neither_is_taken_for_the_one_that_is_missing() -> None:
     two = update({"action": {"urlTemplate": None, "way": "/notes/{id}", "road": "/n"}})
     assert told(two, "schema-unknown-member") == []
