@@ -96,6 +96,6 @@ def test_a_trend_by_months_keeps_the_latest_and_the_stretchs_own_ends() -> None:
 
 def test_the_rates_of_a_stretch_that_is_asked_for_ahead_are_over_the_days_until_the_last_end() -> None:
     """A clock that was set back, or a document of tomorrow: what has ended took its time."""
-    found = reported([told("a", 0, 1), told("b", 0, 4)], 0, 10, 2)
+    found = reported([told("a", 0, 1), told("b", 0, 4), told("c", 0, 4)], 0, 10, 2)
     assert found.metrics is not None
-    assert found.metrics.metrics.feature_throughput.value == 0.5, "two in four days, though two are over"
+    assert found.metrics.metrics.feature_throughput.value == 0.75, "three in four days, though two are over"

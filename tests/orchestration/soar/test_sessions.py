@@ -54,9 +54,11 @@ def test_praise_boosts_the_pattern_and_is_acknowledged() -> None:
     assert found.say
 
 
-def test_where_nothing_was_answered_nothing_is_praised_by_a_question_that_begins_with_thanks() -> None:
-    found = after("Thanks! How do I raise the limit?", record(state="failed", answer=""))
-    assert (found.query, found.boost) == ("How do I raise the limit?", 0.0)
+@pytest.mark.parametrize("message", ["Thanks! How do I raise the limit?", "thanks, and where is it tested?"])
+def test_praise_before_a_follow_up_counts_and_not_where_nothing_was_answered(message: str) -> None:
+    assert after(message).boost == 0.1
+    found = after(message, record(state="failed", answer=""))
+    assert found.query and found.boost == 0.0
 
 
 def test_praise_with_a_question_asks_it_in_context() -> None:
