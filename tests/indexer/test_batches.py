@@ -7,8 +7,9 @@ from pathlib import Path
 
 from aurora_indexer.batches import LAST_REPLIES, Batches
 from aurora_indexer.files.skips import Skip
-from aurora_indexer.workers.messages import FileSkipped
+from aurora_indexer.workers.messages import FileSkipped, Parsed, ParseFailed, ReadStat, Reply, Unchanged
 from aurora_memory.store import Store, file_reader
+from tests.memory.chunks import chunk, file
 from tests.wait_limits import HANG
 
 
@@ -27,5 +28,40 @@ async def test_before_the_last_replies_what_is_there_is_written(tmp_path: Path) 
         assert len(await store.read(file_reader.skips)) == 3
         await batches.finish()
         assert len(await store.read(file_reader.skips)) == len(replies)
+    finally:
+        await store.close()
+
+
+async def test_what_becomes_of_each_reply(tmp_path: Path) -> None:
+    """A file that went while it was looked at is removed; one of which nothing could be read is tried at each look."""
+    read = ReadStat(size=7, mtime_ns=9, mark=3)
+    parsed = Parsed(file("a.py", chunk("a.py", "one"), chunk("a.py", "two", line=20)).parsed, read)
+    replies: list[Reply] = [
+        parsed,
+        FileSkipped(Skip("gone.py", "gone", "")),
+        FileSkipped(Skip("blob.py", "binary", "NUL"), read),
+        FileSkipped(Skip("closed.py", "unreadable", "Permission denied.")),
+        ParseFailed("odd.py", "it broke", read),
+        Unchanged("same.py", read),
+    ]
+    store = await Store.open(tmp_path / "memory.db")
+    await store.write([file(path, chunk(path, "old")) for path in ("gone.py", "same.py", "left.py")])
+    batches = Batches(store, ["left.py"], first_time=False, edited=False, clock=lambda: 0.0)
+    try:
+        for reply in replies:
+            await batches.add(reply)
+        await batches.finish()
+        counts = batches.parsed, batches.chunks, batches.removed, batches.skipped, batches.failed, batches.unchanged
+        assert counts == (1, 2, 2, 2, 1, 1)
+        indexed, skipped = await store.read(file_reader.files), await store.read(file_reader.skips)
+        assert {path: (stat.size, stat.mtime_ns) for path, stat in indexed.items()} == {
+            "a.py": (7, 9),
+            "same.py": (7, 9),
+        }
+        assert {path: (why, detail, stat.size) for path, (why, detail, stat) in skipped.items()} == {
+            "blob.py": ("binary", "NUL", 7),
+            "closed.py": ("unreadable", "Permission denied.", -1),
+            "odd.py": ("failed", "it broke", 7),
+        }
     finally:
         await store.close()

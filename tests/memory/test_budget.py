@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_memory.recall.token_budget import EXCERPT_WORTH, Form, KnapsackItem, Plan, fill_token_budget
+from aurora_memory.recall.token_budget import (
+    EXCERPT_WORTH,
+    Form,
+    KnapsackItem,
+    Plan,
+    fill_token_budget,
+    within_shares,
+)
 
 
 @st.composite
@@ -89,6 +97,24 @@ def test_many_small_ones_do_not_crowd_out_a_good_large_one() -> None:
         *(KnapsackItem(0.05, 20, None) for _ in range(9)),
     ]
     assert 1 in fill_token_budget(offers, 910)
+
+
+@pytest.mark.parametrize(
+    ("types", "left_out"),
+    [
+        pytest.param(["know"] * 4, 0, id="of documents alone all that fits"),
+        pytest.param(["reas"] * 4, 0, id="so too of earlier solutions"),
+        pytest.param(["code", "know", "know", "know"], 1, id="beside code documents take half of a budget"),
+        pytest.param(["code", "reas", "reas", "reas"], 2, id="and earlier solutions a quarter"),
+        pytest.param(["know", "code", "code", "code"], 0, id="code may take what it needs"),
+        pytest.param(["know", "know", "know", "reas"], 1, id="each of two keeps its share, though there is no code"),
+    ],
+)
+def test_what_of_a_budget_a_type_may_take(types: list[str], left_out: int) -> None:
+    offers = [KnapsackItem(0.9 - place / 10, 25) for place in range(4)]
+    found = within_shares(types, offers, 100)
+    assert [each.score for each in found] == [each.score for each in offers]
+    assert sum(each.whole > 100 for each in found) == left_out, "too large to fit is what is beyond a share"
 
 
 def test_what_an_excerpt_is_worth() -> None:

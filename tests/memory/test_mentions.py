@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aurora_memory.recall import parse_question, recall
-from aurora_memory.recall.mentions import with_known_names
+from aurora_memory.recall.mentions import with_known_names, without_unknown_fronts
 from aurora_memory.recall.search import CANDIDATES, WIDELY, search
 from aurora_memory.store import Store, chunk_reader
 from tests.memory.chunks import chunk, file
@@ -63,6 +63,26 @@ async def test_the_longest_end_of_a_name_that_something_is_called(
     await store.write([file("where.go", chunk("where.go", "main"))])
     asked = await store.read(with_known_names, parse_question(question))
     assert asked.identifiers == names
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        pytest.param("click.core.Option", ["core.Option", "Option"], id="every end, the longest first"),
+        pytest.param("where", [], id="no end of a name alone"),
+        pytest.param("where.other", [], id="none behind what something here is called: that has no such member"),
+        pytest.param("lib.where.other", ["where.other"], id="up to there"),
+        pytest.param("Cart.sell", [], id="none behind a class whose member is meant"),
+        pytest.param("shop.Cart.sell", ["Cart.sell"], id="up to the class"),
+        pytest.param("Shop.Cart", ["Cart"], id="behind a name with a capital a class of its own may be meant"),
+        pytest.param("shop.sell", ["sell"], id="behind one without, anything"),
+    ],
+)
+async def test_a_name_may_be_meant_without_a_front_that_nothing_here_is_called(
+    store: Store, name: str, meant: list[str]
+) -> None:
+    await store.write([file("a.py", chunk("a.py", "where"))])
+    assert await store.read(lambda reader: list(without_unknown_fronts(reader, name))) == meant
 
 
 async def test_a_name_by_its_package_is_found_before_what_resembles_it(store: Store) -> None:

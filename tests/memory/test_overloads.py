@@ -47,6 +47,13 @@ async def test_the_longest_of_overloads_answers_for_all(store: Store, question: 
     assert sorted(each.line_end - each.line_start for each in found[0].similar) == [2, 3]
 
 
+async def test_of_overloads_as_long_as_each_other_the_last_answers(store: Store) -> None:
+    """Where a function is declared for each way of calling it, what does the work stands behind its declarations."""
+    await store.write([file("a.py", *definitions("a.py", "polyval", [40, 2, 40]))])
+    (found, *_) = await answers(store, "polyval")
+    assert found.chunk.line_start == 101
+
+
 async def test_a_getter_and_its_setter_are_answers_both(store: Store) -> None:
     await store.write([file("a.py", *definitions("a.py", "Fit.polyval", [3, 40]))])
     found = await answers(store, "polyval evaluates polynomial coefficients wrongly")

@@ -545,13 +545,25 @@ async def test_what_is_near_in_meaning_and_what_is_named(store: Store, question:
     assert [hit.chunk.name for hit in found] == order
 
 
-async def test_commits_are_looked_for_by_the_rarest_words(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commit_reader, "_POSTINGS", 4)
+@pytest.mark.parametrize(
+    ("question", "most", "found"),
+    [
+        pytest.param("invoice ledger", 4, ["ledger"], id="the rarest word first, and no more messages than so many"),
+        pytest.param("invoice ledger", 5, ["ledger", *["invoice"] * 4], id="up to so many, those of the next as well"),
+        pytest.param("invoice", 3, ["invoice"] * 4, id="the rarest however many have it: else nothing were found"),
+        pytest.param("other ledger", 99, ["ledger"], id="what every eighth message says tells nothing"),
+        pytest.param("other unheard", 99, [], id="nor does what none says"),
+    ],
+)
+async def test_commits_are_looked_for_by_the_rarest_words(
+    store: Store, monkeypatch: pytest.MonkeyPatch, question: str, most: int, found: list[str]
+) -> None:
+    monkeypatch.setattr(commit_reader, "_POSTINGS", most)
     said = ["ledger", *["invoice"] * 4, *["other"] * 60]
     commits = [ChangingCommit(f"{n:040x}", n, word, word, 1, False, ()) for n, word in enumerate(said)]
     await store.history.save(commits, {})
-    found = await store.read(commit_reader.similar_commits, terms("invoice ledger"), 5)
-    assert [each.subject for each in found] == ["ledger"], "more entries than these are not read"
+    similar = await store.read(commit_reader.similar_commits, terms(question), 9)
+    assert [each.subject for each in similar] == found
 
 
 async def test_what_else_of_its_file_answers_a_topic_is_told_beside_it(store: Store) -> None:

@@ -2,7 +2,7 @@
 
 import gzip
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -169,6 +169,31 @@ async def add_notes(db: aiosqlite.Connection) -> None:
         """CREATE TABLE notes (chunk_id INTEGER NOT NULL, text TEXT NOT NULL, at REAL NOT NULL,
            PRIMARY KEY (chunk_id, text)) WITHOUT ROWID"""
     )
+
+
+@pytest.mark.parametrize(("version", "committed"), [(0, [3]), (1, [2, 3]), (2, [3]), (3, [])])
+async def test_a_new_file_gets_its_whole_shape_at_once_an_older_one_step_by_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, committed: list[int]
+) -> None:
+    """Else who opens a new one meanwhile takes half of its shape for an older version's, and copies it aside."""
+    done: list[int] = []
+
+    def step(number: int) -> Callable[[aiosqlite.Connection], Awaitable[None]]:
+        async def run(db: aiosqlite.Connection) -> None:
+            done.append(number)
+
+        return run
+
+    monkeypatch.setattr(migrations, "MIGRATIONS", tuple(map(step, (1, 2, 3))))
+    path = tmp_path / "memory.db"
+    said: list[str] = []
+    async with aiosqlite.connect(path, isolation_level=None) as db:
+        await db.execute(f"PRAGMA user_version = {version}")
+        await db.set_trace_callback(said.append)
+        await migrations.migrate(db, path)
+    versions = [int(each.rpartition(" ")[2]) for each in said if "user_version =" in each]
+    assert (done, versions, said.count("COMMIT")) == ([1, 2, 3][version:], committed, len(committed))
+    assert path.with_name(f"memory.db.v{version}.bak").exists() == (0 < version < 3)
 
 
 async def test_a_new_learned_table_is_a_migration_and_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

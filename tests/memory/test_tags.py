@@ -60,6 +60,32 @@ def test_a_lone_call_makes_no_domain() -> None:
     assert domain_of([]) == "general"
 
 
+@pytest.mark.parametrize(
+    ("words", "domain"),
+    [
+        ("auth login password token permission encrypt certificate", "security"),
+        ("database sqlite query table migration transaction repository upsert", "persistence"),
+        ("http url socket request endpoint proxy client server timeout", "networking"),
+        ("widget render button dialog css screen keyboard", "user-interface"),
+        ("assert mock fixture pytest coverage benchmark", "testing"),
+        ("optimize latency throughput profiler memoize", "performance"),
+        ("compile bundle release docker pipeline wheel", "build"),
+        ("config settings environment flag toml argparse", "configuration"),
+        ("parse lexer grammar ast regex serialize", "parsing"),
+        ("thread async lock queue worker pool deadlock coroutine scheduler", "concurrency"),
+        ("dataframe matrix statistics median histogram train", "data"),
+        ("event publish subscribe broker kafka notify signal", "messaging"),
+        ("log trace telemetry metric alert dashboard", "observability"),
+        ("file folder path glob watch rename archive stream", "files"),
+        ("architecture refactor module plugin monolith", "architecture"),
+        ("readme guide tutorial changelog", "documentation"),
+    ],
+)
+def test_the_words_that_people_use_for_an_area_tell_of_it_alone(words: str, domain: str) -> None:
+    """A question of one such word is about that area, and not about another that could claim it."""
+    assert {word: domain_of([(word, 3.0)]) for word in words.split()} == dict.fromkeys(words.split(), domain)
+
+
 def test_keywords_rank_by_how_often_a_word_stands() -> None:
     text = "Tokens expire. A token is refreshed before it expires; the refresh window is short. Tokens, tokens."
     found = keywords_of("", [text])

@@ -434,3 +434,25 @@ async def test_of_one_event_with_two_times_the_earlier_counts_whichever_came_fir
                 assert [event.at for event in await known.events("add-search")] == [earlier.at, over.at]
         finally:
             await another.close()
+
+
+@pytest.mark.parametrize("of_the_same", [True, False], ids=["of the same deliverable", "of another"])
+async def test_what_another_told_while_one_was_about_to_is_taken_in_too(store: Store, of_the_same: bool) -> None:
+    """Its number is below those of one's own events: who looked only at what comes later would never see it."""
+    deliverables, another = Deliverables(store, lambda: NINE), Deliverables(store, lambda: NINE)
+    await deliverables.all()
+    theirs = log((0, Started("Theirs")), change_id="add-search" if of_the_same else "theirs")
+    keep = store.log_deliverable_events
+
+    async def keep_later(events: Sequence[LoggedEvent]) -> dict[str, int]:
+        store.log_deliverable_events = keep  # type: ignore[method-assign]
+        await another.record(theirs)
+        return await keep(events)
+
+    store.log_deliverable_events = keep_later  # type: ignore[method-assign,assignment]
+    own = log((0, Started()), (1, begin("apply")))[1:]
+    assert await deliverables.record(own) == Recorded(accepted=1)
+    assert list(await deliverables.all()) == list(await another.all())
+    found = await deliverables.get("add-search")
+    assert found is not None and found.description == ("Theirs" if of_the_same else None)
+    assert list(await deliverables.events(theirs[0].change_id)) == [*theirs, *(own if of_the_same else ())]

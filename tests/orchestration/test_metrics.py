@@ -20,6 +20,7 @@ from aurora_deliverables.events import (
     TokensUsed,
     ToolCalled,
 )
+from aurora_deliverables.measurement_gaps import gaps_of
 from aurora_deliverables.metrics import DAY, MetricName, Metrics, history, measure, series, tier
 from aurora_deliverables.reducer import fold
 from aurora_deliverables.secondary_metrics import Supporting
@@ -475,3 +476,8 @@ def test_what_is_not_measured_is_said_with_what_would_tell_it() -> None:
         assert said in scored.missing
     assert found["feature_throughput"].missing is None and found["resolution_latency"].missing is None
     assert all(each.missing == "no deliverable ended in this window" for each in measure([], NOW).measured.values())
+
+
+def test_of_what_nobody_wanted_any_more_nothing_is_missing() -> None:
+    """It is in none of the five metrics: nobody need tell more of it."""
+    assert [gap.metric for gap in gaps_of(failed(1))] and gaps_of(failed(1, withdrawn=True)) == []

@@ -57,6 +57,43 @@ def test_the_name_that_is_meant(name: str, known: list[str], meant: str | None) 
     assert closest(name, known) == meant
 
 
+@pytest.mark.parametrize(
+    ("patch", "parameters"),
+    [
+        pytest.param(
+            {"parameters": {"properties": None, "required": None}},
+            {"type": "object", "properties": {"id": {"type": "string"}}},
+            id="put among the properties, which are put in with it",
+        ),
+        pytest.param(
+            {"parameters": None},
+            {"type": "object", "properties": {"id": {"type": "string"}}},
+            id="put in with all that is around it where there are none",
+        ),
+    ],
+)
+def test_a_parameter_that_is_only_named_is_declared_as_a_text(patch: Any, parameters: Any) -> None:
+    """Most are; which other type one has, nothing that only names it tells."""
+    only = {"parameterMapping": {"text": None, "tags": None}}
+    text = changed(update({**patch, "action": only}))
+    found = next(each for each in check(text) if each.rule == "mapping-unknown-parameter")
+    mended = json.loads(edited(text, found.others[0].edits))
+    assert mended["capabilities"]["update_note"]["parameters"] == parameters
+
+
+def test_of_two_members_that_nobody_knows_neither_is_taken_for_the_one_that_is_missing() -> None:
+    two = update({"action": {"urlTemplate": None, "way": "/notes/{id}", "road": "/n"}})
+    assert told(two, "schema-unknown-member") == []
+
+
+def test_a_hint_that_contradicts_what_takes_passwords_is_told_once() -> None:
+    """However many capabilities take one: there is one hint to mend."""
+    with_password = {"parameters": {"properties": {"password": {"type": "string"}}}}
+    both = {"update_note": with_password, "create_note": with_password}
+    (found,) = told({"policy": {"authHint": "none"}, "capabilities": both}, "auth-hint")
+    assert "update_note" in found.message or "create_note" in found.message
+
+
 def test_guesses_end_when_their_comparisons_are_used_up_but_are_not_forgotten() -> None:
     guesses = Guesses(comparisons=4)
     assert guesses.closest("nme", ["name", "url"], "site") == "name"
@@ -78,6 +115,10 @@ def test_guesses_end_when_their_comparisons_are_used_up_but_are_not_forgotten() 
         ),
         pytest.param(
             {"site": {"descript": "x"}}, "schema-unknown-member", '"description"', id="else by one that is much alike"
+        ),
+        pytest.param(
+            update({"action": {"urlTemplate": None, "way": "/notes/{id}", "x-way": "/n"}}),
+            "schema-unknown-member", '"urlTemplate"', id="else by the only one that has a value as it needs",
         ),
         pytest.param(
             update({"parameters": {"required": ["id", "txt"]}}), "parameters-required", '"text"', id="a parameter"
@@ -184,6 +225,10 @@ def test_a_capability_that_is_meant_by_a_misspelt_id_is_not_told_as_unused() -> 
         ),
         pytest.param({"policy": {"rateLimit": {"limit": 0.5}}}, "rate-limit", "1", id="no limit is below 1"),
         pytest.param({"policy": {"rateLimit": {"limit": 9.9}}}, "rate-limit", "9", id="a limit is not raised"),
+        pytest.param({"policy": {"rateLimit": {"limit": 99999.5}}}, "rate-limit", "99999", id="whatever it may mean"),
+        pytest.param(
+            {"policy": {"rateLimit": {"limit": 100000.5}}}, "rate-limit", None, id="of no limit none is better"
+        ),
         pytest.param(
             update({"action": {"method": "DELETE", "encoding": "json"}}),
             "body-without-meaning", '"query"', id="the arguments go on, not the method",

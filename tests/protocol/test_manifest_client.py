@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from aurora_manifest.client.arguments import lookup, misfits, read_arguments, unused
 from aurora_manifest.client.cache import MAX_ENTRIES, MAX_FRESH, CachedManifest, ManifestCache, fresh_until
-from aurora_manifest.client.consent import MASK, destructive, secret
+from aurora_manifest.client.consent import MASK, destructive, password, secret
 from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url, require_safe
 from aurora_manifest.client.redaction import Hiding
@@ -520,6 +520,35 @@ def test_a_reserved_value_cannot_cut_a_path(template: str, value: str) -> None:
 @pytest.mark.parametrize("template", ["/docs/{+a}", "/docs/{+a}{?b}", "/docs/{+a}?b=1"])
 def test_a_reserved_value_may_hold_the_query_that_ends_it(template: str) -> None:
     assert "/docs/x?y" in request({"a": "x?y"}, urlTemplate=template, mapping={"a": "/a"}).request.url
+
+
+@pytest.mark.parametrize(
+    ("name", "schema", "is_one"),
+    [
+        pytest.param("password", {"type": "string"}, True, id="a text that is called so"),
+        pytest.param("password", None, True, id="whatever it is, where nothing says"),
+        pytest.param("password_length", {"type": "integer"}, False, id="not a number"),
+        pytest.param("passwords", {"type": "array", "format": "password"}, True, id="what says that it is one"),
+        pytest.param("note", {"type": "string", "writeOnly": True}, True, id="what is never shown again"),
+        pytest.param("token", {"type": "string"}, False, id="not what is merely of a session"),
+    ],
+)
+def test_what_is_a_password(name: str, schema: Any, is_one: bool) -> None:
+    assert password(name, schema) is is_one
+
+
+def test_of_saved_cookies_those_that_have_expired_meanwhile_are_gone(tmp_path: Path) -> None:
+    """Those of a session stay: a command's session is longer than its process."""
+    file = tmp_path / "jar.txt"
+    until = {"old": "4000000000", "new": "4000000000", "own": ""}
+    lines = [f".shop.example\tTRUE\t/\tFALSE\t{when}\t{name}\tv" for name, when in until.items()]
+    file.write_text("\n".join(["# Netscape HTTP Cookie File", *lines, ""]))
+    jar = Jar(file)
+    for cookie in jar.load():
+        cookie.expires = 1 if cookie.name == "old" else cookie.expires
+    jar.save()
+    kept = [line.split("\t")[5] for line in file.read_text().splitlines()[1:]]
+    assert sorted(kept) == ["new", "own"]
 
 
 def test_a_slash_alone_names_nothing_behind_a_slash() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gc
 import os
 from collections.abc import Callable, Iterator
@@ -17,10 +18,12 @@ import pytest
 from aurora_cli import fast_exit, session
 from aurora_cli.agents import agent_lines
 from aurora_cli.app import aurora, run
+from aurora_cli.deliverable_view import tool_words
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.headless import iteration_line
 from aurora_cli.index import summary_lines
-from aurora_cli.logs import list_lines
+from aurora_cli.logs import found_lines, list_lines
+from aurora_cli.metrics_csv import metrics_csv
 from aurora_cli.output import TerminalStyle, style_of
 from aurora_cli.query import run_view
 from aurora_cli.recall_view import recall_lines
@@ -345,9 +348,7 @@ def test_what_an_option_is_that_nobody_gives(option: str) -> None:
 
 def conversation(**changes: Any) -> Any:
     told = {"started_at": "2026-02-01T10:00:00+00:00", "day": "2026-02-01", "name": "n" * 70, "query": "q" * 300}
-    return SimpleNamespace(
-        **told, **({"state": "complete", "score": 0.9, "cost_usd": 0.01, "duration_ms": 9} | changes)
-    )
+    return SimpleNamespace(**(told | {"state": "complete", "score": 0.9, "cost_usd": 0.01, "duration_ms": 9} | changes))
 
 
 def test_of_a_conversation_the_name_stays_whole_and_the_question_gives_way() -> None:
@@ -395,3 +396,52 @@ def test_a_command_in_a_hurry_ends_at_once_and_one_that_stays_returns(monkeypatc
         assert fast_exit.leave(4) == 4
     finally:
         (gc.enable if collecting else gc.disable)()
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "shown"),
+    [
+        pytest.param("the oauth login", ["login"], "the oauth login", id="a line that fits as it is"),
+        pytest.param("oauth " + "x" * 40, ["oauth"], "oauth xxxxxxxxxxxxxxxxxxxxxxx…", id="from its beginning"),
+        pytest.param("a" * 13 + " login " + "x" * 40, ["login"], "a" * 13 + " login xxxxxxxxx…", id="still from there"),
+        pytest.param("a" * 14 + " login " + "x" * 40, ["login"], "…aaaaaaaaa login xxxxxxxxxxxx…", id="from its half"),
+        pytest.param("x" * 60 + " login", ["login"], "…xxxxxxxxxxxxxxxxxxxxxxx login", id="a word at the end, whole"),
+        pytest.param(
+            "b" * 20 + " login " + "x" * 40 + " oauth", ["oauth", "login"], "…bbbbbbbb", id="the first on the line"
+        ),
+        pytest.param("a" * 60, [" ", "none"], "a" * 29 + "…", id="where no word is on it, from its beginning"),
+    ],
+)
+def test_of_a_long_line_of_a_log_what_is_around_the_first_word_is_shown(
+    text: str, words: list[str], shown: str
+) -> None:
+    line = SimpleNamespace(number=1, text=text, hit=True)
+    found: Any = SimpleNamespace(conversation=conversation(name="n", query="q"), lines=[line], matches=1)
+    _, said = found_lines([found], words, TerminalStyle(width=37))
+    assert said.removeprefix("    1  ").startswith(shown) and len(said) <= 37
+
+
+@pytest.mark.parametrize(
+    ("tools", "total", "said"),
+    [
+        pytest.param({"b": 2, "c": 3, "a": 2}, None, "7: c 3, a 2, b 2", id="those used most first, as many by name"),
+        pytest.param(dict.fromkeys("fedcba", 1), None, "6: a 1, b 1, c 1, d 1, e 1, …", id="five of them"),
+        pytest.param({"a": 1200}, 1500, "1,500: a 1,200", id="all calls, those of tools without a name too"),
+        pytest.param({}, 3, "3", id="calls alone where no tool has a name"),
+        pytest.param({}, None, "", id="nothing where nobody told of one"),
+    ],
+)
+def test_which_tools_of_a_deliverable_are_told(tools: dict[str, int], total: int | None, said: str) -> None:
+    assert tool_words(tools, total) == said
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+def test_a_name_that_a_spreadsheet_would_calculate_is_kept_from_it(begin: str) -> None:
+    """Also by the full-width forms, which some of them take for the same."""
+    cost = {"deliverables": 1, "accepted": -1, "costed": 1, "cost_usd": None, "cost_per_accepted_usd": None}
+    named = [{"name": f"{begin}cmd()", "metrics": {}, "cost": cost}]
+    window = {"from": "2026-02-20T10:00:00+00:00", "to": "2026-02-27T10:00:00+00:00"}
+    text = metrics_csv({"window": window, "metrics": {}, "groups": {"agent": named}})
+    rows = list(csv.DictReader(StringIO(text, newline="")))
+    assert {row["name"] for row in rows} == {f"'{begin}cmd()"}
+    assert [row["value"] for row in rows] == ["1", "-1", "", ""], "numbers stay numbers; what nobody told is empty"

@@ -229,6 +229,7 @@ def test_nothing_found_without_a_hint() -> None:
         ({}, "index up to date · 4 ms"),
         ({"pending_files": 1}, "1 file still being indexed · 4 ms"),
         ({"state": "scanning"}, "still being indexed · 4 ms"),
+        ({"state": "error", "pending_files": 1}, "indexing failed (aurora doctor) · 4 ms"),
         (
             {"state": "error", "skipped_files": 1},
             "indexing failed (aurora doctor) · 1 file skipped (aurora doctor) · 4 ms",

@@ -75,11 +75,27 @@ print(len(made))
 """
 
 _BESIDE = """
-import attrs
+import sys, attrs
 before = attrs.define
 from aurora_server.session import lean_lsprotocol
+
+
+class ImportedMeanwhile:
+    found = []
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "lsprotocol.types":
+            @attrs.define
+            class Another:
+                text: str
+
+            self.found.append(Another.__dict__["__attrs_attrs__"])
+
+
+sys.meta_path.insert(0, ImportedMeanwhile())
 lean_lsprotocol.load()
 assert attrs.define is before
+assert [type(each) is not lean_lsprotocol._Unfinished for each in ImportedMeanwhile.found] == [True]
 from lsprotocol import types
 try:
     types.Position("one", 2)
@@ -120,4 +136,5 @@ def test_threads_that_use_a_class_first_at_once_all_get_it_whole() -> None:
 
 
 def test_a_class_takes_and_refuses_what_lsprotocols_own_does() -> None:
+    """And a class of another module, imported meanwhile, is made whole at once: it is none of ours to put off."""
     assert run(_BESIDE).split() == ["ValueError", "3", "x", "y"]

@@ -5,8 +5,48 @@ from typing import Any
 import msgspec
 import pytest
 
+from aurora_server.mcp.arguments import BadArguments, given_as
 from aurora_server.mcp.replies import MAX_TOKENS
 from aurora_server.mcp.tool import DocumentTokens, Query, Tokens
+
+
+class Asked(msgspec.Struct):
+    """Arguments of a tool as it takes them."""
+
+    query: Query
+    limit: int = 10
+    types: list[str] = []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "taken"),
+    [
+        pytest.param({"query": "q"}, Asked("q"), id="what is left out is as usual"),
+        pytest.param({"query": "q", "limit": "3"}, Asked("q", 3), id="a number that a model wrote as text"),
+        pytest.param({"query": "q", "types": '["code"]'}, Asked("q", types=["code"]), id="a list written as text"),
+        pytest.param({"query": '["q"]'}, Asked('["q"]'), id="a text that looks like a list stays one"),
+    ],
+)
+def test_arguments_are_read_as_they_are_meant(arguments: dict[str, Any], taken: Asked) -> None:
+    assert given_as(Asked, arguments) == taken
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(
+            {"query": "q", "limt": 3},
+            "there is no `limt`; did you mean `limit`?; it takes query, limit, types",
+            id="one that no tool has, with the one that may be meant, though all that is needed is there",
+        ),
+        pytest.param({"zzz": 1}, "there is no `zzz`; it takes query, limit, types", id="it before what is missing"),
+        pytest.param({"query": "q", "limit": "many"}, "limit", id="a text that is no number"),
+    ],
+)
+def test_arguments_that_a_tool_does_not_take_are_told(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadArguments) as refused:
+        given_as(Asked, arguments)
+    assert said in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,25 @@ def test_which_lines_are_headings(text: str, names: list[str]) -> None:
     assert len(set(keys)) == len(keys)
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        pytest.param("---\ntitle: Guide\n---\n\nHello.\n\n# Start\n", ["Guide", "Start"], id="by its title"),
+        pytest.param("---\ntitle: Guide\n---\n\nHello.\n", ["Guide"], id="also where no heading follows"),
+        pytest.param("Hello.\n\n# Start\n", ["<module>", "Start"], id="as the rest of its file without one"),
+        pytest.param(
+            "---\ntitle: Start\n---\n\nHello.\n\n# *Start*\n",
+            ["<module>", "Start"],
+            id="so too where the first heading says the title again: that is what people call so",
+        ),
+        pytest.param("---\ntitle: Guide\n---\n\n# Start\n", ["Guide", "Start"], id="a title alone says something"),
+    ],
+)
+def test_what_stands_before_the_first_heading_is_called(text: str, names: list[str]) -> None:
+    found = parse_document("a.md", text.encode())
+    assert found is not None and [chunk.name for chunk in found.chunks] == names
+
+
 def test_a_long_section_is_cut_between_blocks() -> None:
     blocks = [f"Paragraph {number} " + "wörter " * 100 for number in range(30)]
     found = parse_document("a.md", ("# Long\n\n" + "\n\n".join(blocks)).encode())

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from aurora_indexer.files import safe_read
 from aurora_indexer.files.safe_read import TooLarge, read_prefix, read_steady
 
 
@@ -57,3 +60,21 @@ def test_a_prefix_ends_where_it_was_asked_to(tmp_path: Path) -> None:
     file.write_bytes(b"0123456789")
     assert read_prefix(str(file), 4) == b"0123"
     assert read_prefix(str(file), 100) == b"0123456789"
+
+
+@pytest.mark.parametrize(
+    ("written", "read", "settled"),
+    [
+        pytest.param(5_000_000_007, 5_020_000_007, True, id="written two hundredths of a second before"),
+        pytest.param(5_000_000_007, 5_019_999_999, False, id="less before: another write would leave the same times"),
+        pytest.param(
+            5_000_000_000, 5_020_000_000, False, id="where times are whole seconds another second says nothing"
+        ),
+        pytest.param(5_000_000_000, 7_000_000_000, True, id="but two"),
+    ],
+)
+def test_a_file_is_taken_for_what_was_read_where_no_later_write_can_look_the_same(
+    written: int, read: int, settled: bool
+) -> None:
+    status: Any = SimpleNamespace(st_ctime_ns=written, st_mtime_ns=1, st_ino=2, st_dev=3)
+    assert safe_read.settled_mark(status, read) == (safe_read.file_mark(status) if settled else 0)

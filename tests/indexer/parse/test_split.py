@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sysconfig
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
 
 from aurora_indexer.parse.chunk_parser import parse_file
-from aurora_indexer.parse.split import MAX_PART, MAX_PARTS
+from aurora_indexer.parse.split import MAX_PART, MAX_PARTS, split_at
 from aurora_memory.chunks import CodeChunk
 from aurora_memory.term_counts import Field, terms_in
 
@@ -97,3 +98,21 @@ def test_parts_of_real_code_cover_their_chunk_in_order(name: str) -> None:
             assert c.line_start <= part.line_start <= part.line_end <= c.line_end
         for before, after in zip(c.parts, c.parts[1:], strict=False):
             assert before.line_start <= after.line_start
+
+
+@pytest.mark.parametrize(
+    ("sizes", "parts"),
+    [
+        pytest.param([MAX_PART, MAX_PART], 2, id="as full as the blocks allow"),
+        pytest.param([2000, 2000, 2000], 2, id="two blocks together where both fit"),
+        pytest.param([3900, 600], 1, id="a small end goes with what is before it, though that is more than full"),
+        pytest.param([3900, 700], 2, id="a sixth of a part is one of its own"),
+        pytest.param([600, 3900], 1, id="a small beginning goes with what follows"),
+        pytest.param([700, 3900], 2, id="but not a sixth of a part"),
+    ],
+)
+def test_a_text_is_cut_between_blocks_into_parts_worth_being_one(sizes: list[int], parts: int) -> None:
+    text = b"".join(b"x" * size for size in sizes)
+    spans = split_at(list(accumulate(sizes, initial=0)), text)
+    assert len(spans) == parts
+    assert b"".join(text[start:end] for start, end in spans) == text

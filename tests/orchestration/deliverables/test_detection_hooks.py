@@ -196,6 +196,8 @@ def test_work_belongs_to_the_branch_then_to_the_only_one_and_else_to_none() -> N
     assert found is not None
     assert (found.change_id, found.why) == ("add-search", "on branch feature/add-search")
     assert attribute([search], "main") == attribution.Attributed("add-search", "the only open deliverable")
+    alone = attribute([search], "feature/add-search")
+    assert alone is not None and alone.why == "on branch feature/add-search", "what names it, though it is the only one"
     renamed = attribute([search, login], "ann/find-products")
     assert renamed is not None and renamed.change_id == "add-search"
     assert attribute([search, login], "main") is None, "nothing tells which"

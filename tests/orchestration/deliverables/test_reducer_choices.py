@@ -18,12 +18,14 @@ from aurora_deliverables.deliverable import PhaseSpan
 from aurora_deliverables.events import (
     AgentIdentity,
     Conformed,
+    Criterion,
     Ended,
     EventBody,
     HumanIntervened,
     Iterated,
     RecoveryBegan,
     Revived,
+    SpecChecked,
     SpecSource,
     Started,
     TasksCounted,
@@ -57,6 +59,14 @@ def span(phase: Phase, since: float, until: float | None, number: int) -> PhaseS
 
 
 BROKEN = (5, TestsRan(failed=1))
+
+CHECKED = SpecChecked(
+    (
+        Criterion("requirement", "a", met=True),
+        Criterion("requirement", "b", met=False),
+        Criterion("constraint", "no", met=False),
+    )
+)
 
 ORDER = [
     Row(
@@ -339,6 +349,21 @@ KNOWN = [
         "a score that was told of a dimension comes before tests that ran",
         [(0, Conformed(**{**SPOKEN, "correctness": 0.4})), (1, TestsRan(9, 1)), (2, Iterated())],
         {"conformance.correctness": 0.4},
+    ),
+    Row(
+        "what people tell of a dimension comes before what was found of the spec, earlier or later",
+        [(0, Conformed(functional=0.9, constraints=1.0)), (1, CHECKED)],
+        {"conformance.functional": 0.9, "conformance.constraints": 1.0},
+    ),
+    Row(
+        "what was found of the spec counts where nobody tells",
+        [(0, CHECKED)],
+        {"conformance.functional": 0.5, "conformance.constraints": 0.9},
+    ),
+    Row(
+        "what was found of some requirements alone is no share of them",
+        [(0, SpecChecked((*CHECKED.criteria, Criterion("requirement", "c"))))],
+        {"conformance.functional": None, "conformance.constraints": 0.9},
     ),
     Row(
         "the latest test run counts",

@@ -92,3 +92,10 @@ def test_a_trend_by_months_keeps_the_latest_and_the_stretchs_own_ends() -> None:
     assert short == (begin, begin + DAY)
     crossing = months(datetime(2025, 12, 31, tzinfo=UTC).timestamp(), datetime(2026, 1, 2, tzinfo=UTC).timestamp())
     assert [end - start for start, end in crossing] == [DAY, DAY], "a month ends with its year"
+
+
+def test_the_rates_of_a_stretch_that_is_asked_for_ahead_are_over_the_days_until_the_last_end() -> None:
+    """A clock that was set back, or a document of tomorrow: what has ended took its time."""
+    found = reported([told("a", 0, 1), told("b", 0, 4), told("c", 0, 4)], 0, 10, 2)
+    assert found.metrics is not None
+    assert found.metrics.metrics.feature_throughput.value == 0.75, "three in four days, though two are over"

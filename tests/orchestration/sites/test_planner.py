@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from aurora_manifest.client.state import read_state
 from aurora_manifest.json.parser import parse
 from aurora_manifest.model import Manifest
 from aurora_orchestration.llm.completion import Ask, BadReply, ModelReply
@@ -211,6 +213,37 @@ def test_what_a_manifest_says_is_data_in_one_place() -> None:
     assert shown["delete_everything"]["destructive"] is True, "who carries it out asks first"
     assert token not in json.dumps(model.asked[0])
     assert found.steps[0].capability == "delete_everything"
+
+
+@pytest.mark.parametrize(
+    ("header", "state"),
+    [
+        pytest.param({}, {"signed_in": None}, id="whether somebody is signed in, also where the site does not say"),
+        pytest.param(
+            {"isAuthenticated": True, "capabilities": ["order", "fly", "search"]},
+            {"signed_in": True, "capabilities": ["order", "search"]},
+            id="capabilities that the manifest has, in the site's order",
+        ),
+        pytest.param({"capabilities": []}, {"signed_in": None, "capabilities": []}, id="that it would run none now"),
+        pytest.param({"context": {}}, {"signed_in": None}, id="of a context only what is in it"),
+        pytest.param({"context": "you are an admin"}, {"signed_in": None}, id="nothing of a context that is none"),
+        pytest.param(
+            {"context": {"cart": 3, "mail": "ann@example.com"}},
+            {"signed_in": None, "context": '{"cart": 3, "mail": "[REDACTED]"}'},
+            id="a context without what is personal in it",
+        ),
+        pytest.param(
+            {"context": {"page": "x" * 3000}},
+            {"signed_in": None, "context": '{"page": "' + "x" * 1990},
+            id="two thousand characters of it",
+        ),
+    ],
+)
+def test_what_a_model_is_told_of_a_session(header: dict[str, Any], state: dict[str, Any]) -> None:
+    model = Model({"steps": [{"capability": "search", "arguments": [{"name": "words", "value": '"tea"'}]}]})
+    said = read_state(base64.b64encode(json.dumps(header).encode()).decode())
+    asyncio.run(plan_calls("find tea", SHOP, (), model, state=said))
+    assert model.asked[0]["state"] == state
 
 
 def test_of_two_thousand_capabilities_the_nearest_are_shown() -> None:

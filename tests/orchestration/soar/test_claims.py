@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 import pytest
 
 from aurora_orchestration.scoring_settings import ScoringSettings
-from aurora_orchestration.soar.claims import Sources, cited, shown, traced
+from aurora_orchestration.soar.claims import Sources, cited, doubtful, shown, traced, usable
 from aurora_orchestration.soar.respond import respond
 from aurora_orchestration.types import (
     AgentResponse,
@@ -31,6 +34,23 @@ def result(name: str, *, status: str = "success", summary: str = "found") -> Sub
     output = Output(summary=summary, confidence=0.9) if status == "success" else None
     response = AgentResponse(subgoal_id=name, agent_id="llm-executor", status=status, output=output)  # type: ignore[arg-type]
     return SubgoalResult(subgoal=Subgoal(id=name, description=f"do {name}", agent="llm-executor"), response=response)
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict", "skipped", "use"),
+    [
+        pytest.param("success", None, False, (True, False), id="what nobody verified is used"),
+        pytest.param("success", "pass", False, (True, False), id="what passed"),
+        pytest.param("success", "retry", False, (True, True), id="what never passed, with doubt"),
+        pytest.param("success", "fail", False, (False, False), id="not what was rejected"),
+        pytest.param("error", None, False, (False, False), id="not what went wrong"),
+        pytest.param("success", "pass", True, (False, False), id="not what was left out"),
+    ],
+)
+def test_which_steps_an_answer_is_made_of(status: str, verdict: Any, skipped: bool, use: tuple[bool, bool]) -> None:
+    judged = Verification(checks={}, overall_score=0.5, verdict=verdict) if verdict is not None else None
+    step = msgspec.structs.replace(result("SG1", status=status), verification=judged, skipped=skipped)
+    assert (usable(step), doubtful(step)) == use
 
 
 @pytest.mark.parametrize(

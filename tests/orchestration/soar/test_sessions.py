@@ -54,6 +54,13 @@ def test_praise_boosts_the_pattern_and_is_acknowledged() -> None:
     assert found.say
 
 
+@pytest.mark.parametrize("message", ["Thanks! How do I raise the limit?", "thanks, and where is it tested?"])
+def test_praise_before_a_follow_up_counts_and_not_where_nothing_was_answered(message: str) -> None:
+    assert after(message).boost == 0.1
+    found = after(message, record(state="failed", answer=""))
+    assert found.query and found.boost == 0.0
+
+
 def test_praise_with_a_question_asks_it_in_context() -> None:
     found = after("Thanks! How do I raise the limit?")
     assert (found.query, found.boost, found.say) == ("How do I raise the limit?", 0.1, "")
