@@ -38,7 +38,7 @@ _LAST = re.compile(rb"(?s)[\]}\"\w]\s*+((?:,\s*+" + _MEMBER + rb"\s*+){1,3}+)\}\
 
 
 class Envelope(msgspec.Struct):
-    """What says whose a message is; its params are not looked into."""
+    """Envelope of a message: whose it is. Its params are not looked into."""
 
     method: Any = None
     id: Any = None
