@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -83,6 +83,11 @@ class NameLookup:
         self._tops: dict[str, list[ReferenceTarget]] | None = None
         self._values: dict[tuple[str, str, str], Meaning] = {}
         self._holders: set[tuple[str, str]] | None = None
+
+    def holds(self) -> Iterator[object]:
+        """All that it is made of, and what it has found: for whoever takes it apart."""
+        yield from vars(self).values()
+        yield from (getattr(self._links, field) for field in self._links.__struct_fields__)
 
     def knows(self, path: str) -> bool:
         """Whether the imports of that file are known here."""

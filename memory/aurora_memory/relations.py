@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -63,6 +63,16 @@ class Relation(Struct, frozen=True, array_like=True, gc=False):
 NO_LINKS = LinkedFiles()
 
 
+def _empty(known: object) -> None:
+    """Take out all that a dict or set has, one by one; of dicts in it as well. Anything else is left alone."""
+    if isinstance(known, set):
+        while known:
+            known.pop()
+    elif isinstance(known, dict):
+        while known:
+            _empty(known.popitem()[1])
+
+
 class Catalogue:
     """Catalogue of definitions: by name within a family of languages, by name and file, files by module."""
 
@@ -95,18 +105,13 @@ class Catalogue:
         """Lookup along imports, of files whose imports are known here (`links`)."""
 
     def let_go(self) -> None:
-        """Let go of all that is known, piece by piece: at once it would hold every thread for as long as that takes."""
-        all_known: tuple[dict[Any, Any], ...] = (
-            *self._named.values(),
-            self._placed,
-            self._by_path,
-            self._by_id,
-            self._files,
-            self._headings,
-        )
-        for known in all_known:
-            while known:
-                known.popitem()
+        """Let go of all that is known, piece by piece: at once it would hold every thread for as long as that takes.
+
+        So does what was found in it meanwhile, and the links it was made of.
+        """
+        self._families = []
+        for known in (*vars(self).values(), *self.lookup.holds()):
+            _empty(known)
 
     def _add_file(self, path: str) -> None:
         stem = _without_suffix(path)

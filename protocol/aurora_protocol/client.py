@@ -17,7 +17,7 @@ from typing import Any
 from aurora_protocol import DaemonUnreachable, FrameError, RequestFailed
 from aurora_protocol.address import Address
 from aurora_protocol.connection import open_connection, peer_process
-from aurora_protocol.frames import Decoder, encode
+from aurora_protocol.frames import Body, Decoder, encode
 from aurora_protocol.process_state import is_stopped
 from aurora_protocol.version import __version__
 
@@ -47,7 +47,7 @@ class Client:
         self._stream = stream
         self._where = where
         self._decoder = Decoder()
-        self._arrived: list[bytes] = []
+        self._arrived: list[Body] = []
         self._last_id = 0
         self._initialized = False
         self._usable = True

@@ -12,6 +12,12 @@ MAX_FRAME = 64 * 1024 * 1024
 MAX_HEADERS = 8 * 1024
 """Largest header block, in bytes, its closing blank line included."""
 
+LARGE_BODY = 1024 * 1024
+"""Bytes from which on a body is given as it was gathered, not copied: the copy of 45 MB takes 40 ms."""
+
+Body = bytes | bytearray
+"""One message's text. A large one is a bytearray, nobody else's."""
+
 _END = b"\r\n\r\n"
 _MAX_DIGITS = 12
 
@@ -26,8 +32,8 @@ def encode(body: bytes) -> bytes:
 class Decoder:
     """Decoder (framing) of a byte stream into message bodies; one per connection and direction.
 
-    Bytes are copied in once and out once, however they are sliced on arrival. After a FrameError the stream has no
-    known frame border any more, so every later `feed` raises the same error.
+    Bytes are copied in once and out once, large bodies in only, however they are sliced on arrival. After a FrameError
+    the stream has no known frame border any more, so every later `feed` raises the same error.
     """
 
     def __init__(self, max_frame: int = MAX_FRAME) -> None:
@@ -41,7 +47,7 @@ class Decoder:
         """Bytes received that do not make a whole frame yet."""
         return len(self._buffer)
 
-    def feed(self, data: bytes) -> list[bytes]:
+    def feed(self, data: bytes) -> list[Body]:
         """Take in `data`; return the bodies it completes, in order. Raises FrameError when it cannot be a frame."""
         if self._failure is not None:
             raise self._failure
@@ -53,8 +59,8 @@ class Decoder:
             self._buffer.clear()
             raise
 
-    def _cut(self) -> list[bytes]:
-        bodies: list[bytes] = []
+    def _cut(self) -> list[Body]:
+        bodies: list[Body] = []
         start = 0
         while True:
             if self._body_length is None:
@@ -66,6 +72,10 @@ class Decoder:
                 start = end + len(_END)
             if len(self._buffer) - start < self._body_length:
                 break
+            if self._body_length >= LARGE_BODY:
+                bodies.append(self._taken_out(start, self._body_length))
+                start, self._body_length = 0, None
+                continue
             with memoryview(self._buffer) as view:
                 bodies.append(bytes(view[start : start + self._body_length]))
             start += self._body_length
@@ -73,6 +83,13 @@ class Decoder:
         if start:
             del self._buffer[:start]
         return bodies
+
+    def _taken_out(self, start: int, length: int) -> bytearray:
+        """The buffer itself, cut to the body in it; what follows is the new buffer."""
+        body, self._buffer = self._buffer, self._buffer[start + length :]
+        del body[start + length :]
+        del body[:start]
+        return body
 
     def _check_unfinished(self, start: int) -> None:
         """Refuse early what can no longer become a header block, rather than wait for an end that never comes."""

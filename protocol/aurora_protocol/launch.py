@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
+from aurora_protocol.closed_paths import closed_on_way, opening
 from aurora_protocol.connection import NobodyThere, open_connection, open_socket, peer_process
 from aurora_protocol.process_state import may_live
 from aurora_protocol.strict_modes import open_own
@@ -159,14 +160,7 @@ def listening(address: Address) -> bool:
 def _spawn(address: Address, command: tuple[str, ...], environ: Mapping[str, str]) -> Popen[bytes]:
     import subprocess  # not needed, and not paid for, while a daemon runs
 
-    try:
-        descriptor = open_own(address.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    except OSError as error:
-        reason = "it is a link" if error.errno == errno.ELOOP else error.strerror
-        remedy = "" if error.errno in (errno.EROFS, errno.ENOSPC) else "remove it, or "
-        if error.errno == errno.EACCES:
-            remedy = f"run: chmod u+rwx '{address.log.parent}', or "
-        raise DaemonUnreachable(f"cannot write {address.log}: {reason}; {remedy}set another AURORA_HOME") from error
+    descriptor = _open_log(address.log)
     try:
         process = subprocess.Popen(
             command,
@@ -187,6 +181,21 @@ def _spawn(address: Address, command: tuple[str, ...], environ: Mapping[str, str
     with suppress(RuntimeError):
         threading.Thread(target=process.wait, name="daemon-reaper", daemon=True).start()
     return process
+
+
+def _open_log(log: Path) -> int:
+    """Where the daemon's output goes: its log, or nowhere while that is closed to its own user. `doctor` tells of that.
+
+    Raises DaemonUnreachable for what may be another's doing, a link say, and where nothing can be written.
+    """
+    try:
+        return open_own(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    except OSError as error:
+        if error.errno == errno.EACCES:
+            return os.open(os.devnull, os.O_WRONLY)
+        reason = "it is a link" if error.errno == errno.ELOOP else error.strerror
+        remedy = "" if error.errno in (errno.EROFS, errno.ENOSPC) else "remove it, or "
+        raise DaemonUnreachable(f"cannot write {log}: {reason}; {remedy}set another AURORA_HOME") from error
 
 
 def daemon_environment(environ: Mapping[str, str], home: Path) -> dict[str, str]:
@@ -230,6 +239,9 @@ def _complaint(log: Path, since: int) -> str:
             size = os.fstat(file.fileno()).st_size
             file.seek(max(since if size >= since else 0, size - _LAST_LINES))
             lines = file.read().decode("utf-8", "replace").split("\n")
+    except PermissionError:
+        closed = closed_on_way(log)
+        return f"; {closed or log} is closed, so that it has no log: {opening(closed or log)}"
     except OSError:
         lines = []
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")

@@ -30,10 +30,10 @@ def convert(value: Any, kind: Any, *, strict: bool = True, from_attributes: bool
 
 
 @overload
-def decode(text: bytes | str, kind: type[T]) -> T: ...
+def decode(text: bytes | bytearray | str, kind: type[T]) -> T: ...
 @overload
-def decode(text: bytes | str, kind: Any = Any) -> Any: ...
-def decode(text: bytes | str, kind: Any = Any) -> Any:
+def decode(text: bytes | bytearray | str, kind: Any = Any) -> Any: ...
+def decode(text: bytes | bytearray | str, kind: Any = Any) -> Any:
     """JSON as `kind`. Raises msgspec.DecodeError, its ValidationError, UnicodeDecodeError, RecursionError."""
     _learn(kind)
     return msgspec.json.decode(text, type=kind)

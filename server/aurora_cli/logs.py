@@ -182,11 +182,15 @@ def _list(settings: GlobalOptions, first: str, last: str, *, since: str = "", ca
 
 
 def _folder(settings: GlobalOptions) -> Path:
-    """The folder of all logs. Raises SettingsError."""
+    """The folder of all logs. Raises SettingsError, and ClickException where it is closed to us."""
     from aurora_orchestration.conversations.log_names import logs_folder
+    from aurora_protocol.closed_paths import closed_on_way, opening
     from aurora_server.configuration.settings import load
 
-    return logs_folder(load(os.environ, settings.config).soar.conversations)
+    folder = logs_folder(load(os.environ, settings.config).soar.conversations)
+    if (closed := closed_on_way(folder, folder=True)) is not None:
+        raise click.ClickException(f"{closed} is closed, and conversation logs are in it; {opening(closed)}")
+    return folder
 
 
 def _range(day: str | None, month: str | None, begin: str | None, end: str | None) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from aurora_cli.fast_exit import stay
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.session import reach_daemon
 from aurora_protocol import DaemonUnreachable, FrameError
-from aurora_protocol.frames import Decoder
+from aurora_protocol.frames import Body, Decoder
 
 FINE, NOT_SHUT_DOWN = 0, 1
 _PIECE = 256 * 1024
@@ -63,7 +63,7 @@ class Farewell:
             if len(body) <= _FAREWELL and (b"shutdown" in body or b"exit" in body):
                 self._note(body)
 
-    def _note(self, body: bytes) -> None:
+    def _note(self, body: Body) -> None:
         try:
             message = json.loads(body)
         except ValueError:

@@ -86,7 +86,8 @@ def _report(settings: GlobalOptions, params: dict[str, Any], title: str, name: s
     with open_session(settings, settings.workspace) as client:
         reply = client.request(REPORT, params)
     asked = (soar.conversations, params["period"], params.get("start"), params.get("end"))
-    runs = None if team else runs_of(*asked)  # questions are the user's own
+    questions = not team and _readable(soar.conversations)  # they are the user's own
+    runs = runs_of(*asked) if questions else None
     text = markdown({**reply, "runs": runs}, title, of)
     if settings.json:
         print_json({**reply, "runs": runs})
@@ -95,6 +96,18 @@ def _report(settings: GlobalOptions, params: dict[str, Any], title: str, name: s
     keep_report(
         getattr(soar.reporting, params["period"]), f"{'team' if team else settings.workspace.name}-{name}", text
     )
+
+
+def _readable(settings: ConversationSettings) -> bool:
+    """Whether logs of questions can be read; says on standard error which folder is closed where they cannot."""
+    from aurora_orchestration.conversations.log_names import logs_folder
+    from aurora_protocol.closed_paths import closed_on_way, opening
+
+    closed = closed_on_way(logs_folder(settings), folder=True)
+    if closed is not None:
+        left_out = f"questions are left out: {closed} is closed, and their logs are in it"
+        print(f"aurora: {left_out}; {opening(closed)}", file=sys.stderr)
+    return closed is None
 
 
 def _day(given: str, what: str = "date") -> date:

@@ -22,6 +22,8 @@ async def test_it_is_taken_apart_off_the_event_loop_when_all_is_linked(
     def gone(self: Catalogue) -> None:
         known = len(self.anywhere("load"))
         let_go(self)
+        assert not any(each for each in self.lookup.holds() if isinstance(each, dict | set)), "what was found, too"
+        assert not any(each for each in vars(self).values() if isinstance(each, dict | set))
         assert self.anywhere("load") == [] and not self.of_file("a.py") and not self.in_file("a.py", "load")
         left.append((threading.get_ident(), known))
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aurora_protocol import FrameError
-from aurora_protocol.frames import MAX_FRAME, MAX_HEADERS, Decoder, encode
+from aurora_protocol.frames import LARGE_BODY, MAX_FRAME, MAX_HEADERS, Decoder, encode
 
 
 @given(st.lists(st.binary(max_size=200), max_size=8), st.lists(st.integers(1, 40), min_size=1, max_size=20))
@@ -85,3 +85,16 @@ def test_a_60_mib_frame_in_64_kib_pieces_is_not_copied_for_each_piece() -> None:
 
 def test_many_small_frames_in_one_piece() -> None:
     assert len(Decoder().feed(encode(b"{}") * 50_000)) == 50_000
+
+
+def test_a_large_body_is_given_as_it_was_gathered_and_what_follows_is_read_on() -> None:
+    large = b"a" * LARGE_BODY
+    decoder = Decoder()
+    stream = encode(b"one") + encode(large) + encode(b"two") + encode(large) + b"Content-"
+    first = decoder.feed(stream[: LARGE_BODY // 2])
+    assert first == [b"one"]
+    rest = decoder.feed(stream[LARGE_BODY // 2 :])
+    assert rest == [large, b"two", large]
+    assert [type(body) for body in rest] == [bytearray, bytes, bytearray]
+    assert decoder.pending == len(b"Content-")
+    assert decoder.feed(b"Length: 1\r\n\r\nx") == [b"x"]

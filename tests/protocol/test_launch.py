@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -258,6 +259,30 @@ def test_a_newer_daemon_that_is_gone_is_in_nobodys_way(tmp_path: Path, monkeypat
     write_info(address, Info(4321, "2.0.0", "its.sock", 1.0))
     monkeypatch.setattr(launch, "_listens", lambda *which: False)
     replace_older(address, 0.0)
+
+
+def test_a_log_that_is_closed_to_its_own_user_keeps_no_daemon_from_starting(
+    address: Address, command: Callable[[str], tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also as root, who may write everywhere."""
+
+    def closed(path: Path, flags: int) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(launch, "open_own", closed)
+    ensure_daemon(address, command=command(address.version)).close()
+    assert len(started(address)) == 1 and not address.log.exists()
+
+
+def test_a_log_that_belongs_to_another_refuses(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    def anothers(path: Path, flags: int) -> int:
+        raise PermissionError(errno.EPERM, f"{path} belongs to user 7, not to you", str(path))
+
+    monkeypatch.setattr(launch, "open_own", anothers)
+    with pytest.raises(
+        DaemonUnreachable, match=r"cannot write .*daemon\.log: .*belongs to user 7.*set another AURORA_HOME"
+    ):
+        ensure_daemon(address, environ={**os.environ, "AURORA_HOME": str(address.home)})
 
 
 def test_a_log_that_cannot_even_be_looked_at_is_named_with_a_way_out(tmp_path: Path) -> None:

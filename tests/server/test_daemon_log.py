@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import time
@@ -61,6 +62,39 @@ def test_the_console_alone_leaves_no_file(tmp_path: Path, capsys: pytest.Capture
     with daemon_log.to_file(log, LoggingSettings(outputs=("console",)), RARELY, echo=False):
         logging.getLogger("aurora").warning("hello")
     assert "hello" in capsys.readouterr().err and not log.parent.exists()
+
+
+@pytest.mark.parametrize("echo", [False, True], ids=["in the background", "in a terminal"])
+def test_what_a_closed_file_does_not_take_is_on_stderr_once_until_it_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], echo: bool
+) -> None:
+    log, refused = tmp_path / "daemon.log", [True]
+    usual = daemon_log.open_own
+
+    def opened(path: str, flags: int) -> int:
+        if refused:
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return usual(path, flags)
+
+    monkeypatch.setattr(daemon_log, "open_own", opened)
+    with daemon_log.to_file(log, LoggingSettings(), RARELY, echo=echo):
+        logging.getLogger("aurora").warning("while it is closed")
+    assert capsys.readouterr().err.count("while it is closed") == 1 and not log.exists()
+    with daemon_log.to_file(log, LoggingSettings(), RARELY, echo=echo):
+        refused.clear()
+        logging.getLogger("aurora").warning("now it is open")
+    assert json.loads(log.read_text())["message"] == "now it is open"
+
+
+def test_a_file_of_another_is_not_gone_around(tmp_path: Path) -> None:
+    log = tmp_path / "daemon.log"
+    log.symlink_to(tmp_path / "elsewhere")
+    with (
+        pytest.raises(SettingsError, match=r"logging\.log_path"),
+        daemon_log.to_file(log, LoggingSettings(), RARELY, echo=False),
+    ):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_a_folder_that_cannot_be_is_named_with_its_setting(tmp_path: Path) -> None:

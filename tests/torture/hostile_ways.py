@@ -285,3 +285,15 @@ def editors_that_run_on_opening(root: Path, trap: Trap) -> None:
     (root / ".nvim.lua").write_text(f"os.execute('{it}')\n")
     (root / ".exrc").write_text(f":!{it}\n")
     (root / ".dir-locals.el").write_text(f'((nil . ((eval . (shell-command "{it}")))))\n')
+
+
+@hostile
+def changes_of_headings(root: Path, trap: Trap) -> None:
+    """What is told as changes, and would be a section for each line or two."""
+    for number in range(30):
+        folder = root / "openspec" / "changes" / f"change-{number}"
+        (folder / "specs" / "auth").mkdir(parents=True)
+        (folder / "proposal.md").write_text(f"# Change {number}\n\n## Why\n\nBecause.\n")
+        (folder / "tasks.md").write_text("".join(f"## {n}. Group\n- [ ] {n}.1 Do thing {n}\n" for n in range(3000)))
+        requirements = "".join(f"### Requirement: Thing {n}\nIt SHALL do thing {n}.\n" for n in range(1000))
+        (folder / "specs" / "auth" / "spec.md").write_text(f"## ADDED Requirements\n{requirements}")

@@ -1,9 +1,14 @@
-"""Sections of a document with headings: a chunk for each, down to the next of any level (AURORA §6.6)."""
+"""Sections of a document with headings: a chunk for each, down to the next of any level (AURORA §6.6).
+
+A document that is nothing but headings is data: its sections are merged until there are about as many as a file of code
+of its size has chunks. No word of it is left out by that.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -11,6 +16,14 @@ from msgspec import Struct
 from aurora_indexer.documents.inline_markup import plain, references
 from aurora_indexer.documents.knowledge_chunk import MAX_CHUNKS, Builder, DocumentPiece, clean_name
 from aurora_memory.chunks import MODULE_NAME, Reference
+
+FEW_SECTIONS = 300
+"""Sections of one document that are never merged."""
+
+SECTION_CHARACTERS = 512
+"""Characters of a document for each section that it may have beyond those; the rest is merged, the deepest level
+first.
+"""
 
 _BULLET = re.compile(r"^[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+|^[ \t]{0,3}>[ \t]?")
 _WORDS = re.compile(r"\w\w")
@@ -45,12 +58,13 @@ class DocumentOutline(Struct, frozen=True):
 def add_sections(builder: Builder, path: str, text: str, outline: DocumentOutline) -> None:
     """Make a chunk of what stands before the first heading, if that says anything, and of each section."""
     starts = [block.start for block in outline.blocks]
-    first = outline.headings[0].start if outline.headings else len(text)
+    headings = _merged(outline.headings, min(max(FEW_SECTIONS, len(text) // SECTION_CHARACTERS), MAX_CHUNKS - 1))
+    first = headings[0].start if headings else len(text)
     title = clean_name(plain(outline.title)) if outline.title.strip() else ""
     before = _blocks(outline, starts, 0, first)
-    alone = bool(before) and not outline.headings
+    alone = bool(before) and not headings
     if alone or outline.about or title or any(_says_something(text, block) for block in before):
-        taken = outline.headings and title == clean_name(plain(outline.headings[0].text))
+        taken = headings and title == clean_name(plain(headings[0].text))
         builder.add(
             _section(
                 path,
@@ -63,8 +77,8 @@ def add_sections(builder: Builder, path: str, text: str, outline: DocumentOutlin
             )
         )
     around: list[tuple[int, str]] = []
-    for number, heading in enumerate(outline.headings[:MAX_CHUNKS]):
-        end = outline.headings[number + 1].start if number + 1 < len(outline.headings) else len(text)
+    for number, heading in enumerate(headings):
+        end = headings[number + 1].start if number + 1 < len(headings) else len(text)
         while around and around[-1][0] >= heading.level:
             around.pop()
         parent = around[-1][1] if around else None
@@ -84,6 +98,29 @@ def add_sections(builder: Builder, path: str, text: str, outline: DocumentOutlin
                 heading_end=heading.end,
             )
         )
+
+
+def _merged(headings: Sequence[SectionHeading], most: int) -> Sequence[SectionHeading]:
+    """At most so many of the headings: all of the upper levels, as many as fit of the next, evenly. The first stays.
+
+    What stands under one that is not among them belongs to the section before it.
+    """
+    if len(headings) <= most:
+        return headings
+    of_level = Counter(heading.level for heading in headings[1:])
+    room, cut = most - 1, 0
+    for cut in sorted(of_level):
+        if of_level[cut] > room:
+            break
+        room -= of_level[cut]
+    every = -(-of_level[cut] // room) if room else len(headings)
+    kept, seen = [headings[0]], 0
+    for heading in headings[1:]:
+        if heading.level == cut:
+            seen += 1
+        if heading.level < cut or (heading.level == cut and seen % every == 0):
+            kept.append(heading)
+    return kept
 
 
 def _section(

@@ -61,11 +61,14 @@ async def waiting_chunks(db: aiosqlite.Connection) -> int:
 
 async def whole_catalogue(db: aiosqlite.Connection) -> Catalogue:
     """Every live definition."""
-    rows = await db.execute_fetchall(_DEFINITION + _IN_ORDER)
-    files = await db.execute_fetchall(
-        "SELECT path, imports FROM files WHERE language IN (SELECT value FROM json_each(?))", (as_list(_LINKED),)
+    linked = (as_list(_LINKED),)
+    rows = list(await db.execute_fetchall(_DEFINITION + _IN_ORDER))
+    files = list(
+        await db.execute_fetchall(
+            "SELECT path, imports FROM files WHERE language IN (SELECT value FROM json_each(?))", linked
+        )
     )
-    noted = await db.execute_fetchall(f"{_NOTED} AND language IN (SELECT value FROM json_each(?))", (as_list(_LINKED),))
+    noted = list(await db.execute_fetchall(f"{_NOTED} AND language IN (SELECT value FROM json_each(?))", linked))
     aliases = await _aliases(db)
 
     def whole() -> Catalogue:
@@ -74,6 +77,8 @@ async def whole_catalogue(db: aiosqlite.Connection) -> Catalogue:
             _links([(path, decode_imports(blob)) for path, blob in files], noted, aliases),
         )
         catalogue.know_ids()
+        for read in (rows, files, noted):
+            read.clear()  # here, or the event loop does it
         return catalogue
 
     return await asyncio.to_thread(whole)

@@ -65,16 +65,21 @@ class Conversation(Struct, frozen=True, kw_only=True):
         return self.file.rpartition("/")[2].removesuffix(SUFFIX)
 
 
-def files(folder: Path, first: str = "0000-00-00", last: str = "9999-99-99") -> Iterator[tuple[str, str, Path]]:
-    """Every log whose name's day lies in `first` … `last`, the latest day first: (file, day, path). Links are none."""
-    for year in _folders(folder, _YEAR):
+def files(
+    folder: Path, first: str = "0000-00-00", last: str = "9999-99-99", *, whole: bool = False
+) -> Iterator[tuple[str, str, Path]]:
+    """Every log whose name's day lies in `first` … `last`, the latest day first: (file, day, path). Links are none.
+
+    With `whole` a folder that cannot be read raises OSError; else it has none.
+    """
+    for year in _folders(folder, _YEAR, whole):
         if not first[:4] <= year.name <= last[:4]:
             continue
-        for month in _folders(year, _MONTH):
+        for month in _folders(year, _MONTH, whole):
             if not first[:7] <= f"{year.name}-{month.name}" <= last[:7]:
                 continue
             found: dict[str, tuple[str, Path]] = {}
-            for each in _entries(month):
+            for each in _entries(month, whole):
                 day = day_of(each.name)
                 if day is None or not each.is_file(follow_symlinks=False) or not first <= day <= last:
                     continue
@@ -138,8 +143,14 @@ def section(folder: Path, file: str, line_start: int, line_end: int) -> str | No
 
 
 def gone(folder: Path, known: Iterable[str]) -> list[str]:
-    """Which of these logs, by their paths below the folder, are not there any more, compressed or not."""
-    there = {file for file, _, _ in files(folder)}
+    """Which of these logs, by their paths below the folder, are not there any more, compressed or not.
+
+    None where a folder cannot be read: what it holds will be found again.
+    """
+    try:
+        there = {file for file, _, _ in files(folder, whole=True)}
+    except OSError:
+        return []
     return [file for file in known if file not in there]
 
 
@@ -174,16 +185,22 @@ def by_id(folder: Path, run: str) -> Conversation | None:
     return None
 
 
-def _folders(place: Path | os.DirEntry[str], like: re.Pattern[str]) -> list[os.DirEntry[str]]:
-    found = [each for each in _entries(place) if like.fullmatch(each.name) and each.is_dir(follow_symlinks=False)]
+def _folders(place: Path | os.DirEntry[str], like: re.Pattern[str], whole: bool) -> list[os.DirEntry[str]]:
+    found = [
+        each for each in _entries(place, whole) if like.fullmatch(each.name) and each.is_dir(follow_symlinks=False)
+    ]
     return sorted(found, key=lambda each: each.name, reverse=True)
 
 
-def _entries(place: Path | os.DirEntry[str]) -> list[os.DirEntry[str]]:
+def _entries(place: Path | os.DirEntry[str], whole: bool) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(place) as found:
             return list(found)
-    except OSError:  # not there, or closed to us: nothing to read
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError:  # closed to us, say: nothing to read
+        if whole:
+            raise
         return []
 
 

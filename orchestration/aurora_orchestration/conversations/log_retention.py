@@ -46,9 +46,9 @@ class Tidied(Struct, frozen=True, kw_only=True):
 
 def tidy(folder: Path, settings: ConversationSettings, now: float) -> Tidied:
     """Delete and compress what is due. `busy`: another process does; `held`: the clock leapt, nothing is deleted."""
-    if not folder.is_dir():
-        return Tidied()
     try:
+        if not folder.is_dir():
+            return Tidied()
         with FileLock(folder / _LOCK, timeout=0, mode=0o600):
             return _tidy(folder, settings, now)
     except Timeout:

@@ -36,9 +36,9 @@ class CleanedLogs(Struct, frozen=True, kw_only=True):
 
 def clean_logs(folder: Path, now: float) -> CleanedLogs:
     """Take secrets out of every log, once for each number of the rules. `now` is Unix seconds. Blocks."""
-    if not folder.is_dir() or _known_rules(folder) == RULES:
-        return CleanedLogs()
     try:
+        if not folder.is_dir() or _known_rules(folder) == RULES:
+            return CleanedLogs()
         with FileLock(folder / _LOCK, timeout=0, mode=0o600):
             return _clean(folder, now)
     except Timeout:

@@ -8,6 +8,7 @@ again with the next piece, and `problem` says what is missing. All calls block: 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import threading
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from aurora_orchestration.conversations.log_names import reserve
 from aurora_orchestration.run_record import PhaseRecord, RunRecord
 from aurora_orchestration.settings import ConversationSettings
 from aurora_orchestration.types import SubgoalResult
+from aurora_protocol.closed_paths import closed_on_way, opening
 from aurora_protocol.strict_modes import open_own
 
 MAX_PENDING = 64 << 20
@@ -149,9 +151,9 @@ class ConversationLog:
             while self._pending:
                 self._pending = self._pending[os.write(self._descriptor, self._pending) :]
         except OSError as error:
-            self.problem = (
-                f"the conversation log cannot be written in {self._folder}: {error.strerror}; make room there"
-            )
+            closed = closed_on_way(self._folder, folder=True) if error.errno == errno.EACCES else None
+            step = "make room there" if closed is None else opening(closed)
+            self.problem = f"the conversation log cannot be written in {self._folder}: {error.strerror}; {step}"
             return
         self.problem = None
         if self._lost:

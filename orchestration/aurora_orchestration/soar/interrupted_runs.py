@@ -62,8 +62,12 @@ async def _mark(services: Services, run_id: str) -> Checkpoint | None:
 
 def _end_log(services: Services, run: Checkpoint, now: float) -> None:
     """Say at the end of the conversation log that nothing follows."""
-    if run.log is not None:
+    if run.log is None:
+        return
+    try:
         mark_interrupted(Path(in_home(services.settings({}).conversations.path, services.home)), run.log, now)
+    except OSError as error:  # it can be gone on with all the same
+        logger.warning("a conversation log was not ended", extra={"run": run.id, "problem": str(error)})
 
 
 async def _end_phase(services: Services, run: Checkpoint, now: float) -> None:

@@ -10,14 +10,14 @@ import asyncio
 import contextlib
 import json
 import logging
-import re
 import time
 from typing import Any, NoReturn, Protocol
 
 import msgspec
 
 from aurora_protocol import FrameError, typed
-from aurora_protocol.frames import Decoder, encode
+from aurora_protocol.frames import Body, Decoder, encode
+from aurora_server.daemon.large_messages import LARGE, MAX_VALUES, envelope_of, holds_too_much
 from aurora_server.lsp.features import create_server
 from aurora_server.session.converter import get_ready_for
 from aurora_server.session.core import Core
@@ -28,34 +28,7 @@ class BadJson(Exception):
     """A body that is not JSON, not UTF-8, or nested too deep; the message says which."""
 
 
-class _Envelope(msgspec.Struct):
-    """What says whose a message is; its params are not looked into."""
-
-    method: Any = None
-    id: Any = None
-
-
-def holds_too_much(body: bytes) -> bool:
-    """Whether a body holds more than MAX_VALUES values. What stands in its strings is passed over; blocks.
-
-    Decoding that many would hold up every session: a value of two letters becomes an object of fifty bytes and more.
-    """
-    at = values = 0
-    while True:
-        quote = body.find(b'"', at)
-        end = quote if quote >= 0 else len(body)
-        values += body.count(b",", at, end) + body.count(b"[", at, end) + body.count(b"{", at, end)
-        if values > MAX_VALUES:
-            return True
-        if quote < 0:
-            return False
-        string = _STRING.match(body, quote + 1)
-        if string is None:
-            return False  # one without an end, which decoding tells of
-        at = string.end()
-
-
-def decode(body: bytes) -> Any:
+def decode(body: Body) -> Any:
     """The value of one message body. Raises BadJson."""
     try:
         return typed.decode(body)
@@ -67,7 +40,7 @@ def decode(body: bytes) -> Any:
         raise BadJson("the message is nested too deep") from error
 
 
-def _decode_lone_surrogates(body: bytes) -> Any:
+def _decode_lone_surrogates(body: Body) -> Any:
     try:
         return _mended(json.loads(body.decode("utf-8"), parse_constant=_refuse))
     except ValueError as error:
@@ -93,12 +66,6 @@ def _refuse(constant: str) -> NoReturn:
 logger = logging.getLogger(__name__)
 
 READ_SIZE = 256 * 1024
-LARGE = 1024 * 1024
-"""Bytes of a body whose values are counted before it is decoded."""
-MAX_VALUES = 250_000
-"""Values of one message: 0.1 s to decode. Texts may be as long as a frame; nobody sends so many parts."""
-_STRING = re.compile(rb'(?s)[^"\\]*+(?:\\.[^"\\]*+)*+"')
-"""What is left of a JSON string after its first quote."""
 SHORT = 1024
 """Bytes of an `initialize` that is handled at once. An editor's is longer: the first such takes long to be read."""
 SLICE = 0.01
@@ -181,7 +148,7 @@ class ClientConnection:
             logger.exception("session failed", extra={"session": self._number})
             self.end("internal error")
 
-    async def _take(self, bodies: list[bytes]) -> None:
+    async def _take(self, bodies: list[Body]) -> None:
         slice_began = time.monotonic()
         for body in bodies:
             if self._ending is not None:
@@ -197,16 +164,13 @@ class ClientConnection:
                 await asyncio.sleep(0)
                 slice_began = time.monotonic()
 
-    def _refuse_whole(self, body: bytes) -> None:
+    def _refuse_whole(self, body: Body) -> None:
         """Answer a message that holds too much without looking into it. What an open document would lose ends us."""
-        try:
-            envelope = typed.decode(body, _Envelope)
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise BadJson(f"the message is not JSON in UTF-8: {error}") from error
+        envelope = envelope_of(body)
         told = f"the message holds more than {MAX_VALUES:,} values; send it in parts"
         identity = envelope.id if isinstance(envelope.id, (int, str)) else None
         self._server.protocol.refuse(identity, RequestError(REQUEST_FAILED, told))
-        if identity is None and str(envelope.method).startswith("textDocument/"):
+        if identity is None and (envelope.method is None or str(envelope.method).startswith("textDocument/")):
             self.end("a change of a document that holds too much")
 
     def _send(self, body: bytes, droppable: bool) -> None:

@@ -7,6 +7,7 @@ quote a buffer or a query and is only kept at level DEBUG, unless the error is o
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -103,34 +104,53 @@ def log_file(usual: Path, settings: LoggingSettings, home: Path) -> Path:
 
 
 class _OwnFile(RotatingFileHandler):
-    """Rotated log file that is opened by its own name alone: a link in its place is refused, not written through."""
+    """Rotated log file that is opened by its own name alone: a link in its place is refused, not written through.
+
+    While it is closed to us (EACCES), what it should have goes to stderr; each record tries it again.
+    """
+
+    echoed = False
+    """Whether stderr has all records anyway."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        error = sys.exc_info()[1]
+        if not (isinstance(error, OSError) and error.errno == errno.EACCES):
+            super().handleError(record)
+        elif not self.echoed:
+            sys.stderr.write(f"{self.format(record)}\n")
 
     def _open(self) -> TextIOWrapper:
+        Path(self.baseFilename).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = open_own(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         return os.fdopen(descriptor, "a", encoding=self.encoding, errors=self.errors)
 
 
-def _rotated(path: Path, rotation: RotationSettings) -> RotatingFileHandler:
+def _rotated(path: Path, rotation: RotationSettings, *, echoed: bool) -> RotatingFileHandler:
     most = max(1, int(rotation.max_size_mb * 1024 * 1024))
+    handler = _OwnFile(
+        path, maxBytes=most, backupCount=rotation.max_files, encoding="utf-8", errors="backslashreplace", delay=True
+    )
+    handler.echoed = echoed
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return _OwnFile(
-            path, maxBytes=most, backupCount=rotation.max_files, encoding="utf-8", errors="backslashreplace"
-        )
+        handler.stream = handler._open()
     except OSError as error:
-        raise SettingsError(f"{path}: {error.strerror or error}; name another folder: logging.log_path") from error
+        if error.errno != errno.EACCES:
+            raise SettingsError(f"{path}: {error.strerror or error}; name another folder: logging.log_path") from error
+    return handler
 
 
 @contextmanager
 def to_file(path: Path, settings: LoggingSettings, rotation: RotationSettings, *, echo: bool) -> Iterator[None]:
     """Log what `settings` ask for to `path`, and with `echo` to stderr, until the block ends. See `log_file`.
 
-    Raises SettingsError where the file cannot be written.
+    Raises SettingsError where the file cannot be written. One that is closed to its own user stops nobody: `doctor`
+    tells of it.
     """
     handlers: list[logging.Handler] = []
+    echo = echo or "console" in settings.outputs
     if {"file", "json"} & set(settings.outputs):
-        handlers.append(_rotated(path, rotation))
-    if echo or "console" in settings.outputs:
+        handlers.append(_rotated(path, rotation, echoed=echo))
+    if echo:
         handlers.append(logging.StreamHandler(sys.stderr))
     waiting: queue.Queue[logging.LogRecord] = queue.Queue(MAX_WAITING)
     entry = _Enqueue(waiting)

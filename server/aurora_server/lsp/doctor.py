@@ -6,18 +6,21 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_protocol import methods, plugins
+from aurora_protocol.closed_paths import closed_on_way, opening
 from aurora_protocol.methods import DoctorFinding, DoctorResult
 from aurora_server.workspace.doctor import unopened
 from aurora_server.workspace.telemetry import choice_of
 from aurora_server.workspace.telemetry_status import telemetry_findings
 
 if TYPE_CHECKING:
+    from aurora_orchestration.settings import ConversationSettings
     from aurora_server.lsp.server import AuroraServer
     from aurora_server.workspace.workspace import Workspace
 
@@ -59,13 +62,41 @@ async def _configured(ls: AuroraServer, result: DoctorResult, workspaces: Sequen
 
     def look() -> list[DoctorFinding]:
         roots = {workspace.root: ls.core.trust.is_trusted(workspace.root) for workspace in workspaces}
-        return [*ls.core.source.findings(roots), *_plugins()]
+        return [
+            *closed_logs(ls.core.log, ls.core.settings.soar.conversations),
+            *ls.core.source.findings(roots),
+            *_plugins(),
+        ]
 
     exported = [each for workspace in workspaces if (each := await workspace.telemetry()) is not None]
     problems = choice_of(ls.core.settings.telemetry, os.environ).problems
     sender = exported[0][0] if exported else None
     told = telemetry_findings(sender, sum(waiting for _, waiting in exported), problems)
     return msgspec.structs.replace(result, findings=[*result.findings, *told, *await asyncio.to_thread(look)])
+
+
+def closed_logs(log: Path, conversations: ConversationSettings) -> list[DoctorFinding]:
+    """What is closed to us of the daemon's log and of the folder of conversation logs, with the command that opens it.
+
+    Nothing else stops for that.
+    """
+    from aurora_orchestration.conversations.log_names import logs_folder
+
+    places = {"the daemon's log": closed_on_way(log)}
+    if conversations.enabled:
+        places["conversation logs"] = closed_on_way(logs_folder(conversations), folder=True)
+    kept: dict[Path, list[str]] = {}
+    for what, closed in places.items():
+        if closed is not None:
+            kept.setdefault(closed, []).append(what)
+    return [
+        DoctorFinding(
+            level="warning",
+            what=f"{closed} is closed: {' and '.join(what)} cannot be written there",
+            fix=opening(closed),
+        )
+        for closed, what in kept.items()
+    ]
 
 
 def _plugins() -> list[DoctorFinding]:

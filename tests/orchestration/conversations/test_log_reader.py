@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aurora_orchestration.conversations.log_reader import by_id, by_name, conversation, conversations, files, text_of
+from aurora_orchestration.conversations.log_reader import (
+    by_id,
+    by_name,
+    conversation,
+    conversations,
+    files,
+    gone,
+    text_of,
+)
 from aurora_orchestration.conversations.log_search import search
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import BEGAN, ID, QUERY, run
@@ -176,3 +184,23 @@ def test_of_many_hits_the_first_lines_are_shown(folder: Path) -> None:
         lines = text_of(found.conversation.path).splitlines()
         hits = [number for number, line in enumerate(lines, 1) if "a" in line.casefold()]
         assert len(hits) > 2 and [line.number for line in found.lines] == hits[:2]
+
+
+@pytest.mark.parametrize("closed", ["logs", "2025", "12"])
+def test_what_lies_in_a_closed_folder_is_not_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed: str) -> None:
+    """Else memory forgets every conversation of a folder that is closed when a workspace is opened."""
+    folder = tmp_path / "logs"
+    log = write_log(run(), folder, ConversationSettings())
+    known = [log.relative_to(folder).as_posix(), "2025/12/never-was-2025-12-13.md"]
+    assert gone(folder, known) == known[1:]
+    usual = os.scandir
+
+    def refused(place: Path | os.DirEntry[str]) -> object:
+        if Path(place).name == closed:
+            raise PermissionError(13, "Permission denied", str(place))
+        return usual(place)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    assert gone(folder, known) == []
+    monkeypatch.undo()
+    assert gone(tmp_path / "nowhere", known) == known
