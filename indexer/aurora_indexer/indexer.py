@@ -1,4 +1,5 @@
-"""Indexer: one workspace's memory kept in step with its files: sweep (rescan), parse what changed, write, resolve.
+"""Indexer (incremental): one workspace's memory kept in step with its files: sweep (rescan, reindex), parse what
+changed, write, resolve.
 
 One task does all the work of a workspace, in order. Everybody else only says what may have changed: the watcher, an
 editor's `didSave`, a request to index, the clock.

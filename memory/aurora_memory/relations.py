@@ -1,4 +1,4 @@
-"""Reference resolution (imports, calls), from names to chunks: which definition a call, base class or import most
+"""Reference resolution (call graph, imports), from names to chunks: which definition a call, base class or import most
 likely means.
 
 Nothing here runs the code or a type checker; the evidence is scope (same class, same file), the file's imports, what

@@ -1,4 +1,4 @@
-"""JSON Schemas as data, and their one loader."""
+"""JSON Schemas as data (files of this package), and their one loader: each is loaded by its name, once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors and exit codes of the command line: what went wrong, as one line and an exit code."""
+"""Errors and exit codes of the command line: what went wrong, as one line, and what the process exits with."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Strangers:
         """What uvicorn is to make for each connection."""
         strangers = self
 
-        class Noted(H11Protocol):
+        class KnownByToken(H11Protocol):
             def connection_made(self, transport: Any) -> None:
                 super().connection_made(transport)
                 strangers.come(self.client, transport)
@@ -54,4 +54,4 @@ class Strangers:
                 strangers.know(self.client)
                 super().connection_lost(exc)
 
-        return Noted
+        return KnownByToken

@@ -21,6 +21,8 @@ KINDS: list[tuple[str, QuestionKind]] = [
     ("request helpers and header access", "topic"),
     ("how are routes registered", "how"),
     ("where do we retry requests?", "how"),
+    ("when does a cached total expire", "how"),
+    ("when a cart is empty the totals vanish", "report"),
     ("Explain how expand fills a template", "how"),
     ("Returns the date of an invoice", "task"),
     ("copies a file over another", "task"),

@@ -36,7 +36,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True):
     seed: int = 1
 
 
-class Told(msgspec.Struct):
+class FileReport(msgspec.Struct):
     """What came of one file's mutants."""
 
     path: str
@@ -65,7 +65,7 @@ def main() -> int:
     os.environ.pop("AURORA_SHARED", None)
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     deadline = time.monotonic() + given.seconds
-    told: list[Told] = []
+    told: list[FileReport] = []
     with tempfile.TemporaryDirectory(prefix="aurora-mutation-") as folder:
         copy = Copy(root, Path(folder), settings.packages)
         for n, path in enumerate(files):
@@ -79,13 +79,15 @@ def main() -> int:
     return 2 if any(each.trouble for each in told) else 1 if whole["survived"] else 0
 
 
-def _tried(copy: Copy, root: Path, path: str, given: argparse.Namespace, settings: Settings, deadline: float) -> Told:
+def _tried(
+    copy: Copy, root: Path, path: str, given: argparse.Namespace, settings: Settings, deadline: float
+) -> FileReport:
     source = (root / path).read_text()
     made = mutants(source)
     if given.lines:
         first, _, last = given.lines.partition("-")
         made = [each for each in made if int(first) <= each.line <= int(last or first)]
-    told = Told(path, len(made))
+    told = FileReport(path, len(made))
     tests = given.tests or nearest_tests(root, path, settings.packages, settings.test_files)
     if not tests or not made:
         told.trouble = "" if not made else "no test file is named after it or imports it"
@@ -122,7 +124,7 @@ def _trial(copy: Copy, path: str, source: str, mutant: Mutant, baseline: Baselin
     return outcome
 
 
-def _print(told: Told) -> None:
+def _print(told: FileReport) -> None:
     print(f"\n{told.path}: {_shares(Counter(told.outcomes), told.made)}")
     for line in told.survivors:
         print(f"  {line}")

@@ -186,11 +186,11 @@ def test_threads_of_the_daemon_share_two_heaps(tmp_path: Path) -> None:
 LARGE_PIECES = """
 import ctypes, sys
 from aurora_server.daemon.idle_memory import LARGE, use_few_arenas
-class Told(ctypes.Structure):
+class MallocInfo(ctypes.Structure):
     _fields_ = [(name, ctypes.c_size_t) for name in "arena ordblks smblks hblks hblkhd a b c d e".split()]
 libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
-libc.mallinfo2.restype = Told
+libc.mallinfo2.restype = MallocInfo
 if sys.argv[1] == "few":
     use_few_arenas()
 libc.free(ctypes.c_void_p(libc.malloc(16 * LARGE)))  # from now on glibc would keep pieces of up to this size

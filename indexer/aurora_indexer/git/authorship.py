@@ -1,5 +1,5 @@
-"""Authorship of a place (git blame): who wrote its lines and who made the commits that changed it, by git (`.mailmap`
-too).
+"""Authorship of a place (git blame): which developers wrote its lines, and who made the commits that touched it, first
+to last, by git (`.mailmap` too).
 """
 
 from __future__ import annotations

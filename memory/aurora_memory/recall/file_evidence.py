@@ -42,12 +42,18 @@ ALSO = 5
 BEHIND = 6.0
 """How far behind its file's best answer, in log odds, a member is still told."""
 
-UNMOVED = 3
+UNMOVED = 2
 LIKELIEST = 2
-"""Answers to a report that stay where they are, and its likeliest files of which one comes behind these."""
+"""Answers to a report or task that stay where they are, and its likeliest files of which one comes behind these."""
+
+CLEARLY = 0.4
+"""How much more evidence such a file of a task needs than the files of the answers before it."""
 
 BY_FILE: frozenset[QuestionKind] = frozenset({"topic", "how", "name"})
 """Kinds of questions that each file answers once."""
+
+WITH_LIKELIEST: frozenset[QuestionKind] = frozenset({"report", "task"})
+"""Kinds that are answered function by function, with an answer of each of their likeliest files among the first."""
 
 _OUTDATED = re.compile(r"(?i)(?:^|[/_.-])(?:deprecated|legacy|obsolete|v1)(?:[/_.-]|$)")
 
@@ -90,20 +96,20 @@ def with_report(ordered: Ordered, ranks: Sequence[Rank], most: int) -> Ordered:
 
 
 def with_likeliest_files(candidates: Candidates, ordered: Ordered, ranks: Sequence[Rank]) -> Ordered:
-    """A report's answers, of which one of each of its two likeliest files comes among the first five.
+    """Answers to a report or a task, of which one of each of its two likeliest files is among the first four.
 
     `ranks` are the candidates as a topic weighs them: evidence of files adds up to where a report belongs, although
-    what is to be changed there may not say much of it by itself.
+    what is to be changed there may not say much of it by itself. A task mostly means one function: its first answers
+    make way only where a file has clearly more to do with it than theirs.
     """
     worth = evidence(candidates, ranks)
-    likeliest = sorted(worth, key=lambda path: -worth[path])[:LIKELIEST]
     first = ordered.ranks[:UNMOVED]
     there = {candidates.heads[rank.place].path for rank in first}
-    moved = [
-        next(rank.id for rank in ordered.ranks if candidates.heads[rank.place].path == path)
-        for path in likeliest
-        if path not in there
-    ]
+    likeliest = [path for path in sorted(worth, key=lambda path: -worth[path])[:LIKELIEST] if path not in there]
+    if candidates.question.kind == "task":
+        enough = max((worth[path] for path in there), default=0.0) + CLEARLY
+        likeliest = [path for path in likeliest if worth[path] >= enough]
+    moved = [next(rank.id for rank in ordered.ranks if candidates.heads[rank.place].path == path) for path in likeliest]
     order = [*(rank.id for rank in first), *moved, *(rank.id for rank in ordered.ranks)]
     return Ordered(_placed(ordered.ranks, order), ordered.also)
 

@@ -16,6 +16,7 @@ from aurora_memory.recall.phrasal_verbs import meanings, phrases_in, taken_apart
 from aurora_memory.recall.places import QueryPlace, is_test, places_in
 from aurora_memory.recall.question_kind import ISSUE_WORDS, QuestionKind, kind_of
 from aurora_memory.recall.report_text import report_text
+from aurora_memory.recall.spellings import other_spelling
 from aurora_memory.recall.title_likeness import title_likeness
 from aurora_memory.stopwords import ERRANDS, QUESTION_WORDS, without_stop_words
 from aurora_memory.tokens import stem_word, terms, words_in
@@ -143,6 +144,8 @@ def parse_question(query: str) -> Question:
         for form in other_forms(word.lower()) if len(telling) > 1 else (*other_forms(word.lower()), *_meant_by(word)):
             for term in stem_word(form):
                 weights.setdefault(term, SUGGESTED)
+        for term in stem_word(other_spelling(word.lower()) or ""):
+            weights.setdefault(term, 1.0)
     for verb, particle in phrases_in([word.lower() for word in words_in(query)]) if not is_report else ():
         as_one, *others = meanings(verb, particle)
         for form, weight in ((as_one, 1.0), *((other, SUGGESTED) for other in others)):

@@ -28,17 +28,19 @@ MEANING: dict[QuestionKind, str] = {
     "place": "places in files",
     "topic": "a topic: one answer for each file, its members beside it",
     "how": "how or where something works: one answer for each file, its members beside it",
-    "task": "what a function does: function by function",
+    "task": "what a function does: function by function, the likeliest files among the first",
     "change": "a change to make: function by function",
-    "report": "what goes wrong: function by function, no tests",
+    "report": "what goes wrong: function by function, the likeliest files among the first, no tests",
     "error": "an error: its names and places, then function by function",
     "issue": "a report: all its words, repeated ones more, function by function",
 }
 """What is told to people of each kind, and of what it makes of the answers."""
 
 _ASKS = re.compile(
-    r"(?i)\s*(?:(?:explain|describe|show(?: me)?|tell me|find(?: out)?)\s+)?(how|where|which|why|what|who)\b(?! if\b)"
+    r"(?i)\s*(?:(?:explain|describe|show(?: me)?|tell me|find(?: out)?)\s+)?"
+    r"(?:(?:how|where|which|why|what|who)\b(?! if\b)|when (?:are|can|did|do|does|is|must|should|was|were|will)\b)"
 )
+"""How questions begin. `When` alone begins reports: `When a cart is empty, …`."""
 _TRACE = re.compile(
     r"(?m)Traceback \(most recent|^\s*File \"[^\"\n]+\", line \d+|^\s+at \S+ ?\(\S+:\d+|^panic: |^goroutine \d"
 )

@@ -17,7 +17,14 @@ from aurora_memory.chunks import MODULE_NAME, REASONING, type_of
 from aurora_memory.recall.access_history import modified_at, modified_before
 from aurora_memory.recall.candidates import Candidates, gather
 from aurora_memory.recall.dedupe import content_terms, fold_near_duplicates
-from aurora_memory.recall.file_evidence import Ordered, in_order, of_files, with_likeliest_files, with_report
+from aurora_memory.recall.file_evidence import (
+    WITH_LIKELIEST,
+    Ordered,
+    in_order,
+    of_files,
+    with_likeliest_files,
+    with_report,
+)
 from aurora_memory.recall.fusion import fuse
 from aurora_memory.recall.mentions import with_known_names
 from aurora_memory.recall.overloads import Name, longest_first, overloaded
@@ -104,11 +111,11 @@ def recall(
 
 
 def _hedged(candidates: Candidates, ranks: Sequence[Rank], ordered: Ordered) -> Ordered:
-    """Answers in order, with a report's in those to what may be one, and a topic's files in those to a report."""
+    """Answers in order: a report's among those to what may be one, a topic's files among those to a report or task."""
     question = candidates.question
     if question.is_open:
         return with_report(ordered, ranked_anew(candidates, ranks, weights_of("report")), TOPICS)
-    if question.kind == "report":
+    if question.kind in WITH_LIKELIEST:
         return with_likeliest_files(candidates, ordered, ranked_anew(candidates, ranks, weights_of("topic")))
     return ordered
 

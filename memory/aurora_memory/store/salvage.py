@@ -1,4 +1,4 @@
-"""Salvage: recovery of learned rows from a corrupted SQLite file (a memory), page by page and never by SQLite.
+"""Salvage: recovery of learned rows from a corrupt database file (SQLite), page by page and never by SQLite.
 
 A row whose checksum (`row_sums`) does not fit is mended where one changed bit explains it, and else left out. Pages
 that nothing points to any more are looked through for rows whose checksum says whose they are. The damaged file stays,

@@ -1,4 +1,4 @@
-"""Names of `aura.*` telemetry on the wire: attributes, spans, instruments (AURA-M §6.2–6.4); see `conventions.yaml`."""
+"""Names of `aura.*` telemetry on the wire: spans, attributes, instruments (AURA-M §6.2–6.4; `conventions.yaml`)."""
 
 from __future__ import annotations
 

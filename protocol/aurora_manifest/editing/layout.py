@@ -1,4 +1,4 @@
-"""Layout of a JSON text (formatter, pretty printer): line ends, indentation and spaces change, and nothing else (RFC
+"""Layout of a JSON text (formatter, pretty-print): line ends, indentation and spaces change, and nothing else (RFC
 8259 §2).
 
 Members keep their order, values their spelling, comments their place. What stands on one line in a text of several, and

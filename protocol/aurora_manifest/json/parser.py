@@ -1,5 +1,5 @@
-"""Parser of JSON text into a document: a scan of it, of one side where it holds merge conflicts, or of what its
-indentation says where brackets do not match.
+"""Parser of JSON text into a document, with the line and column of everything: a scan of it, of one side where it holds
+merge conflicts, or of what its indentation says where brackets do not match.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Endpoint of the daemon, of which a home has a single instance: lock file, socket, info file.
+"""Endpoint of the daemon, of which a home has a single instance (a second one is prevented): lock file, socket, info
+file.
 
-The lock decides. Whoever holds it may clear away a socket left by a daemon that was killed; nobody else touches it.
+The lock decides. Whoever holds it may remove a stale socket, left by a daemon that was killed; nobody else touches it.
 On Windows the socket is a loopback TCP port with a secret (untested there).
 """
 

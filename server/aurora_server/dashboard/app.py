@@ -1,5 +1,5 @@
-"""Web application (ASGI) of the dashboard: a page, its files, and server-sent events of what changed, for whoever has
-the token.
+"""Web application (ASGI) of the dashboard, with its authentication: a page, its files, and server-sent events of what
+changed, for whoever has the token.
 
 A page of another origin cannot read it (no CORS), frame it, or make the browser send the cookie (SameSite=Strict); a
 name that resolves to 127.0.0.1 is refused by its Host header. To a browser all ports are one site, another user's too,

@@ -1,4 +1,6 @@
-"""Tool replies: what a tool answers: text an agent can read within its token budget, and links to what did not fit."""
+"""Tool replies (output of a tool, truncated): text an agent can read within its token budget, and links to what did not
+fit.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Uses of what was recalled (implicit feedback): a chunk opened, read whole or edited after it was shown has an access,
-ACT-R's rehearsal. Being shown is none.
+"""Uses of what was recalled (implicit feedback): when an answer counts as used. A chunk opened, read whole or edited
+after it was shown has an access, ACT-R's rehearsal.
 
 Being shown is none. Each recall of a chunk leads to at most one access, whatever follows it, so that a cursor resting
 on a function, or an editor that saves at every key, teaches no more than a look does.

@@ -62,7 +62,7 @@ class Quiet:
         self.watches = 0
 
 
-class Told(Watcher):
+class FedWatcher(Watcher):
     """A watcher whose events are what a test says."""
 
     @property
@@ -101,7 +101,9 @@ def batches(
     given: list[tuple[float, FileChanges]] = []
 
     async def run() -> None:
-        made = Told(root, lambda changes: given.append((loop.time() / TICK, changes)), loop, debounce=debounce * TICK)
+        made = FedWatcher(
+            root, lambda changes: given.append((loop.time() / TICK, changes)), loop, debounce=debounce * TICK
+        )
         made._git_is_busy = lambda: loop.time() < locked_until * TICK  # type: ignore[method-assign]
         made.start()
         for at, happens in events:
@@ -234,7 +236,7 @@ def test_after_the_end_nothing_is_told(tmp_path: Path) -> None:
     given: list[FileChanges] = []
 
     async def run() -> None:
-        made = Told(tmp_path, given.append, loop, debounce=DEBOUNCE * TICK)
+        made = FedWatcher(tmp_path, given.append, loop, debounce=DEBOUNCE * TICK)
         made.start()
         await asyncio.sleep(1)
         made.events.changed("a.py")

@@ -127,15 +127,15 @@ def test_the_phases_shapes_can_be_asked_for(kind: type[Any]) -> None:
     assert "$ref" not in text and len(text) < 20_000
 
 
-class Told(msgspec.Struct, frozen=True):
+class Nested(msgspec.Struct, frozen=True):
     id: Annotated[str, Meta(max_length=100)]
     facts: tuple[Annotated[str, Meta(min_length=1, max_length=500)], ...]
-    within: tuple[Told, ...] = ()
+    within: tuple[Nested, ...] = ()
 
 
 def test_prose_that_is_too_long_is_cut_and_not_paid_for_again() -> None:
     long = {"id": "a", "facts": ["x" * 9_000, "short", "y" * 501], "within": [{"id": "b", "facts": ["z" * 600]}]}
-    found = decode(json.dumps(long), Told)
+    found = decode(json.dumps(long), Nested)
     assert [len(each) for each in found.facts] == [500, 5, 500] and found.facts[0].endswith("x…")
     assert [len(each) for each in found.within[0].facts] == [500]
 
@@ -151,7 +151,7 @@ def test_prose_that_is_too_long_is_cut_and_not_paid_for_again() -> None:
 )
 def test_a_name_is_not_cut_and_what_else_is_wrong_is_told(wrong: dict[str, Any], error: str) -> None:
     with pytest.raises(Unusable, match=error):
-        decode(json.dumps(wrong), Told)
+        decode(json.dumps(wrong), Nested)
 
 
 def test_a_plan_that_repeats_long_notes_is_a_plan() -> None:

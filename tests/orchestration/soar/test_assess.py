@@ -38,7 +38,7 @@ def model(provider: LoopbackProvider) -> Llm:
     return found
 
 
-class Told(list[tuple[Any, ...]]):
+class StageCalls(list[tuple[Any, ...]]):
     def __call__(self, *what: Any, **data: Any) -> None:
         self.append((*what, data))
 
@@ -84,7 +84,7 @@ async def test_a_model_that_fails_leaves_it_at_the_words_and_says_so(
     provider: LoopbackProvider, answer: Scripted
 ) -> None:
     provider.script(answer, answer)
-    told = Told()
+    told = StageCalls()
     found = await assess(UNCLEAR, USUAL, model(provider), tell=told)
     assert (found.complexity, found.method) == ("complex", "keyword")
     assert [(stage, status) for stage, status, *_ in told] == [

@@ -1,5 +1,5 @@
-"""Provider endpoints: where providers are found, and which variable holds their key, where configuration does not
-say.
+"""Provider endpoints: where providers are found, and which environment variable has their API key, where configuration
+does not say.
 
 A row here is a provider whose wire format we speak; others come from plug-ins (`plugin_provider`).
 """

@@ -1,4 +1,4 @@
-"""Rename provider: a capability id or a parameter, everywhere it is named."""
+"""Rename provider (rename symbol in a manifest): a capability id or a parameter, everywhere it is named."""
 
 from __future__ import annotations
 
