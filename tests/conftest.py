@@ -8,11 +8,13 @@ import importlib
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from tests.leaks import fork_servers, no_daemon_left, no_task_left, nothing_left_behind, watch_tasks
+from tests.programs import FORK_SERVERS, shared_server
 
 __all__ = ["fork_servers", "no_daemon_left", "no_task_left", "nothing_left_behind"]
 
@@ -33,6 +35,24 @@ SLOW_ROOMS = ("torture", "team")
 
 
 ROOT = Path(__file__).parent.parent
+FOR_ALL = contextlib.ExitStack()
+"""What the process that gives the workers their tests has for all of them, until the run ends."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """The workers of a run share one fork server, which imports while they collect."""
+    if not FORK_SERVERS.shared:
+        FORK_SERVERS.shared = FOR_ALL.enter_context(shared_server(os.environ))
+    node.workerinput["fork_server"] = FORK_SERVERS.shared
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    FORK_SERVERS.shared = getattr(config, "workerinput", {}).get("fork_server", "")
+
+
+def pytest_unconfigure() -> None:
+    FOR_ALL.close()
 
 
 @pytest.hookimpl(tryfirst=True)

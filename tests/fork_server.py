@@ -1,9 +1,9 @@
 """Fork server: an interpreter that has imported AURORA, and becomes, forked, each program that a test starts.
 
-`python -P tests/fork_server.py DESCRIPTOR`: the inherited socket brings, for each program, one byte with four open
-files: a socket of that program's own, its standard input, output and error. The program's own socket brings a
+`python -P tests/fork_server.py DESCRIPTOR [LISTENER]`: the inherited socket brings, for each program, one byte with
+four open files: a socket of that program's own, its standard input, output and error. The program's own socket brings a
 `Request`; its answers are lines: the process id, then, once it has ended, its exit status as `os.waitpid` tells it.
-The server ends when the socket does.
+So does each socket that is connected to the inherited `LISTENER`. The server ends when the inherited socket does.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import signal
 import socket
 import sys
 import time
+import warnings
 from typing import Any
 
 HEAVY = (
@@ -121,8 +122,8 @@ def load() -> None:
     importlib.import_module("aurora_indexer.parse.chunk_parser").parse_file("a.py", b"def a():\n    return 0\n")
 
 
-def serve(requests: socket.socket) -> bool:
-    """Fork for each request until the other side is gone. True in a forked process, which is to run the program."""
+def serve(owner: socket.socket, listener: socket.socket | None) -> bool:
+    """Fork for each request until the owner is gone. True in a forked process, which is to run the program."""
     running: dict[int, socket.socket] = {}
     woken, wake = socket.socketpair()
     woken.setblocking(False)
@@ -132,21 +133,30 @@ def serve(requests: socket.socket) -> bool:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests, which end us
     given: dict[str, Any] = {}
     files: list[int] = []
+    asking = {owner}
     with selectors.DefaultSelector() as selector:
-        selector.register(requests, selectors.EVENT_READ)
-        selector.register(woken, selectors.EVENT_READ)
-        while not given:
+        for each in (owner, woken, *([listener] if listener else [])):
+            selector.register(each, selectors.EVENT_READ)
+        while not given and owner in asking:
             ready = [key.fileobj for key, _ in selector.select()]
             if woken in ready:
                 woken.recv(4096)
                 _reap(running)
-            if requests in ready:
+            if listener in ready:
+                assert listener is not None
+                joined, _ = listener.accept()
+                asking.add(joined)
+                selector.register(joined, selectors.EVENT_READ)
+            for requests in asking.intersection(ready):
                 said, files, _, _ = socket.recv_fds(requests, 1, 4)
                 if not said:
+                    selector.unregister(requests)
+                    requests.close()
+                    asking.discard(requests)
+                elif given := _fork(running, files):
                     break
-                given = _fork(running, files)
     signal.set_wakeup_fd(-1)
-    for other in (*running.values(), requests, woken, wake):
+    for other in (*running.values(), *asking, woken, wake, *([listener] if listener else [])):
         other.close()
     if given:
         _become(given, files[1:])
@@ -246,19 +256,26 @@ def _become(given: dict[str, Any], files: list[int]) -> None:
     os.environ.update(given["environment"])
     time.tzset()
     sys.argv = given["argv"]
+    take_up_warnings(given["environment"].get("PYTHONWARNINGS", ""))
     for stream in (sys.stdout, sys.stderr):  # the same objects: what was imported may hold them
         assert isinstance(stream, io.TextIOWrapper)
         stream.reconfigure(line_buffering=stream is sys.stderr or stream.isatty())
     gc.enable()
 
 
+def take_up_warnings(said: str) -> None:
+    """Do with warnings what PYTHONWARNINGS says: actions, of which the last one counts."""
+    for action in filter(None, said.split(",")):
+        warnings.simplefilter(action)
+
+
 def main() -> int:
     """Serve; in a forked process, be the command line."""
-    requests = socket.socket(fileno=int(sys.argv[1]))
+    owner, *listener = (socket.socket(fileno=int(each)) for each in sys.argv[1:])
     load()
     gc.collect()
     gc.freeze()
-    if not serve(requests):
+    if not serve(owner, listener[0] if listener else None):
         return 0
     from aurora_cli import main as command
 

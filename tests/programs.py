@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,8 +29,10 @@ COMMAND = (sys.executable, "-P", "-m", "aurora_cli")
 _PROGRAM = Path(__file__).with_name("fork_server.py")
 _AT_START = ("PYTHON", "LD_", "DYLD_", "MALLOC_", "LANG", "LC_", "OPENBLAS_", "OMP_")
 """Beginnings of variables that count when an interpreter starts: with others than ours, a program starts for itself."""
-_SERVED = ("PYTHONWARNINGS", "PYTHONUTF8")
-"""Those for whose values there are fork servers of their own."""
+_SERVED = "PYTHONUTF8"
+"""The one for whose values there are fork servers of their own."""
+_TAKEN = "PYTHONWARNINGS"
+"""The one that a forked program takes up as an interpreter does that starts."""
 
 
 Started: TypeAlias = "subprocess.Popen[Any] | Program"
@@ -156,29 +159,45 @@ class Program:
 
 
 class ForkServer:
-    """An interpreter with AURORA imported; it ends when this is closed."""
+    """An interpreter with AURORA imported, of this process or, at the end of a socket, of another one."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        ours, theirs = socket.socketpair()
+    def __init__(self, requests: socket.socket, process: subprocess.Popen[bytes] | None = None) -> None:
         self.programs: set[Program] = set()
-        self._requests = ours
+        self.process = process
+        self._requests = requests
         self._lock = threading.Lock()
+
+    @classmethod
+    def begun(cls, environment: Mapping[str, str], shared: socket.socket | None = None) -> ForkServer:
+        """Begin one, which ends when it is closed; other processes join it at the listening socket `shared`."""
+        ours, theirs = socket.socketpair()
         with theirs:
-            command = (sys.executable, "-P", str(_PROGRAM), str(theirs.fileno()))
+            inherited = [each.fileno() for each in (theirs, shared) if each is not None]
             pipe = subprocess.PIPE  # its own, so that the streams that were made for it are no places in a file
-            self.process = subprocess.Popen(
-                command,
+            process = subprocess.Popen(
+                (sys.executable, "-P", str(_PROGRAM), *map(str, inherited)),
                 env=dict(environment),
                 stdin=subprocess.DEVNULL,
                 stdout=pipe,
                 stderr=pipe,
-                pass_fds=(theirs.fileno(),),
+                pass_fds=inherited,
             )
+        return cls(ours, process)
+
+    @classmethod
+    def joined(cls, place: str) -> ForkServer:
+        """That of another process, which may still be importing."""
+        with contextlib.ExitStack() as unless_joined:
+            requests = unless_joined.enter_context(socket.socket(socket.AF_UNIX))
+            requests.connect(place)
+            unless_joined.pop_all()
+        return cls(requests)
 
     @property
     def descriptors(self) -> set[int]:
         """Numbers of the open files that lead to it."""
-        return {each.fileno() for each in (self._requests, self.process.stdout, self.process.stderr) if each}
+        streams = (self.process.stdout, self.process.stderr) if self.process else ()
+        return {each.fileno() for each in (self._requests, *streams) if each}
 
     def fork(self, request: dict[str, Any], files: Sequence[int]) -> socket.socket:
         """Start a program with these standard streams; its own socket."""
@@ -189,8 +208,10 @@ class ForkServer:
         return ours
 
     def close(self) -> None:
-        """End it."""
+        """End it, or leave it to those who are left."""
         self._requests.close()
+        if self.process is None:
+            return
         _, complaint = self.process.communicate(timeout=HANG)
         assert (self.process.returncode, complaint) == (0, b""), complaint.decode()
 
@@ -200,22 +221,26 @@ class ForkServers:
 
     def __init__(self) -> None:
         self._plain: dict[str, str] | None = None
-        self._servers: dict[tuple[str, ...], ForkServer] = {}
+        self._servers: dict[str, ForkServer] = {}
+        self.shared = ""
+        """Place of the socket of one that is there for all workers of the run."""
 
     def of(self, environment: Mapping[str, str]) -> ForkServer | None:
         """The server for programs with such an environment; none where they have to start for themselves."""
         if self._plain is None or _at_start(environment) != _at_start(self._plain):
             return None
-        said = tuple(environment.get(name, "") for name in _SERVED)
+        said = environment.get(_SERVED, "")
         if said not in self._servers:
-            more = {name: value for name, value in zip(_SERVED, said, strict=True) if value}
-            self._servers[said] = ForkServer({**self._plain, **more})
+            if self.shared and said == self._plain.get(_SERVED, ""):
+                self._servers[said] = ForkServer.joined(self.shared)
+            else:
+                self._servers[said] = ForkServer.begun({**self._plain, **({_SERVED: said} if said else {})})
         return self._servers[said]
 
     @property
     def pids(self) -> set[int]:
         """Process ids of the servers."""
-        return {server.process.pid for server in self._servers.values()}
+        return {server.process.pid for server in self._servers.values() if server.process}
 
     @property
     def descriptors(self) -> set[str]:
@@ -230,7 +255,7 @@ class ForkServers:
     @contextlib.contextmanager
     def begun(self, environment: Mapping[str, str]) -> Iterator[None]:
         """Have servers for as long as this lasts, with this environment."""
-        self._plain = {name: value for name, value in environment.items() if not name.startswith("AURORA_")}
+        self._plain = without_ours(environment)
         try:
             yield
         finally:
@@ -241,6 +266,25 @@ class ForkServers:
 
 
 FORK_SERVERS = ForkServers()
+
+
+@contextlib.contextmanager
+def shared_server(environment: Mapping[str, str]) -> Iterator[str]:
+    """A fork server for all workers of a run of the tests, and the place where they join it (`FORK_SERVERS.shared`)."""
+    with tempfile.TemporaryDirectory(prefix="aurora-forks-") as folder, socket.socket(socket.AF_UNIX) as listener:
+        place = f"{folder}/s"
+        listener.bind(place)
+        listener.listen(64)
+        server = ForkServer.begun(without_ours(environment), listener)
+        try:
+            yield place
+        finally:
+            server.close()
+
+
+def without_ours(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment without what AURORA, or a forked program, reads itself."""
+    return {name: value for name, value in environment.items() if not name.startswith(("AURORA_", _TAKEN))}
 
 
 def start(command: Sequence[str], *, env: Mapping[str, str] | None = None, **options: Any) -> Started:
@@ -285,7 +329,8 @@ def run(
 
 
 def _at_start(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if name.startswith(_AT_START) and name not in _SERVED}
+    apart = (_SERVED, _TAKEN)
+    return {name: value for name, value in environment.items() if name.startswith(_AT_START) and name not in apart}
 
 
 def _ends(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.programs import COMMAND, FORK_SERVERS, ForkServer, Program, run, start
+from tests.fork_server import take_up_warnings
+from tests.programs import COMMAND, FORK_SERVERS, ForkServer, Program, run, shared_server, start
 from tests.wait_limits import HANG
 
 PIPE = subprocess.PIPE
@@ -78,9 +80,34 @@ def test_what_counts_when_an_interpreter_starts_is_not_inherited(tmp_path: Path,
 
 
 def test_it_has_nothing_of_the_servers_environment(tmp_path: Path, home: dict[str, str]) -> None:
-    server = ForkServer({**os.environ, **BROKEN})
+    server = ForkServer.begun({**os.environ, **BROKEN})
     try:
         program = Program(server, ["config", "get", "logging.level"], env=home, cwd=tmp_path, stdout=PIPE, stderr=PIPE)
         assert program.communicate(timeout=HANG)[1] == b"" and program.returncode == 0
     finally:
         server.close()
+
+
+def test_one_server_forks_for_all_who_join_it_until_it_is_closed(tmp_path: Path, home: dict[str, str]) -> None:
+    def said(server: ForkServer) -> str:
+        program = Program(server, ["--version"], env=home, cwd=tmp_path, stdout=PIPE, stderr=PIPE, text=True)
+        return str(program.communicate(timeout=HANG)[0])
+
+    with shared_server(os.environ) as place:
+        first, second = ForkServer.joined(place), ForkServer.joined(place)
+        assert said(first).startswith("aurora")
+        first.close()
+        assert said(second).startswith("aurora"), "who leaves does not end it"
+        second.close()
+    with pytest.raises(FileNotFoundError):
+        ForkServer.joined(place)
+
+
+def test_a_forked_program_takes_up_the_warnings_of_its_environment() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        take_up_warnings("error,ignore")
+        warnings.warn("the last one counts", UserWarning, stacklevel=1)
+        take_up_warnings("ignore,error")
+        with pytest.raises(UserWarning):
+            warnings.warn("the last one counts", UserWarning, stacklevel=1)

@@ -18,17 +18,20 @@ EXAMPLES = {
 """Words of somebody else's, and words that a docstring makes up to show something."""
 
 _QUOTED = re.compile(r"(?<!`)`([a-z_][a-z_0-9]{2,}(?:\.[A-Za-z_]\w*)*)`(?!`)")
+_NAMED = frozenset({"id", "attr", "arg", "name", "asname", "module"})
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @cache
-def program() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.glob("*/aurora_*/**/*.py"))}
+def program() -> dict[Path, list[ast.AST]]:
+    """All that each file says."""
+    files = sorted(ROOT.glob("*/aurora_*/**/*.py"))
+    return {path: list(ast.walk(ast.parse(path.read_text(encoding="utf-8")))) for path in files}
 
 
-def docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
+def docstrings(nodes: list[ast.AST]) -> Iterator[ast.Constant]:
     """Texts that stand alone as statements: of modules, classes and functions, and below what they explain."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, _DOCUMENTED):
             for each in node.body:
                 value = each.value if isinstance(each, ast.Expr) else None
@@ -36,12 +39,12 @@ def docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
                     yield value
 
 
-def names(tree: ast.Module) -> Iterator[str]:
+def names(nodes: list[ast.AST]) -> Iterator[str]:
     """Every name in code, and every word of its texts that are no docstrings."""
-    said = {id(each) for each in docstrings(tree)}
-    for node in ast.walk(tree):
-        for field in ("id", "attr", "arg", "name", "asname", "module"):
-            if isinstance(name := getattr(node, field, None), str):
+    said = {id(each) for each in docstrings(nodes)}
+    for node in nodes:
+        for field in _NAMED.intersection(node._fields):
+            if isinstance(name := getattr(node, field), str):
                 yield from name.split(".")
         if isinstance(node, ast.Constant) and id(node) not in said:
             value = node.value.decode("latin-1") if isinstance(node.value, bytes) else node.value
@@ -53,10 +56,10 @@ def names(tree: ast.Module) -> Iterator[str]:
 def unknown() -> dict[str, str]:
     """Quoted words that are nothing in the program, with where each stands."""
     modules = {part for path in program() for part in (path.stem, path.parent.name)}
-    known = {*modules, *sys.stdlib_module_names, *(name for tree in program().values() for name in names(tree))}
+    known = {*modules, *sys.stdlib_module_names, *(name for nodes in program().values() for name in names(nodes))}
     found = {}
-    for path, tree in program().items():
-        for text in docstrings(tree):
+    for path, nodes in program().items():
+        for text in docstrings(nodes):
             place = f"{path.relative_to(ROOT)}:{text.lineno}"
             for quoted in _QUOTED.findall(str(text.value)):
                 found |= {part: place for part in quoted.split(".") if part not in known}

@@ -22,6 +22,7 @@ from aurora_memory.record.entry import FORGET, Entry, EntryDraft, InvalidEntry
 from aurora_memory.record.record_file import Record
 from aurora_memory.record.renewal import renew
 from aurora_memory.store.export_format import InvalidExport
+from tests.wait_limits import HANG
 
 REPOSITORY = "a" * 32
 
@@ -246,7 +247,7 @@ def test_a_second_connection_of_a_process_costs_the_first_no_lock(tmp_path: Path
         "import sys; from pathlib import Path; from aurora_memory.record.record_file import Record;"
         f"Record.open(Path(sys.argv[1]), {REPOSITORY!r}, 'bob', 'm2').close()"
     )
-    subprocess.run([sys.executable, "-P", "-c", code, str(path)], check=True, timeout=60)
+    subprocess.run([sys.executable, "-P", "-c", code, str(path)], check=True, timeout=HANG)
     assert path.with_name(f"{path.name}-wal").exists(), "it is written to still"
     first.append([_access(2.0)])
     assert len(first.after(0)) == 2

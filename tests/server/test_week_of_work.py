@@ -15,6 +15,7 @@ from tests.server.daemons import Daemon, until
 from tests.server.test_change_history import archive, commit, git, propose, repository
 from tests.server.test_detection import TASKS, write
 from tests.server.tracked import deliverable_in
+from tests.wait_limits import HANG
 
 HOUR = 3600.0
 DAYS = 7
@@ -144,7 +145,7 @@ def test_a_week_of_three_people_comes_out_as_it_was(tmp_path: Path) -> None:
     names, live = [*TRUE, "add-export"], time.time()
     soon = {"AURORA_DELIVERABLES_DETECT_ABANDONED_MINUTES": "0.01"}
     with Daemon(home, **soon) as daemon, daemon.client(week.clones["Ann"]) as client:
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         second_half(week, until, lambda name: deliverable_in(home, name))
 
         def over() -> bool:
@@ -152,7 +153,7 @@ def test_a_week_of_three_people_comes_out_as_it_was(tmp_path: Path) -> None:
             return all(each is not None and each.completed_at is not None for each in found)
 
         until(over, f"all of {names} are over")
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         told = client.request("aurora/metrics", {"window_days": DAYS})
         listed = {
             each["change_id"] for each in client.request("aurora/deliverable", {"action": "list"})["deliverables"]

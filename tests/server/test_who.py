@@ -20,6 +20,7 @@ from aurora_server.workspace.record_place import RecordPlace, record_place
 from tests import programs
 from tests.programs import COMMAND
 from tests.server.daemons import Daemon, until
+from tests.wait_limits import HANG
 
 LOGIN = "def login(user):\n    return user\n\n\n"
 LOGOUT = "def logout(user):\n    return None\n"
@@ -58,7 +59,7 @@ def daemon(home: Path, shop: Path) -> Iterator[Daemon]:
 
 def git(root: Path, *arguments: str, **variables: str) -> None:
     command = ["git", "-c", "commit.gpgsign=false", *arguments]
-    subprocess.run(command, cwd=root, env={**os.environ, **variables}, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, cwd=root, env={**os.environ, **variables}, check=True, capture_output=True, timeout=HANG)
 
 
 def commit(root: Path, name: str, email: str, days: float) -> None:
@@ -87,7 +88,7 @@ def told(found: dict[str, Any]) -> list[tuple[str, int, int, int]]:
 def run(home: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [*COMMAND, *arguments]
     environ = {**os.environ, "AURORA_HOME": str(home)}
-    return programs.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    return programs.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=HANG, check=False)
 
 
 def use(name: str, at: float, path: str = "src/auth.py") -> EntryDraft:

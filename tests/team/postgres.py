@@ -19,6 +19,8 @@ import psutil
 import psycopg
 from psycopg import Connection
 
+from tests.wait_limits import HANG
+
 
 def _programs() -> Path | None:
     """Folder of the newest server's programs; Debian keeps it off the PATH."""
@@ -106,7 +108,7 @@ class Server:
         """One statement by psql, as a role."""
         assert PROGRAMS is not None
         command = [str(PROGRAMS / "psql"), "-X", "-At", "-v", "ON_ERROR_STOP=1", "-d", self.url(role), "-c", statement]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
 
     def make_cluster(self) -> Path:
         """Make what a server keeps before it is started for the first time: seconds."""

@@ -31,6 +31,7 @@ from tests.memory.runs import NOON, retrieved, run
 from tests.memory.test_export import learned
 from tests.programs import COMMAND
 from tests.team.postgres import Server
+from tests.wait_limits import HANG
 
 SOON = 60.0
 """Seconds until a colleague knows, on a machine that does much else."""
@@ -67,7 +68,7 @@ async def daemon(folder: Path, who: str) -> AsyncIterator[tuple[Workspace, TeamE
 def team(folder: Path, who: str, *arguments: str) -> str:
     environ = {**os.environ, "AURORA_HOME": str(folder / f"home-{who}")}
     command = [*COMMAND, "team", *arguments]
-    done = programs.run(command, cwd=folder / who, env=environ, capture_output=True, text=True, timeout=120)
+    done = programs.run(command, cwd=folder / who, env=environ, capture_output=True, text=True, timeout=HANG)
     return done.stdout + done.stderr
 
 

@@ -27,6 +27,7 @@ from tests import programs
 from tests.programs import COMMAND
 from tests.team.postgres import PROGRAMS, Server
 from tests.team.records import access, held
+from tests.wait_limits import HANG
 
 NAMES = {"jo": "Jo Hansen", "kim": "Kim Ito"}
 HASHED = {"AURORA_TEAM_NAMES": "hashed"}
@@ -53,7 +54,7 @@ def run(tmp_path: Path) -> Run:
         environ = {**os.environ, "AURORA_HOME": str(tmp_path / f"home-{who}{machine}"), **HASHED, **more}
         command = [*COMMAND, "team", *arguments]
         return programs.run(
-            command, cwd=clone, env=environ, input=given, capture_output=True, text=True, timeout=120, check=False
+            command, cwd=clone, env=environ, input=given, capture_output=True, text=True, timeout=HANG, check=False
         )
 
     return call
@@ -84,7 +85,7 @@ def everything(server: Server) -> str:
     """All that a backup of the hub holds."""
     assert PROGRAMS is not None
     command = [str(PROGRAMS / "pg_dump"), "--schema=aurora", "--dbname", server.url()]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANG).stdout
 
 
 def test_the_hub_gets_no_name_and_none_that_can_be_guessed(server: Server, tmp_path: Path, run: Run) -> None:

@@ -31,6 +31,7 @@ from tests.programs import COMMAND, run
 from tests.team import faulty_hubs
 from tests.team.postgres import Server
 from tests.team.test_daemon_exchange import clone_of, daemon, team, until
+from tests.wait_limits import HANG
 
 TIMES = 40
 """Things that are learned while a hub fails."""
@@ -54,7 +55,7 @@ def status(folder: Path) -> str:
     """What `aurora status` says of the team."""
     environ = {**os.environ, "AURORA_HOME": str(folder / "home-ann")}
     command = [*COMMAND, "status"]
-    done = run(command, cwd=folder / "ann", env=environ, capture_output=True, text=True, timeout=120)
+    done = run(command, cwd=folder / "ann", env=environ, capture_output=True, text=True, timeout=HANG)
     (line,) = [each for each in done.stdout.splitlines() if each.startswith("team")]
     return line
 

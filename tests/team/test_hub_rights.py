@@ -13,7 +13,7 @@ from aurora_team import HubRefused
 from aurora_team.hub import Hub
 from tests.team.postgres import Server
 from tests.team.records import REPOSITORY, access, person, record_of
-from tests.team.walls import ANN, BOB, EVE, everything, insert, walled
+from tests.team.walls import ANN, BOB, EVE, entry_of_ann, everything, insert, walled
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ REFUSED = {
 @pytest.mark.parametrize("way", REFUSED)
 def test_the_server_refuses(hub: Server, way: str) -> None:
     role, statement = REFUSED[way]
-    taken = hub.psql("owner", f"SELECT id FROM aurora.entries WHERE author = '{ANN}' LIMIT 1").stdout.strip()
+    taken = entry_of_ann(hub)
     statement = statement.replace("TAKEN", taken)
     before = everything(hub)
     done = hub.psql(role, statement)

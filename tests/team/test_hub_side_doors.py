@@ -17,7 +17,7 @@ from aurora_team import HubAway, schema
 from aurora_team.hub import Hub
 from tests.team.postgres import Server
 from tests.team.records import REPOSITORY, access, person, record_of
-from tests.team.walls import ANN, BOB, everything, walled
+from tests.team.walls import ANN, BOB, entry_of_ann, everything, walled
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ NOTHING_SEEN = {
 
 @pytest.mark.parametrize("way", NOTHING_SEEN)
 def test_nothing_of_another_team_is_seen(hub: Server, way: str) -> None:
-    taken = hub.psql("owner", f"SELECT id FROM aurora.entries WHERE author = '{ANN}' LIMIT 1").stdout.strip()
+    taken = entry_of_ann(hub)
     before = everything(hub)
     done = hub.psql("eve", NOTHING_SEEN[way].replace("TAKEN", taken))
     assert done.returncode == 0 and done.stdout.splitlines()[-1] in ("0", "f"), done.stdout + done.stderr

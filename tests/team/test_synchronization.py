@@ -26,6 +26,7 @@ from aurora_team.outbox import SendVerdict
 from aurora_team.synchronization import Outcome, preview, synchronize
 from tests.team.postgres import PROGRAMS, Server
 from tests.team.records import KINDS, TEAM, access, boost, held, person, record_of
+from tests.wait_limits import HANG
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +165,7 @@ def test_a_restored_hub_that_has_gone_on_since_is_read_again(hub: Server, tmp_pa
 
 def _program(name: str, *arguments: str) -> None:
     assert PROGRAMS is not None
-    subprocess.run([str(PROGRAMS / name), *arguments], check=True, capture_output=True, timeout=120)
+    subprocess.run([str(PROGRAMS / name), *arguments], check=True, capture_output=True, timeout=HANG)
 
 
 def test_secrets_difficulties_and_questions_that_were_not_kept_stay(

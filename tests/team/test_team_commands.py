@@ -28,6 +28,7 @@ from tests.server.deliverables import lifetime
 from tests.team.faulty_hubs import CutLine, served
 from tests.team.postgres import Server
 from tests.team.records import access, held
+from tests.wait_limits import HANG
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -47,7 +48,7 @@ def run(tmp_path: Path) -> Run:
         environ = {**os.environ, "AURORA_HOME": str(tmp_path / f"home-{who}"), **variables}
         environ.pop("PGPASSWORD", None)
         command = [*COMMAND, *arguments]
-        return programs.run(command, cwd=clone, env=environ, capture_output=True, text=True, timeout=120, check=False)
+        return programs.run(command, cwd=clone, env=environ, capture_output=True, text=True, timeout=HANG, check=False)
 
     return call
 
@@ -289,7 +290,7 @@ def test_a_hub_that_went_away_is_one_line_in_the_status(server: Server, tmp_path
 
 def test_a_long_exchange_that_is_killed_goes_on_where_it_was(server: Server, tmp_path: Path, run: Run) -> None:
     _team(server, run, "long", "ivo")
-    number = 30_000
+    number = 12_000  # a dozen batches
     _learn(tmp_path, "ivo", [access(float(each)) for each in range(number)])
     home = tmp_path / "home-ivo"
 

@@ -25,6 +25,7 @@ from aurora_protocol import (
 )
 from tests.e2e.product import product_in
 from tests.torture.workspace import CODE, SECONDS, answers, ended, events, one_line, tell, workspace
+from tests.wait_limits import HANG
 
 METHODS = sorted(
     {
@@ -241,7 +242,7 @@ def stranger(chance: random.Random, folder: Path) -> None:
             input=json.dumps(names),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=HANG,
             check=True,
         )
         assert json.loads(said.stdout) == [], "another user came in"

@@ -24,6 +24,7 @@ import psutil
 
 from tests.e2e.product import Product
 from tests.memory.test_power_cut import Disk, recorded
+from tests.wait_limits import HANG
 
 Fault = Callable[[Product, Path, random.Random], AbstractContextManager[None]]
 
@@ -155,7 +156,7 @@ def compiled(source: Path, folder: Path) -> Path:
     library = folder / f"{source.stem}.so"
     if not library.exists():
         command = [compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl", "-lpthread"]
-        subprocess.run(command, check=True, timeout=60)
+        subprocess.run(command, check=True, timeout=HANG)
     return library
 
 

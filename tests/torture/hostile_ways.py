@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 
 from tests.torture.hostile_workspaces import MARK, WORKSPACES, Trap, git, hostile, repository
+from tests.wait_limits import HANG
 
 __all__ = ["WORKSPACES"]
 """All of them: those of `hostile_workspaces` too."""
@@ -42,7 +43,7 @@ def git_commits_replaced(root: Path, trap: Trap) -> None:
     """The newest commit is replaced by one of somebody else's words, that one by the first again; grafts go round."""
     folder = repository(root)
     head = subprocess.run(
-        ["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True, check=True, timeout=60
+        ["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True, check=True, timeout=HANG
     ).stdout.strip()
     (folder / "refs" / "replace").mkdir()
     git(root, "commit", "--allow-empty", "-qm", "\x1b[31m replaced")

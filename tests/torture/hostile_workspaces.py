@@ -13,6 +13,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tests.wait_limits import HANG
+
 MARK = "outside_of_the_workspace"
 """A definition that stands outside, in whatever could be led to."""
 
@@ -51,7 +53,7 @@ def trap_in(folder: Path) -> Trap:
 def git(root: Path, *arguments: str) -> None:
     """Run git as a user would."""
     identity = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "core.fsmonitor=false")
-    subprocess.run(["git", *identity, "-C", root, *arguments], check=True, capture_output=True, timeout=60)
+    subprocess.run(["git", *identity, "-C", root, *arguments], check=True, capture_output=True, timeout=HANG)
 
 
 def hostile(build: Builder) -> Builder:

@@ -16,6 +16,7 @@ from aurora_indexer.git.repository_identity import normalized_remote, repository
 from aurora_memory import StoreError
 from aurora_memory.record.person import machine_id, person_id
 from aurora_memory.record.repositories import Belonging, Repositories, RepositoryFacts
+from tests.wait_limits import HANG
 
 URL = "git@Example.org:team/Project.git"
 
@@ -24,7 +25,7 @@ def git(folder: Path, *arguments: str) -> str:
     identity = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     environment = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     done = subprocess.run(
-        ["git", *arguments], cwd=folder, env=environment, check=True, capture_output=True, text=True, timeout=60
+        ["git", *arguments], cwd=folder, env=environment, check=True, capture_output=True, text=True, timeout=HANG
     )
     return done.stdout.strip()
 

@@ -14,6 +14,7 @@ import mcp_types
 import psutil
 import pytest
 
+from aurora_orchestration.agents import mcp_tools
 from aurora_orchestration.agents.executors.mcp import best_tool, plain_arguments
 from aurora_orchestration.agents.mcp_tools import ask_servers
 from aurora_orchestration.types import Agent
@@ -84,7 +85,8 @@ async def test_what_is_no_server_is_one_clear_error(tmp_path: Path) -> None:
     assert "its MCP server broke off" in (response.error or "") and "no module mcp" in (response.error or "")
 
 
-async def test_servers_are_asked_what_they_offer_once(tmp_path: Path) -> None:
+async def test_servers_are_asked_what_they_offer_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp_tools, "SECONDS", HANG)  # a server that tests ask does answer, on a busy machine too
     agent = mcp_server(tmp_path)
     offers = await ask_servers([agent], {}, tmp_path, ENVIRON, None)
     assert "search_templates" in offers["notes"].tools and "Search where url templates" in offers["notes"].description
