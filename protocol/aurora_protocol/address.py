@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from aurora_protocol import DaemonUnreachable
-from aurora_protocol.strict_modes import OWN_FILE, complaint, read_own, way_complaint
+from aurora_protocol.strict_modes import OWN_FILE, complaint, make_private_folder, read_own, way_complaint
 from aurora_protocol.version import __version__
 
 MAX_SOCKET_PATH = 100
@@ -85,7 +85,7 @@ class Address:
         """Make the folders, closed to other users. Raises DaemonUnreachable when one is not ours or cannot be made."""
         for folder in dict.fromkeys((self.home, self.lock.parent, self.log.parent, self.socket.parent)):
             try:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_private_folder(folder)
             except OSError as error:
                 raise DaemonUnreachable(
                     f"cannot make {folder}: {error.strerror}; set AURORA_HOME to a writable folder"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+import pytest
 
 from aurora_protocol.roots import find_root
 
@@ -45,3 +48,24 @@ def test_a_mark_that_leads_nowhere_marks_nothing_and_a_linked_folder_is_where_it
     assert find_root(inner) == tmp_path / "w"
     (tmp_path / "linked").symlink_to(inner)
     assert find_root(tmp_path / "linked") == tmp_path / "w"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("mark", [".git", ".aurora"])
+@pytest.mark.parametrize("kind", ["folder", "link"])
+def test_what_another_user_puts_into_a_folder_that_all_may_write_marks_no_workspace(
+    tmp_path: Path, mark: str, kind: str
+) -> None:
+    """Who works in `/tmp/mine` is not led to `/tmp`, its configuration and whatever lies there."""
+    mine = tmp_path / "shared" / "mine"
+    mine.mkdir(parents=True)
+    placed = tmp_path / "shared" / mark
+    if kind == "folder":
+        placed.mkdir()
+    else:
+        placed.symlink_to(mine)
+    assert find_root(mine) == tmp_path / "shared"
+    os.chown(placed, 65534, 65534, follow_symlinks=False)
+    assert find_root(mine) == mine
+    os.chown(tmp_path / "shared", 65534, 65534)
+    assert find_root(mine) == tmp_path / "shared", "a repository of somebody else's is one"

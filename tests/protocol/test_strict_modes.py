@@ -15,8 +15,8 @@ from aurora_indexer.files.safe_read import NotOurs, read_prefix
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address, Info, read_info, write_info
 from aurora_protocol.launch import ensure_daemon
-from aurora_protocol.strict_modes import complaint, open_own, read_own, way_complaint
-from aurora_server.configuration.config_file import SettingsError, read_document, workspaces_document
+from aurora_protocol.strict_modes import complaint, make_private_folder, open_own, read_own, way_complaint
+from aurora_server.configuration.config_file import SettingsError, change, read_document, workspaces_document
 from aurora_server.configuration.trust import Trust
 from aurora_server.workspace.memory_settings import others_file
 
@@ -259,3 +259,37 @@ def test_of_a_home_that_others_may_enter_nobody_says_that_no_daemon_runs(tmp_pat
     address.lock.parent.chmod(0o755)
     with pytest.raises(DaemonUnreachable, match="is open to other users"):
         stop_daemon(address)
+
+
+@pytest.mark.parametrize("mask", [0, 0o002, 0o022])
+def test_a_folder_of_ones_own_is_closed_with_those_above_it_whatever_the_umask(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        make_private_folder(tmp_path / "home" / "reports" / "monthly")
+        make_private_folder(tmp_path / "home" / "reports" / "monthly")
+    finally:
+        os.umask(before)
+    for each in ("home", "home/reports", "home/reports/monthly"):
+        assert (tmp_path / each).stat().st_mode & 0o777 == 0o700, each
+    made(tmp_path / "file")
+    with pytest.raises(FileExistsError):
+        make_private_folder(tmp_path / "file")
+    with pytest.raises(NotADirectoryError):
+        make_private_folder(tmp_path / "file" / "below")
+
+
+@as_root
+@pytest.mark.parametrize("what", [".aurora", "config.json"])
+def test_configuration_is_not_written_through_another_users_link(tmp_path: Path, what: str) -> None:
+    """It would be put into, or beside, what the link leads to."""
+    victims = made(tmp_path / "victim" / "config.json", content='{"auths": {}}')
+    root = tmp_path / "work"
+    root.mkdir()
+    link = root / ".aurora" if what == ".aurora" else root / ".aurora" / "config.json"
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(victims.parent if what == ".aurora" else victims)
+    change(root / ".aurora" / "config.json", tmp_path / "home", lambda document: {**document, "mine": 1})
+    os.chown(link, STRANGER, STRANGER, follow_symlinks=False)
+    with pytest.raises(SettingsError, match=f"is not written: .* is a link of user {STRANGER}"):
+        change(root / ".aurora" / "config.json", tmp_path / "home", lambda document: {**document, "theirs": 1})
+    assert victims.read_text().replace(" ", "").replace("\n", "") == '{"auths":{},"mine":1}'

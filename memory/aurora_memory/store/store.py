@@ -48,6 +48,7 @@ from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
 from aurora_memory.store.salvage import finish_exchange
 from aurora_protocol.secret_mask import masked, masked_json, masked_struct
+from aurora_protocol.strict_modes import make_private_folder
 
 _NEW = itertools.count()
 """Numbers of files in the making: two stores of one process may make one each at the same time."""
@@ -91,7 +92,7 @@ class Store(Maintained):
         `weighing` has the numbers of activation, `policy` those of learning.
         """
         try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(path.parent)
         except OSError as error:
             raise StoreError(f"cannot create the folder {path.parent}: {error.strerror}; set AURORA_HOME") from error
         await _made(path)

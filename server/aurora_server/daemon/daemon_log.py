@@ -24,7 +24,7 @@ from aurora_indexer import IndexerError
 from aurora_memory import StoreError
 from aurora_protocol import ProtocolError
 from aurora_protocol.address import in_home
-from aurora_protocol.strict_modes import open_own
+from aurora_protocol.strict_modes import make_private_folder, open_own
 from aurora_server.configuration.settings import LoggingSettings, RotationSettings, SettingsError
 
 MAX_WAITING = 10_000
@@ -113,7 +113,7 @@ class _OwnFile(RotatingFileHandler):
 def _rotated(path: Path, rotation: RotationSettings) -> RotatingFileHandler:
     most = max(1, int(rotation.max_size_mb * 1024 * 1024))
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         return _OwnFile(
             path, maxBytes=most, backupCount=rotation.max_files, encoding="utf-8", errors="backslashreplace"
         )
