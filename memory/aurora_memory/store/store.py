@@ -40,6 +40,7 @@ from aurora_memory.store.commit_writer import HistoryWriter
 from aurora_memory.store.connection import connect, explained
 from aurora_memory.store.deliverable_log import Outbox
 from aurora_memory.store.file_identity import FileIdentity, usable_size
+from aurora_memory.store.killed_copies import forget_killed_copies
 from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.maintenance import Maintained
 from aurora_memory.store.migrations import migrate
@@ -338,6 +339,7 @@ class Store(Maintained):
 async def _made(path: Path) -> None:
     """Make a new memory file elsewhere and put it in its place whole: one that is empty there has lost what it held."""
     await asyncio.to_thread(finish_exchange, path)
+    await asyncio.to_thread(forget_killed_copies, path)
     size = await asyncio.to_thread(usable_size, path)
     if size == 0:
         raise StoreCorrupt(f"{path} is empty, and a memory never is; 'aurora doctor --repair' sets it aside")
