@@ -37,7 +37,8 @@ def home(environ: Mapping[str, str]) -> Path:
         return Path(user, ".aurora")
     if chosen == "~" or chosen.startswith("~/"):
         chosen = user + chosen[1:]
-    return Path(chosen).absolute()
+    # `..` behind a folder of another user, who may put a link there, would lead wherever he likes.
+    return Path(os.path.abspath(chosen))  # noqa: PTH100 - Path.absolute keeps it
 
 
 def in_home(path: str, home: Path) -> str:

@@ -13,7 +13,7 @@ import pytest
 from aurora_cli.daemon import stop_daemon
 from aurora_indexer.files.safe_read import NotOurs, read_prefix
 from aurora_protocol import DaemonUnreachable
-from aurora_protocol.address import Address, Info, read_info, write_info
+from aurora_protocol.address import Address, Info, home, read_info, write_info
 from aurora_protocol.launch import ensure_daemon
 from aurora_protocol.strict_modes import complaint, make_private_folder, open_own, read_own, way_complaint
 from aurora_server.configuration.config_file import SettingsError, change, read_document, workspaces_document
@@ -102,6 +102,10 @@ def test_a_link_in_place_of_a_file_is_not_written_through(tmp_path: Path) -> Non
     with pytest.raises(OSError, match="symbolic links"):
         write_info(address, Info(1, "1", "s", 0.0))
     assert victim.read_text() == "mine"
+
+
+def test_a_home_is_not_found_by_way_of_what_others_may_exchange(tmp_path: Path) -> None:
+    assert home({"AURORA_HOME": f"{tmp_path}/theirs/../mine"}) == tmp_path / "mine"
 
 
 def test_configuration_and_trust_that_others_may_write_do_not_count(tmp_path: Path) -> None:
