@@ -297,3 +297,14 @@ def test_configuration_is_not_written_through_another_users_link(tmp_path: Path,
     with pytest.raises(SettingsError, match=f"is not written: .* is a link of user {STRANGER}"):
         change(root / ".aurora" / "config.json", tmp_path / "home", lambda document: {**document, "theirs": 1})
     assert victims.read_text().replace(" ", "").replace("\n", "") == '{"auths":{},"mine":1}'
+
+
+@as_root
+def test_nothing_is_written_for_a_home_of_another_user(tmp_path: Path) -> None:
+    """Root after `sudo -E` left files there that their user could not read."""
+    trust = Trust(tmp_path / "home")
+    (tmp_path / "home").mkdir(mode=0o700)
+    os.chown(tmp_path / "home", STRANGER, STRANGER)
+    with pytest.raises(SettingsError, match=rf"is not written: .*home belongs to user {STRANGER}, not to you"):
+        trust.trust(tmp_path)
+    assert list((tmp_path / "home").iterdir()) == []

@@ -122,10 +122,10 @@ def change(path: Path, home: Path, how: Callable[[dict[str, Any]], dict[str, Any
     """Replace the JSON object in `path` by what `how` makes of it; returns that. Other processes wait meanwhile.
 
     A new file is 0600, an existing one keeps its mode, a link stays one. The lock is kept in `home`. Raises
-    SettingsError, also where the present content is no JSON object, or another user's link leads there: nothing is
-    replaced then.
+    SettingsError, also where the present content is no JSON object, another user's link leads there, or `home` is not
+    ours: nothing is replaced then.
     """
-    if problem := link_complaint(path):
+    if problem := link_complaint(path) or _home_complaint(home):
         raise SettingsError(f"{path} is not written: {problem}")
     from filelock import FileLock, Timeout  # 30 ms that reading need not pay
 
@@ -144,6 +144,14 @@ def change(path: Path, home: Path, how: Callable[[dict[str, Any]], dict[str, Any
     except OSError as error:
         raise SettingsError(f"cannot write {path}: {error.strerror}") from error
     return document
+
+
+def _home_complaint(home: Path) -> str | None:
+    """Why nothing is written for a home: another user's, as root has it after `sudo -E`, or open to others."""
+    try:
+        return complaint(home, home.stat())
+    except FileNotFoundError:
+        return None
 
 
 def _replace(path: Path, document: dict[str, Any]) -> None:
