@@ -129,6 +129,18 @@ def complaint(path: str | Path, status: os.stat_result, also: int | None = None)
     return None
 
 
+def is_strange(path: Path) -> bool:
+    """Whether what lies at `path` is neither its folder's owner's, nor ours, nor root's, as what anybody can put into
+    `/tmp`. False where nobody can tell.
+    """
+    if sys.platform == "win32":
+        return False
+    try:
+        return path.lstat().st_uid not in (os.geteuid(), 0, path.parent.stat().st_uid)
+    except OSError:
+        return False
+
+
 def _has_access_list(path: str | Path) -> bool:
     """Whether more users are named than the mode tells of: its bits of the group are then the most that any may."""
     try:

@@ -1,4 +1,4 @@
-"""Roots of workspaces: which folder around a path is one."""
+"""Workspace of a command: which folder upward is one."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from aurora_protocol.roots import find_root
+from aurora_cli.workspace import find_workspace
 
 
-def test_the_nearest_marked_folder_is_the_root(tmp_path: Path) -> None:
+def found(start: Path, *homes: Path) -> Path:
+    return Path(find_workspace(str(start), tuple(map(str, homes))))
+
+
+def test_the_nearest_marked_folder_is_the_workspace(tmp_path: Path) -> None:
     deep = tmp_path / "w" / "a" / "b"
     deep.mkdir(parents=True)
     (tmp_path / "w" / ".git").write_text("gitdir: /elsewhere\n")
-    assert find_root(deep) == tmp_path / "w"
+    assert found(deep) == tmp_path / "w"
     (tmp_path / "w" / "a" / ".aurora").mkdir()
-    (deep / "file.py").write_text("")
-    assert find_root(deep / "file.py") == tmp_path / "w" / "a"
-    assert find_root(deep, aurora_home=tmp_path / "w" / "a" / ".aurora") == tmp_path / "w"
-    alone = tmp_path / "alone"
-    alone.mkdir()
-    assert find_root(alone / "missing.py", aurora_home=tmp_path / ".aurora") == alone
+    assert found(deep) == tmp_path / "w" / "a"
+    assert found(deep, tmp_path / "w" / "a" / ".aurora") == tmp_path / "w"
 
 
 def test_the_users_own_folder_marks_no_workspace_by_whatever_name_it_is_known(tmp_path: Path) -> None:
@@ -30,24 +30,18 @@ def test_the_users_own_folder_marks_no_workspace_by_whatever_name_it_is_known(tm
     (home / ".aurora").mkdir()
     (tmp_path / "linked").symlink_to(home)
     for known_as in (home / ".aurora", tmp_path / "linked" / ".aurora"):
-        assert find_root(home / "notes", aurora_home=known_as) == home / "notes"
-    assert find_root(home / "notes", aurora_home=tmp_path / "elsewhere") == home
+        assert found(home / "notes", known_as) == home / "notes"
+    assert found(home / "notes", tmp_path / "elsewhere") == home
+    (home / ".git").mkdir()
+    assert found(home / "notes", home / ".aurora") == home, "a repository is one, though AURORA's folder is in it"
 
 
-def test_a_repository_is_a_workspace_though_the_users_own_folder_is_in_it(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".aurora").mkdir()
-    assert find_root(tmp_path / "a.py", aurora_home=tmp_path / ".aurora") == tmp_path
-
-
-def test_a_mark_that_leads_nowhere_marks_nothing_and_a_linked_folder_is_where_it_leads(tmp_path: Path) -> None:
+def test_a_mark_that_leads_nowhere_marks_nothing(tmp_path: Path) -> None:
     inner = tmp_path / "w" / "inner"
     inner.mkdir(parents=True)
     (tmp_path / "w" / ".git").mkdir()
     (inner / ".git").symlink_to(tmp_path / "gone")
-    assert find_root(inner) == tmp_path / "w"
-    (tmp_path / "linked").symlink_to(inner)
-    assert find_root(tmp_path / "linked") == tmp_path / "w"
+    assert found(inner) == tmp_path / "w"
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
@@ -64,8 +58,8 @@ def test_what_another_user_puts_into_a_folder_that_all_may_write_marks_no_worksp
         placed.mkdir()
     else:
         placed.symlink_to(mine)
-    assert find_root(mine) == tmp_path / "shared"
+    assert found(mine) == tmp_path / "shared"
     os.chown(placed, 65534, 65534, follow_symlinks=False)
-    assert find_root(mine) == mine
+    assert found(mine) == mine
     os.chown(tmp_path / "shared", 65534, 65534)
-    assert find_root(mine) == tmp_path / "shared", "a repository of somebody else's is one"
+    assert found(mine) == tmp_path / "shared", "a repository of somebody else's is one"
