@@ -4,17 +4,20 @@ verified unless it is on this machine.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 
-from psycopg import ProgrammingError
+from psycopg import ProgrammingError, pq
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from aurora_protocol.strict_modes import complaint
+from aurora_protocol.strict_modes import complaint, way_complaint
 from aurora_team import AddressRefused
 
 CONNECT_SECONDS = 5
+_KNOWS_REQUIRE_AUTH = 160000
+"""Version of libpq."""
 _PASSWORDS = ("password", "sslpassword", "passfile")
 
 
@@ -40,6 +43,8 @@ def connection_text(url: str, environ: Mapping[str, str]) -> str:
             raise AddressRefused(f"a hub on another machine needs sslmode=verify-full, not {given['sslmode'][:20]}")
         given["sslmode"] = "verify-full"
         given["gssencmode"] = "disable"  # it would come instead of TLS
+    else:
+        _hold_against_other_users(given, environ)
     for path in _obeyed(given, environ):
         try:
             problem = complaint(path, path.stat())
@@ -48,6 +53,32 @@ def connection_text(url: str, environ: Mapping[str, str]) -> str:
         if problem is not None:
             raise AddressRefused(problem)
     return make_conninfo("", **given)
+
+
+def _hold_against_other_users(given: dict[str, str], environ: Mapping[str, str]) -> None:
+    """Let no other user of this machine stand in for a hub on it while that is not running: he is told no password, and
+    his socket is not spoken to. Raises AddressRefused.
+    """
+    if pq.version() >= _KNOWS_REQUIRE_AUTH and "PGREQUIREAUTH" not in environ:
+        given.setdefault("require_auth", "!password,!md5")
+    if "requirepeer" in given or "PGREQUIREPEER" in environ or sys.platform == "win32":
+        return
+    for host in filter(None, given.get("host", "").split(",")):
+        if host.startswith("@"):
+            problem: str | None = f"everybody may listen at {host}"
+        elif host.startswith("/"):
+            try:
+                status = Path(host).stat()
+            except OSError:
+                continue  # libpq says what it misses
+            problem = complaint(host, status, status.st_uid) or way_complaint(host, status.st_uid)
+        else:
+            continue
+        if problem is not None:
+            raise AddressRefused(
+                f"another user's socket could be there: {problem.partition(';')[0]}; add who runs the hub to its "
+                "address, as ?requirepeer=postgres"
+            )
 
 
 def _obeyed(given: Mapping[str, str], environ: Mapping[str, str]) -> Iterator[Path]:

@@ -335,4 +335,7 @@ def _said(error: Exception) -> str:
 
 def _hint(error: Exception) -> str:
     """What to do about a line that was refused, where libpq says only what it lacks."""
-    return "; put it into ~/.pgpass or PGPASSWORD" if "no password supplied" in str(error) else ""
+    said = str(error)
+    if "authentication method requirement" in said:  # `address.connection_text` has it of hubs on this machine
+        return "; if the hub is to have it, add ?require_auth=password, or md5, to its address"
+    return "; put it into ~/.pgpass or PGPASSWORD" if "no password supplied" in said else ""

@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 from msgspec import Struct
 
 from aurora_protocol import typed
+from aurora_protocol.strict_modes import make_private_folder
 from aurora_team import TeamError
 
 NAME = "team.json"
@@ -84,7 +85,7 @@ class Memberships:
     @contextmanager
     def held(self) -> Iterator[list[Membership]]:
         """Memberships while nobody else changes them; what became of them is written. Raises TeamError."""
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(self.path.parent)
         try:
             with FileLock(self.path.with_suffix(".lock"), timeout=0):
                 found = self.read()

@@ -6,10 +6,12 @@ import os
 import tempfile
 from pathlib import Path
 
+from aurora_protocol.strict_modes import make_private_folder
+
 
 def write_private(path: Path, data: bytes) -> None:
     """Write `data` beside `path` and move it there; its folder is made (0700). Raises OSError, and leaves nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:40]}-")
     try:
         with os.fdopen(handle, "wb") as file:

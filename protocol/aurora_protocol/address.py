@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from aurora_protocol import DaemonUnreachable
-from aurora_protocol.strict_modes import OWN_FILE, complaint, read_own, way_complaint
+from aurora_protocol.strict_modes import OWN_FILE, complaint, make_private_folder, read_own, way_complaint
 from aurora_protocol.version import __version__
 
 MAX_SOCKET_PATH = 100
@@ -37,7 +37,8 @@ def home(environ: Mapping[str, str]) -> Path:
         return Path(user, ".aurora")
     if chosen == "~" or chosen.startswith("~/"):
         chosen = user + chosen[1:]
-    return Path(chosen).absolute()
+    # `..` behind a folder of another user, who may put a link there, would lead wherever he likes.
+    return Path(os.path.abspath(chosen))  # noqa: PTH100 - Path.absolute keeps it
 
 
 def in_home(path: str, home: Path) -> str:
@@ -85,7 +86,7 @@ class Address:
         """Make the folders, closed to other users. Raises DaemonUnreachable when one is not ours or cannot be made."""
         for folder in dict.fromkeys((self.home, self.lock.parent, self.log.parent, self.socket.parent)):
             try:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_private_folder(folder)
             except OSError as error:
                 raise DaemonUnreachable(
                     f"cannot make {folder}: {error.strerror}; set AURORA_HOME to a writable folder"

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from aurora_protocol.strict_modes import make_private_folder
+
 ABANDONED = 3600.0
 """Seconds after which one that nobody wrote to is one of a command that was killed."""
 
@@ -21,7 +23,7 @@ _PREFIX, _SUFFIX = ".passed-", ".jsonl"
 @contextmanager
 def passing_file(home: Path) -> Iterator[Path]:
     """A file that only the user can read, gone when done."""
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(home)
     forget_passed(home)
     handle, name = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=home)
     os.close(handle)

@@ -40,23 +40,47 @@ def read_own(path: str | Path, at_most: int) -> bytes:
         return file.read(at_most)
 
 
-def way_complaint(path: str | Path) -> str | None:
+def make_private_folder(folder: Path) -> None:
+    """Make `folder`, and those above it that are missing, each closed to other users (0700) whatever the umask lets
+    them do: `Path.mkdir` gives its mode to the last one only. Raises OSError.
+    """
+    try:
+        folder.mkdir(mode=0o700)
+    except FileNotFoundError:
+        make_private_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError:  # a system may say something else first of what is there, as where it is read-only
+        if not folder.is_dir():
+            raise
+
+
+def way_complaint(path: str | Path, also: int | None = None) -> str | None:
     """Why a folder that `path` lies in, or a link on the way, lets others put another in its place; None where nobody
     can.
 
-    In a sticky folder (`/tmp`) nobody can exchange what is another's.
+    In a sticky folder (`/tmp`) nobody can exchange what is another's. `also` is another user who may own the folders,
+    as in `complaint`.
     """
+    if sys.platform == "win32":
+        return None
+    if problem := link_complaint(path):
+        return problem
+    for folder in Path(os.path.realpath(path)).parents:
+        status = folder.stat()
+        sticky = status.st_mode & stat.S_ISVTX and status.st_uid in (os.geteuid(), 0, also)
+        problem = None if sticky else complaint(folder, status, also)
+        if problem and not (_is_nobodys(status.st_uid) and not status.st_mode & 0o022):
+            return problem
+    return None
+
+
+def link_complaint(path: str | Path) -> str | None:
+    """Which link on the way to `path`, itself included, is another user's; None where there is none."""
     if sys.platform == "win32":
         return None
     for link, status in _links(Path(path).absolute()):
         if status.st_uid not in (os.geteuid(), 0) and not _is_nobodys(status.st_uid):
             return f"{link} is a link of user {status.st_uid}, who may let it lead elsewhere; name what it leads to"
-    for folder in Path(os.path.realpath(path)).parents:
-        status = folder.stat()
-        sticky = status.st_mode & stat.S_ISVTX and status.st_uid in (os.geteuid(), 0)
-        problem = None if sticky else complaint(folder, status)
-        if problem and not (_is_nobodys(status.st_uid) and not status.st_mode & 0o022):
-            return problem
     return None
 
 
@@ -103,6 +127,18 @@ def complaint(path: str | Path, status: os.stat_result, also: int | None = None)
             f"{path} may be written by other users (mode {mode:o}); look at what it says, then run: chmod go-w '{path}'"
         )
     return None
+
+
+def is_strange(path: Path) -> bool:
+    """Whether what lies at `path` is neither its folder's owner's, nor ours, nor root's, as what anybody can put into
+    `/tmp`. False where nobody can tell.
+    """
+    if sys.platform == "win32":
+        return False
+    try:
+        return path.lstat().st_uid not in (os.geteuid(), 0, path.parent.stat().st_uid)
+    except OSError:
+        return False
 
 
 def _has_access_list(path: str | Path) -> bool:

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from aurora_cli.errors import CommandError
 from aurora_manifest.json.scan_state import MAX_BYTES
+from aurora_protocol.strict_modes import link_complaint
 
 NAME = "aura.json"
 WELL_KNOWN = Path(".well-known", NAME)
@@ -129,9 +130,11 @@ class FileChanged(CommandError):
 def replace_text(path: Path, old: str, new: str) -> None:
     """Put `new` in place of `old`, which `path` held when it was read, in UTF-8 and with nothing else changed.
 
-    Keeps permissions and, where that is allowed, the owner; a link stays one, what it leads to is replaced. Raises
-    FileChanged, and OSError where the folder cannot be written to.
+    Keeps permissions and, where that is allowed, the owner; a link stays one, what it leads to is replaced, unless the
+    link is another user's. Raises FileChanged, and OSError where the folder cannot be written to.
     """
+    if problem := link_complaint(path):
+        raise FileChanged(f"{path} is not fixed: {problem}")
     target = path.resolve(strict=True)
     status = target.stat()
     if not stat.S_ISREG(status.st_mode):

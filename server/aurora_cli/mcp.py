@@ -81,9 +81,16 @@ def _over_http(serving: Serving, port: int) -> None:
 
     try:
         path = token_file(serving.address.home)
-        token, listening = token_in(path), bind(port)
+        token = token_in(path)
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
+    try:
+        listening = bind(port)
+    except OSError as error:
+        raise click.UsageError(
+            f"port {port} cannot be used: {error.strerror}; choose another. If another user has it, clients told that "
+            f"one the token: remove {path}, and give them the new one"
+        ) from error
     with contextlib.ExitStack() as stack, contextlib.suppress(KeyboardInterrupt):
         for each in listening:
             stack.enter_context(each)

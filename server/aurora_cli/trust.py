@@ -19,7 +19,7 @@ from aurora_cli.output import print_json
 @click.pass_obj
 def trust(settings: GlobalOptions, revoke: bool, status: bool) -> int:
     """Trust this workspace: its .aurora/ may name models, addresses and agents to run. Holds for this folder alone."""
-    from aurora_server.configuration.trust import Trust
+    from aurora_server.configuration.trust import Trust, folder_complaint
     from aurora_server.workspace.registry import canonical
 
     if revoke and status:
@@ -28,6 +28,7 @@ def trust(settings: GlobalOptions, revoke: bool, status: bool) -> int:
     root = settings.workspace.resolve() if revoke or status else canonical(settings.workspace, Path.home())
     changed = False if status else kept.revoke(root) if revoke else kept.trust(root)
     trusted = kept.is_trusted(root)
+    problem = folder_complaint(root) if status else None
     if settings.json:
         print_json({"root": str(root), "trusted": trusted, "changed": changed})
     elif trusted:
@@ -36,4 +37,6 @@ def trust(settings: GlobalOptions, revoke: bool, status: bool) -> int:
         print(
             f"{root} is {'no longer' if changed else 'not'} trusted; what its .aurora/ would run or redirect is ignored"
         )
+        if problem:
+            print(f"it cannot be: {problem}")
     return NO if status and not trusted else FINE

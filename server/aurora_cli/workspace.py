@@ -3,7 +3,7 @@
 """
 
 # used before anything else may be imported, see import_path:
-# ruff: noqa: PTH100, PTH110, PTH111, PTH112, PTH118, PTH120
+# ruff: noqa: PTH100, PTH110, PTH111, PTH112, PTH116, PTH118, PTH120
 
 import os
 
@@ -15,20 +15,27 @@ if TYPE_CHECKING:
 def find_workspace(start: str, homes: tuple[str, ...]) -> str:
     """The nearest folder from `start` upward with `.git` or `.aurora`; `start` itself when there is none.
 
-    AURORA's own `homes`, as `~/.aurora`, mark none: else every folder of the user would belong to one workspace.
+    AURORA's own `homes`, as `~/.aurora`, mark none: else every folder of the user would belong to one workspace. Nor
+    does what another user put into a folder that is not his, as anybody can into `/tmp`.
     """
     own = {os.path.realpath(home) for home in homes}
     folder = os.path.abspath(start)
     while True:
-        if os.path.exists(os.path.join(folder, ".git")):
+        mark = os.path.join(folder, ".git")
+        if os.path.exists(mark) and not _strange(mark, folder):
             return folder
         mark = os.path.join(folder, ".aurora")
-        if os.path.isdir(mark) and os.path.realpath(mark) not in own:
+        if os.path.isdir(mark) and os.path.realpath(mark) not in own and not _strange(mark, folder):
             return folder
         above = os.path.dirname(folder)
         if above == folder:
             return os.path.abspath(start)
         folder = above
+
+
+def _strange(mark: str, folder: str) -> bool:
+    """Whether a mark is neither its folder's owner's, nor ours, nor root's."""
+    return hasattr(os, "geteuid") and os.lstat(mark).st_uid not in (os.geteuid(), 0, os.stat(folder).st_uid)
 
 
 def aurora_homes(environ: "Mapping[str, str]") -> tuple[str, ...]:

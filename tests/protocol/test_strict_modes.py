@@ -13,10 +13,10 @@ import pytest
 from aurora_cli.daemon import stop_daemon
 from aurora_indexer.files.safe_read import NotOurs, read_prefix
 from aurora_protocol import DaemonUnreachable
-from aurora_protocol.address import Address, Info, read_info, write_info
+from aurora_protocol.address import Address, Info, home, read_info, write_info
 from aurora_protocol.launch import ensure_daemon
-from aurora_protocol.strict_modes import complaint, open_own, read_own, way_complaint
-from aurora_server.configuration.config_file import SettingsError, read_document, workspaces_document
+from aurora_protocol.strict_modes import complaint, make_private_folder, open_own, read_own, way_complaint
+from aurora_server.configuration.config_file import SettingsError, change, read_document, workspaces_document
 from aurora_server.configuration.trust import Trust
 from aurora_server.workspace.memory_settings import others_file
 
@@ -102,6 +102,10 @@ def test_a_link_in_place_of_a_file_is_not_written_through(tmp_path: Path) -> Non
     with pytest.raises(OSError, match="symbolic links"):
         write_info(address, Info(1, "1", "s", 0.0))
     assert victim.read_text() == "mine"
+
+
+def test_a_home_is_not_found_by_way_of_what_others_may_exchange(tmp_path: Path) -> None:
+    assert home({"AURORA_HOME": f"{tmp_path}/theirs/../mine"}) == tmp_path / "mine"
 
 
 def test_configuration_and_trust_that_others_may_write_do_not_count(tmp_path: Path) -> None:
@@ -259,3 +263,48 @@ def test_of_a_home_that_others_may_enter_nobody_says_that_no_daemon_runs(tmp_pat
     address.lock.parent.chmod(0o755)
     with pytest.raises(DaemonUnreachable, match="is open to other users"):
         stop_daemon(address)
+
+
+@pytest.mark.parametrize("mask", [0, 0o002, 0o022])
+def test_a_folder_of_ones_own_is_closed_with_those_above_it_whatever_the_umask(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        make_private_folder(tmp_path / "home" / "reports" / "monthly")
+        make_private_folder(tmp_path / "home" / "reports" / "monthly")
+    finally:
+        os.umask(before)
+    for each in ("home", "home/reports", "home/reports/monthly"):
+        assert (tmp_path / each).stat().st_mode & 0o777 == 0o700, each
+    made(tmp_path / "file")
+    with pytest.raises(FileExistsError):
+        make_private_folder(tmp_path / "file")
+    with pytest.raises(NotADirectoryError):
+        make_private_folder(tmp_path / "file" / "below")
+
+
+@as_root
+@pytest.mark.parametrize("what", [".aurora", "config.json"])
+def test_configuration_is_not_written_through_another_users_link(tmp_path: Path, what: str) -> None:
+    """It would be put into, or beside, what the link leads to."""
+    victims = made(tmp_path / "victim" / "config.json", content='{"auths": {}}')
+    root = tmp_path / "work"
+    root.mkdir()
+    link = root / ".aurora" if what == ".aurora" else root / ".aurora" / "config.json"
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(victims.parent if what == ".aurora" else victims)
+    change(root / ".aurora" / "config.json", tmp_path / "home", lambda document: {**document, "mine": 1})
+    os.chown(link, STRANGER, STRANGER, follow_symlinks=False)
+    with pytest.raises(SettingsError, match=f"is not written: .* is a link of user {STRANGER}"):
+        change(root / ".aurora" / "config.json", tmp_path / "home", lambda document: {**document, "theirs": 1})
+    assert victims.read_text().replace(" ", "").replace("\n", "") == '{"auths":{},"mine":1}'
+
+
+@as_root
+def test_nothing_is_written_for_a_home_of_another_user(tmp_path: Path) -> None:
+    """Root after `sudo -E` left files there that their user could not read."""
+    trust = Trust(tmp_path / "home")
+    (tmp_path / "home").mkdir(mode=0o700)
+    os.chown(tmp_path / "home", STRANGER, STRANGER)
+    with pytest.raises(SettingsError, match=rf"is not written: .*home belongs to user {STRANGER}, not to you"):
+        trust.trust(tmp_path)
+    assert list((tmp_path / "home").iterdir()) == []

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from aurora_cli.import_path import closed_path
-from aurora_cli.workspace import find_workspace
 from aurora_protocol.address import Address
 from tests.fake_daemon import FakeDaemon
 
@@ -113,16 +112,3 @@ def test_what_is_dropped_from_the_import_path() -> None:
         "/w/server",
         "/w/memory",
     ]
-
-
-def test_the_workspace_is_the_nearest_marked_folder(tmp_path: Path) -> None:
-    deep = tmp_path / "a" / "b" / "c"
-    deep.mkdir(parents=True)
-    assert find_workspace(str(deep), ()) == str(deep)
-    (tmp_path / ".aurora").mkdir()
-    assert find_workspace(str(deep), ()) == str(tmp_path)
-    assert find_workspace(str(deep), ("/h", str(tmp_path / ".aurora"))) == str(deep), (
-        "AURORA's own home marks no workspace"
-    )
-    (tmp_path / "a" / ".git").write_text("gitdir: /elsewhere\n")
-    assert find_workspace(str(deep), ()) == str(tmp_path / "a"), "a worktree's .git is a file"

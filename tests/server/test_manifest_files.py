@@ -50,3 +50,14 @@ def test_what_is_no_regular_file_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(FileChanged, match="not a regular file"):
         replace_text(tmp_path / "pipe", "old", "new")
     assert names(tmp_path) == ["pipe"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+def test_what_another_users_link_leads_to_is_not_fixed(tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text("old")
+    link = tmp_path / "aura.json"
+    link.symlink_to(tmp_path / "mine.json")
+    os.chown(link, 65534, 65534, follow_symlinks=False)
+    with pytest.raises(FileChanged, match=r"is not fixed: .* is a link of user 65534"):
+        replace_text(link, "old", "new")
+    assert (tmp_path / "mine.json").read_text() == "old"

@@ -192,3 +192,12 @@ def test_a_token_that_others_may_read_or_guess_is_not_used(tmp_path: Path, mode:
     command = [*COMMAND, "--workspace", str(tmp_path), "mcp", "--http"]
     ended = run(command, env=environment(home, {}), capture_output=True, text=True, timeout=HANG)
     assert ended.returncode == 2 and "mcp-http-token" in ended.stderr and "remove it" in ended.stderr
+
+
+def test_a_port_that_somebody_has_is_told_with_what_he_may_have_heard(tmp_path: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        command = [*COMMAND, "--workspace", str(tmp_path), "mcp", "--http", str(port)]
+        ended = run(command, env=environment(tmp_path / "home", {}), capture_output=True, text=True, timeout=HANG)
+    assert ended.returncode == 2 and f"port {port} cannot be used: Address already in use" in ended.stderr
+    assert f"remove {tmp_path / 'home' / 'mcp-http-token'}" in ended.stderr, ended.stderr

@@ -54,12 +54,15 @@ def other_rows(line: socket.socket) -> None:
 
 
 def asking_for_a_password(line: socket.socket) -> None:
-    """Let nobody in without a password."""
-    if len(line.recv(4096)) == 8:  # whether TLS is spoken
-        line.sendall(b"N")
-        line.recv(4096)
-    line.sendall(b"R\0\0\0\x08\0\0\0\x03")
+    """Let nobody in without a password (SCRAM)."""
+    _ask(line, b"\0\0\0\x0aSCRAM-SHA-256\0\0")
     silent(line)
+
+
+def asking_in_clear(line: socket.socket) -> bytes:
+    """Ask for the password in clear; what came."""
+    _ask(line, b"\0\0\0\x03")
+    return line.recv(4096)
 
 
 FAULTS = (random_bytes, web, hung_up, out_of_step, other_rows)
@@ -67,6 +70,13 @@ FAULTS = (random_bytes, web, hung_up, out_of_step, other_rows)
 
 def _message(kind: bytes, body: bytes) -> bytes:
     return kind + (len(body) + 4).to_bytes(4, "big") + body
+
+
+def _ask(line: socket.socket, how: bytes) -> None:
+    if len(line.recv(4096)) == 8:  # whether TLS is spoken
+        line.sendall(b"N")
+        line.recv(4096)
+    line.sendall(_message(b"R", how))
 
 
 def _let_in(line: socket.socket) -> None:

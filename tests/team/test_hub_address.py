@@ -11,7 +11,7 @@ pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
 
 from psycopg.conninfo import conninfo_to_dict
 
-from aurora_team import TeamError
+from aurora_team import AddressRefused, TeamError
 from aurora_team.address import connection_text
 
 
@@ -76,3 +76,34 @@ def test_a_file_that_others_may_write_says_nothing_of_a_hub(tmp_path: Path, url:
     file.chmod(0o666)
     with pytest.raises(TeamError, match="may be written by other users"):
         connection_text(url.format(file), environ)
+
+
+def test_a_hub_on_this_machine_is_told_no_password_that_another_user_could_ask_for() -> None:
+    """While it does not run anybody can listen at its port, and ask for the password in clear."""
+    assert conninfo_to_dict(connection_text("postgresql://ann@127.0.0.1/x", {}))["require_auth"] == "!password,!md5"
+    said = connection_text("postgresql://ann@127.0.0.1/x?require_auth=password", {})
+    assert conninfo_to_dict(said)["require_auth"] == "password"
+    assert "require_auth" not in conninfo_to_dict(
+        connection_text("postgresql://ann@127.0.0.1/x", {"PGREQUIREAUTH": "md5"})
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sockets and modes of Unix")
+@pytest.mark.parametrize(("mode", "refused"), [(0o755, False), (0o1777, True), (0o777, True)])
+def test_a_socket_where_another_user_could_put_his_needs_the_name_of_who_runs_the_hub(
+    tmp_path: Path, mode: int, refused: bool
+) -> None:
+    folder = tmp_path / "sockets"
+    folder.mkdir()
+    folder.chmod(mode)
+    place = str(folder).replace("/", "%2F")
+    if not refused:
+        connection_text(f"postgresql://ann@{place}/x", {})
+    else:
+        with pytest.raises(AddressRefused, match=r"another user's socket .*requirepeer=postgres"):
+            connection_text(f"postgresql://ann@{place}/x", {})
+    for said, environ in (("?requirepeer=ann", {}), ("", {"PGREQUIREPEER": "ann"})):
+        connection_text(f"postgresql://ann@{place}/x{said}", environ)
+    if sys.platform == "linux":
+        with pytest.raises(AddressRefused, match="everybody may listen at @hub"):
+            connection_text("postgresql://ann@%40hub/x", {})

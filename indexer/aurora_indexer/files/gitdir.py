@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
+from aurora_protocol.strict_modes import is_strange
 
 _MAX_POINTER = 64 << 10
 _MAX_PACKED_REFS = 64 << 20
@@ -36,10 +37,15 @@ class Head(NamedTuple):
 
 
 def find_git_directory(root: Path) -> GitDirectory | None:
-    """The repository `root` is in, or None. Follows `.git` files of worktrees and submodules."""
+    """The repository `root` is in, or None. Follows `.git` files of worktrees and submodules.
+
+    What another user put into a folder that is not his, as anybody can into `/tmp`, makes no repository of it.
+    """
     for folder in (root, *root.parents):
         mark = folder / ".git"
         kind = _kind(mark)
+        if kind and is_strange(mark):
+            continue
         if kind == stat.S_IFDIR:
             return GitDirectory(folder, mark, _common(mark))
         if kind == stat.S_IFREG:

@@ -14,6 +14,8 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from aurora_protocol.strict_modes import make_private_folder
+
 _NAME = "cookie-"
 _numbers = itertools.count()
 
@@ -30,7 +32,7 @@ class Cookies:
 
     def prepare(self) -> None:
         """Make the folder. Raises OSError. Blocks."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(self.folder)
         for left in self.folder.glob(f"{_NAME}*"):
             left.unlink(missing_ok=True)
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from aurora_memory import StoreError
-from aurora_protocol.strict_modes import OWN_FILE, complaint
+from aurora_protocol.strict_modes import OWN_FILE, complaint, make_private_folder
 
 _ID = re.compile(r"[0-9a-f]{32}")
 
@@ -55,7 +55,7 @@ def _read(path: Path) -> str | None:
 
 def _make(path: Path) -> None:
     """Make the file whole, so that nobody reads half an id; another process may be faster."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(path.parent)
     beside = path.with_name(f".machine.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OWN_FILE, 0o600), "wb") as file:

@@ -28,7 +28,7 @@ from aurora_memory.record.record_migrations import settle, transaction
 from aurora_memory.store.connection import BUSY_SECONDS, explained
 from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.salvage import finish_exchange
-from aurora_protocol.strict_modes import OWN_FILE, complaint
+from aurora_protocol.strict_modes import OWN_FILE, complaint, make_private_folder
 
 _AT_ONCE = 10_000
 
@@ -280,7 +280,7 @@ def make_private(path: Path) -> None:
     for another connection (POSIX), and another process would then take away the log that this one writes to.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(path.parent)
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | OWN_FILE, 0o600))
         if path.is_symlink():

@@ -18,6 +18,7 @@ from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.migrations import MIGRATIONS
 from aurora_memory.store.row_sums import row_sum
 from aurora_memory.store.tables import TABLES
+from aurora_protocol.strict_modes import make_private_folder
 
 PAGES = 4096
 """Pages that are copied between two looks at whoever writes the other file."""
@@ -42,7 +43,7 @@ def copy_index(source: Path, target: Path, root: Path) -> bool:
     beside = target.with_name(f".{target.name}.{os.getpid()}.copy")
     try:
         refuse_changed_log(source)
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(target.parent)
         os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         with closing(sqlite3.connect(f"{source.as_uri()}?mode=rw", uri=True, timeout=PATIENCE)) as old:
             old.execute("PRAGMA query_only = 1")

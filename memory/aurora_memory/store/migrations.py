@@ -12,9 +12,7 @@ import itertools
 import os
 import shutil
 import sqlite3
-import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from pathlib import Path
 
 import aiosqlite
@@ -23,10 +21,8 @@ from aurora_memory import StoreError, StoreTooNew
 from aurora_memory.store import postings
 from aurora_memory.store.connection import APPLICATION_ID, execute_all, pragma_int
 from aurora_memory.tokens import stem_word
-from aurora_protocol.process_state import may_live
 
 KEPT_BACKUPS = 2
-_ABANDONED = 3600.0
 """Seconds after which a copy that was not finished is one of a process that was killed."""
 _SPARE_BYTES = 16 << 20
 """Bytes that a copy leaves free on the disk, for the migration itself."""
@@ -313,7 +309,6 @@ async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
             f"{path} must be copied before it is upgraded, which takes {size >> 20} MiB and only {free >> 20} MiB are "
             "free; free some disk space"
         )
-    await asyncio.to_thread(_forget_unfinished, path)
     try:
         unfinished.touch(mode=0o600)
         async with aiosqlite.connect(unfinished) as copy:
@@ -327,18 +322,6 @@ async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
     for each in older[:-KEPT_BACKUPS]:
         each.unlink(missing_ok=True)
     return target
-
-
-def _forget_unfinished(path: Path) -> None:
-    """Remove what copies left that were killed, of whichever version, with SQLite's journals; one of a process that
-    lives may go on, for an hour.
-    """
-    for part in path.parent.glob(f"{glob.escape(path.name)}.v*.bak.*-*"):
-        with suppress(OSError):
-            number = part.name.rpartition(".bak.")[2].partition("-")[0]
-            lives = not number.isdigit() or may_live(int(number))
-            if not lives or time.time() - part.stat().st_mtime > _ABANDONED:
-                part.unlink()
 
 
 def _version_of_backup(path: Path) -> int:

@@ -40,6 +40,7 @@ from aurora_memory.store.commit_writer import HistoryWriter
 from aurora_memory.store.connection import connect, explained
 from aurora_memory.store.deliverable_log import Outbox
 from aurora_memory.store.file_identity import FileIdentity, usable_size
+from aurora_memory.store.killed_copies import forget_killed_copies
 from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.maintenance import Maintained
 from aurora_memory.store.migrations import migrate
@@ -48,6 +49,7 @@ from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
 from aurora_memory.store.salvage import finish_exchange
 from aurora_protocol.secret_mask import masked, masked_json, masked_struct
+from aurora_protocol.strict_modes import make_private_folder
 
 _NEW = itertools.count()
 """Numbers of files in the making: two stores of one process may make one each at the same time."""
@@ -91,7 +93,7 @@ class Store(Maintained):
         `weighing` has the numbers of activation, `policy` those of learning.
         """
         try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(path.parent)
         except OSError as error:
             raise StoreError(f"cannot create the folder {path.parent}: {error.strerror}; set AURORA_HOME") from error
         await _made(path)
@@ -337,6 +339,7 @@ class Store(Maintained):
 async def _made(path: Path) -> None:
     """Make a new memory file elsewhere and put it in its place whole: one that is empty there has lost what it held."""
     await asyncio.to_thread(finish_exchange, path)
+    await asyncio.to_thread(forget_killed_copies, path)
     size = await asyncio.to_thread(usable_size, path)
     if size == 0:
         raise StoreCorrupt(f"{path} is empty, and a memory never is; 'aurora doctor --repair' sets it aside")

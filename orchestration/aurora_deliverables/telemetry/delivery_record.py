@@ -19,6 +19,7 @@ from msgspec import Struct, field
 
 from aurora_deliverables.telemetry.instruments import Measurement
 from aurora_protocol import typed
+from aurora_protocol.strict_modes import make_private_folder
 
 FILE = "telemetry.json"
 MAX_BYTES = 16 << 20
@@ -144,7 +145,7 @@ class DeliveryRecord:
             return
         with self._lock:
             content = msgspec.json.encode(self._kept)
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(self._path.parent)
         handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".telemetry-")
         try:
             with os.fdopen(handle, "wb") as file:

@@ -21,7 +21,7 @@ from aurora_indexer.files.safe_read import read_prefix
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.agents.discovery import Discovered
 from aurora_protocol import typed
-from aurora_protocol.strict_modes import OWN_FILE
+from aurora_protocol.strict_modes import OWN_FILE, make_private_folder
 
 FORMAT = 1
 MAX_BYTES = 32 << 20
@@ -85,7 +85,7 @@ class Cache:
     def decline(self) -> None:
         """Keep that the user has no agents. Blocks. Raises OrchestrationError."""
         try:
-            self.declined.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self.declined.parent)
             self.declined.touch(0o600)
         except OSError as error:
             raise OrchestrationError(f"{self.declined}: cannot be written: {error.strerror or error}") from error
@@ -96,7 +96,7 @@ class Cache:
         from filelock import FileLock, Timeout
 
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self.path.parent)
             with FileLock(self.path.with_suffix(".lock"), timeout=LOCK_SECONDS, mode=0o600):
                 change = Change(self.read())
                 yield change

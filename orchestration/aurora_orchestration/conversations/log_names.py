@@ -15,6 +15,7 @@ from pathlib import Path
 from aurora_memory.semantic_tags import keywords_of, topic_of
 from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.settings import ConversationSettings, FileNaming
+from aurora_protocol.strict_modes import make_private_folder
 
 SUFFIX = ".md"
 PACKED = ".md.gz"
@@ -106,7 +107,7 @@ def reserve(folder: Path, query: str, at: float, naming: FileNaming) -> tuple[Pa
 
 def make_folder(top: Path, place: Path) -> None:
     """Make `place`, a folder below `top`, and `top` itself, each closed to other users. Raises OSError."""
-    top.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(top)
     for part in reversed([each for each in place.parents if each.is_relative_to(top)][:-1] or []):
         part.mkdir(mode=0o700, exist_ok=True)
     place.mkdir(mode=0o700, exist_ok=True)

@@ -18,7 +18,7 @@ from aurora_orchestration.guardrails.guard import Guarded, Held, guard
 from aurora_orchestration.guardrails.redaction import Redaction
 from aurora_orchestration.settings import GuardrailSettings
 from aurora_protocol import typed
-from aurora_protocol.strict_modes import open_own
+from aurora_protocol.strict_modes import make_private_folder, open_own
 
 FILE = "guardrails.jsonl"
 ROTATE_BYTES = 1 << 20
@@ -75,7 +75,7 @@ class Audit:
         return timestamp(self._now())
 
     def _write(self, entry: AuditEntry) -> None:
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(self.path.parent)
         with FileLock(f"{self.path}.lock", timeout=_LOCK_SECONDS, mode=0o600, poll_interval=0.005):
             self._rotate()
             descriptor = open_own(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)

@@ -31,6 +31,7 @@ from aurora_orchestration.guardrails.budget_status import BudgetStatus, status_o
 from aurora_orchestration.guardrails.ledger import EventKind, LedgerEvent, Tracker, apply, begin, dollars, since
 from aurora_orchestration.settings import BudgetSettings
 from aurora_protocol import typed
+from aurora_protocol.strict_modes import make_private_folder
 
 LOCK_SECONDS = 30.0
 _POLL_SECONDS = 0.005
@@ -181,7 +182,7 @@ class Budget:
             yield None
             return
         with self._told_of_errors("write"), self._mutex:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self.path.parent)
             with self._lock:
                 tracker = self._current(read_only=False)
                 self._learn_history()

@@ -32,6 +32,7 @@ from aurora_orchestration.llm.completion import LlmError
 from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.soar.finalize import to_its_end
+from aurora_protocol.strict_modes import make_private_folder
 
 Run = Callable[[str, Mode], Awaitable[RunRecord]]
 Ending = Literal[
@@ -139,7 +140,7 @@ async def pursue(
     except WrongBranch as error:
         return ExperimentOutcome(ending="branch", reason=str(error))
     experiment = await asyncio.to_thread(read_experiment, headless.prompt)
-    headless.lock.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(headless.lock.parent)
     lock = FileLock(headless.lock, timeout=0, thread_local=False)
     try:
         lock.acquire()

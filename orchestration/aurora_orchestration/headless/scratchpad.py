@@ -18,6 +18,7 @@ from msgspec import Struct
 from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
 from aurora_orchestration import OrchestrationError
 from aurora_protocol.human_text import without_controls
+from aurora_protocol.strict_modes import link_complaint
 
 MAX_SCRATCHPAD = 4 << 20
 """Bytes of a scratchpad that is gone on with."""
@@ -109,6 +110,8 @@ class Scratchpad:
 
     def begin(self, title: str, limit: int, budget_usd: float | None, now: datetime) -> Progress:
         """Start the experiment, or go on with the one that is there. Returns how far it is."""
+        if problem := link_complaint(self.file):
+            raise BadScratchpad(f"no notes are written to {self.file}: {problem}")
         text = self.text()
         if self.file.is_symlink() and text.strip() and TITLE not in text:
             raise BadScratchpad(

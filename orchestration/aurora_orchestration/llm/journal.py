@@ -23,7 +23,7 @@ from msgspec import Struct
 from aurora_orchestration.group_commit import syncing
 from aurora_orchestration.llm.completion import LlmError, ModelReply
 from aurora_protocol import typed
-from aurora_protocol.strict_modes import open_own
+from aurora_protocol.strict_modes import make_private_folder, open_own
 
 _MAX_LINE = 24_000_000
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -63,7 +63,7 @@ class Journal:
         self._lock = Lock()
         self._held = FileLock(f"{self.path}.lock", mode=0o600, thread_local=False)
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(folder)
             self._held.acquire(timeout=0)
         except Timeout:
             raise LlmError(f"run {run} is going on in another process; wait for it or stop it there") from None

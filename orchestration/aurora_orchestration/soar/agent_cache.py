@@ -16,7 +16,7 @@ from aurora_orchestration.agents.task import Task
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.types import Agent, AgentResponse, AskUser
 from aurora_protocol import typed
-from aurora_protocol.strict_modes import open_own
+from aurora_protocol.strict_modes import make_private_folder, open_own
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ def _read(path: Path) -> dict[str, list[AgentResponse]]:
 
 def _append(path: Path, done: AgentAnswer) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(path.parent)
         with os.fdopen(open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
             # A line of its own, also behind one that a killed process left half written.
             file.write(b"\n" + msgspec.json.encode(done) + b"\n")

@@ -27,6 +27,7 @@ from aurora_orchestration.run_record import RunRequest
 from aurora_orchestration.soar.answer_cache import AnswerCache
 from aurora_orchestration.types import Assessment, ContextBundle
 from aurora_protocol import typed
+from aurora_protocol.strict_modes import make_private_folder
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +95,7 @@ class RunStore:
 
         Raises CannotResume where another one has it for longer than a look at it takes.
         """
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(self._folder)
         lock = FileLock(self._path(run, "lock"), timeout=LOCK_SECONDS, mode=0o600, thread_local=False)
         try:
             lock.acquire()

@@ -10,8 +10,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from aurora_manifest.client.private_files import make_private, write_private
+from aurora_manifest.client.private_files import write_private
 from aurora_manifest.client.transport import SiteReply
+from aurora_protocol.strict_modes import make_private_folder
 
 MAX_ENTRIES = 200
 MAX_FRESH = 7 * 86_400
@@ -71,7 +72,7 @@ class ManifestCache:
         if not entry.conditions and not entry.fresh(now):
             file.unlink(missing_ok=True)
             return
-        make_private(self._folder)
+        make_private_folder(self._folder)
         write_private(file, msgspec.msgpack.encode(entry))
         self._trim()
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aurora_manifest.client.origins import Origin, origin_of, parse_url
-from aurora_manifest.client.private_files import make_private, write_private
+from aurora_manifest.client.private_files import write_private
 from aurora_protocol import SiteError
+from aurora_protocol.strict_modes import make_private_folder
 
 if TYPE_CHECKING:
     from urllib.request import Request
@@ -60,7 +61,7 @@ class Jar:
         self._jar.clear_expired_cookies()
         if not len(self._jar) and not self.file.exists():
             return
-        make_private(self.file.parent)
+        make_private_folder(self.file.parent)
         write_private(self.file, self._text().encode("utf-8"))
 
     def _rename(self, domain: str, other: str) -> None:

@@ -7,13 +7,6 @@ import tempfile
 from pathlib import Path
 
 
-def make_private(folder: Path) -> None:
-    """Make `folder` and the folders above it that are missing, closed to other users."""
-    for each in (*reversed(folder.parents), folder):
-        if not each.is_dir():
-            each.mkdir(mode=0o700, exist_ok=True)
-
-
 def write_private(file: Path, data: bytes) -> None:
     """Put `data` in `file` in one step: a reader sees the old file or the new one."""
     handle, name = tempfile.mkstemp(prefix=f".{file.name[:40]}-", dir=file.parent)  # mode 0600

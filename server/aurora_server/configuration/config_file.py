@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from aurora_protocol import BAD_INPUT, AuroraError
 from aurora_protocol.address import home as aurora_home
-from aurora_protocol.strict_modes import complaint
+from aurora_protocol.strict_modes import complaint, link_complaint, make_private_folder
 
 MAX_CONFIG_BYTES = 1 << 20
 CONFIG_VARIABLE = "AURORA_CONFIG"
@@ -122,14 +122,17 @@ def change(path: Path, home: Path, how: Callable[[dict[str, Any]], dict[str, Any
     """Replace the JSON object in `path` by what `how` makes of it; returns that. Other processes wait meanwhile.
 
     A new file is 0600, an existing one keeps its mode, a link stays one. The lock is kept in `home`. Raises
-    SettingsError, also where the present content is no JSON object: it is not replaced then.
+    SettingsError, also where the present content is no JSON object, another user's link leads there, or `home` is not
+    ours: nothing is replaced then.
     """
+    if problem := link_complaint(path) or _home_complaint(home):
+        raise SettingsError(f"{path} is not written: {problem}")
     from filelock import FileLock, Timeout  # 30 ms that reading need not pay
 
     path = path.resolve()
     locks = home / "run"
     try:
-        locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(locks)
         name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
         with FileLock(locks / f"change-{name}.lock", timeout=WAIT_SECONDS, mode=PRIVATE):
             document = how(read_document(path, required=False))
@@ -143,12 +146,20 @@ def change(path: Path, home: Path, how: Callable[[dict[str, Any]], dict[str, Any
     return document
 
 
+def _home_complaint(home: Path) -> str | None:
+    """Why nothing is written for a home: another user's, as root has it after `sudo -E`, or open to others."""
+    try:
+        return complaint(home, home.stat())
+    except FileNotFoundError:
+        return None
+
+
 def _replace(path: Path, document: dict[str, Any]) -> None:
     try:
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     except ValueError as error:
         raise SettingsError(f"{path}: nothing was changed: it would hold a number that JSON does not have") from error
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -1,7 +1,8 @@
 """Workspace trust: which workspaces their user trusts (ruling 16): until then nothing of a workspace runs or redirects.
 
 Kept in `trusted.json` in the home folder. Trust is in a folder itself and not in the folders below it: what is cloned
-into a trusted one later was looked at by nobody.
+into a trusted one later was looked at by nobody. It is kept by the folder's path, so it counts only while nobody else
+can put another folder there, or write into this one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from aurora_protocol.strict_modes import complaint, way_complaint
 from aurora_server.configuration.config_file import SettingsError, read_document
 
 FILE = "trusted.json"
@@ -31,9 +33,11 @@ class Trust:
         return self._home / FILE
 
     def is_trusted(self, root: Path) -> bool:
-        """Whether the folder is trusted. Reads the file; False where that cannot be read or is not the user's own."""
+        """Whether the folder is trusted. Reads the file; False where that cannot be read or is not the user's own, and
+        where `folder_complaint` has one.
+        """
         try:
-            return os.fspath(root.resolve()) in self._read()
+            return os.fspath(root.resolve()) in self._read() and folder_complaint(root) is None
         except (SettingsError, OSError):
             return False
 
@@ -42,7 +46,11 @@ class Trust:
         return self._read()
 
     def trust(self, root: Path) -> bool:
-        """Trust the folder from now on; False if it was trusted before. Raises SettingsError."""
+        """Trust the folder from now on; False if it was trusted before. Raises SettingsError, also for one that others
+        can write or exchange.
+        """
+        if problem := folder_complaint(root):
+            raise SettingsError(f"{root} cannot be trusted: {problem}")
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now()))
         return self._change(root, lambda roots, name: {**roots, name: roots.get(name, at)})
 
@@ -67,6 +75,20 @@ class Trust:
 
     def _read(self) -> dict[str, str]:
         return _roots(read_document(self.path, required=False), self.path)
+
+
+def folder_complaint(root: Path) -> str | None:
+    """Why a workspace's folder may not be what its user trusted: others may write it, or put another in its place; None
+    where only its owner can. A folder that is not there has none.
+    """
+    try:
+        folder = root.resolve()
+        status = folder.stat()
+        return complaint(folder, status, status.st_uid) or way_complaint(folder, status.st_uid)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"cannot look at {root}: {error.strerror}"
 
 
 def trusted_by_editor(options: Any) -> bool:

@@ -25,7 +25,7 @@ from aurora_indexer import IndexerError
 from aurora_memory import StoreError
 from aurora_protocol import ProtocolError
 from aurora_protocol.address import in_home
-from aurora_protocol.strict_modes import open_own
+from aurora_protocol.strict_modes import make_private_folder, open_own
 from aurora_server.configuration.settings import LoggingSettings, RotationSettings, SettingsError
 
 MAX_WAITING = 10_000
@@ -120,7 +120,7 @@ class _OwnFile(RotatingFileHandler):
             sys.stderr.write(f"{self.format(record)}\n")
 
     def _open(self) -> TextIOWrapper:
-        Path(self.baseFilename).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(Path(self.baseFilename).parent)
         descriptor = open_own(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         return os.fdopen(descriptor, "a", encoding=self.encoding, errors=self.errors)
 

@@ -14,7 +14,7 @@ from types import FrameType
 
 import uvicorn
 
-from aurora_protocol.strict_modes import OWN_FILE
+from aurora_protocol.strict_modes import OWN_FILE, make_private_folder
 from aurora_server.dashboard.app import application
 from aurora_server.dashboard.page import Page
 from aurora_server.dashboard.picture_cache import PictureCache, PictureSource
@@ -80,7 +80,7 @@ class _Server(uvicorn.Server):
 
 def leading_page(folder: Path, address: str) -> Path:
     """A file of the user's own that leads a browser to the address: command lines are seen by everybody."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(folder)
     path = folder / f"dashboard-{os.getpid()}.html"
     with os.fdopen(
         os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OWN_FILE, 0o600), "w", encoding="utf-8"

@@ -19,7 +19,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from aurora_protocol.strict_modes import OWN_FILE, read_own
+from aurora_protocol.strict_modes import OWN_FILE, make_private_folder, read_own
 from aurora_server.mcp.server import McpFront, Serving
 from aurora_server.strangers import Strangers
 
@@ -61,7 +61,7 @@ def token_file(home: Path) -> Path:
 
     It stays the same, since clients have it in their configuration; who removes the file gets another.
     """
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(home)
     path = home / _TOKEN_FILE
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OWN_FILE, 0o600)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,24 @@ def test_a_pointer_ends_at_a_nul_as_it_does_for_git(repository: GitDirectory, tm
     for name in ("HEAD", "commondir", "gitdir"):
         (repository.directory / name).write_bytes(b"\0" + (repository.directory / name).read_bytes())
     assert read_head(repository) is None and not is_work_tree(repository)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_what_another_user_puts_into_a_folder_that_all_may_write_is_no_repository(tmp_path: Path, kind: str) -> None:
+    """It could claim to be any, with that one's record of what was learned."""
+    mine = tmp_path / "shared" / "mine"
+    mine.mkdir(parents=True)
+    mark = tmp_path / "shared" / ".git"
+    if kind == "folder":
+        mark.mkdir()
+    else:
+        (tmp_path / "elsewhere").mkdir()
+        mark.write_text(f"gitdir: {tmp_path / 'elsewhere'}\n")
+    found = find_git_directory(mine)
+    assert found is not None and found.work_tree == tmp_path / "shared"
+    os.chown(mark, 65534, 65534)
+    above = find_git_directory(mine)
+    assert above is None or above.work_tree not in (mine, tmp_path / "shared")
+    os.chown(tmp_path / "shared", 65534, 65534)
+    assert find_git_directory(mine) == found, "a repository of somebody else's is one"

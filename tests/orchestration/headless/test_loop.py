@@ -869,3 +869,18 @@ def test_only_a_line_or_a_decision_is_a_signal() -> None:
         "GOAL_ACHIEVED",
     ):
         assert signals(text, "GOAL_ACHIEVED") == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("place", ["file", "folder"])
+def test_no_notes_are_written_through_another_users_link(tmp_path: Path, place: str) -> None:
+    """What does not exist yet would be made wherever it leads, `~/.ssh/rc` say."""
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    link = tmp_path / "headless" if place == "folder" else tmp_path / "scratchpad.md"
+    link.symlink_to(mine if place == "folder" else mine / "rc")
+    os.chown(link, 65534, 65534, follow_symlinks=False)
+    pad = Scratchpad(link / "scratchpad.md" if place == "folder" else link)
+    with pytest.raises(BadScratchpad, match="is a link of user 65534"):
+        pad.begin("Goal", 5, None, NOON)
+    assert list(mine.iterdir()) == []

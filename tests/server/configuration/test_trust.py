@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,44 @@ def test_as_many_as_are_read_are_trusted(trust: Trust, tmp_path: Path) -> None:
 def test_an_editor_says_so_in_as_many_words(options: object) -> None:
     assert trusted_by_editor({"workspaceTrusted": True})
     assert not trusted_by_editor(options)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize(
+    ("what", "mode", "owner"),
+    [
+        ("shared/work", 0o777, 0),
+        ("shared/work", 0o775, 65534),
+        ("shared", 0o777, 0),
+        ("shared", 0o755, 65534),
+        ("shared", 0o1777, 65534),
+    ],
+)
+def test_trust_counts_only_while_nobody_can_exchange_the_folder_or_write_into_it(
+    trust: Trust, tmp_path: Path, what: str, mode: int, owner: int
+) -> None:
+    """Trust is kept by path: who may rename a trusted folder could put one of his own there, with agents to run."""
+    work = tmp_path / "shared" / "work"
+    work.mkdir(parents=True)
+    assert trust.trust(work) and trust.is_trusted(work)
+    (tmp_path / what).chmod(mode)
+    os.chown(tmp_path / what, owner, owner)
+    assert not trust.is_trusted(work)
+    with pytest.raises(SettingsError, match=r"work cannot be trusted: .*(belongs to user|chmod go-w)"):
+        trust.trust(work)
+    assert trust.revoke(work)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+def test_a_folder_of_another_user_may_be_trusted_and_so_may_one_in_a_sticky_folder(
+    trust: Trust, tmp_path: Path
+) -> None:
+    work = tmp_path / "theirs" / "work"
+    work.mkdir(parents=True)
+    for each in (work, work.parent):
+        os.chown(each, 65534, 65534)
+    assert trust.trust(work) and trust.is_trusted(work)
+    own = tmp_path / "open" / "work"
+    own.mkdir(parents=True)
+    own.parent.chmod(0o1777)
+    assert trust.trust(own) and trust.is_trusted(own)

@@ -26,6 +26,7 @@ from aurora_indexer.git import commands
 from aurora_indexer.git.local_remotes import local_path, remote_addresses
 from aurora_orchestration.agents.executors.processes import AgentError
 from aurora_orchestration.settings import HeadlessSettings
+from aurora_protocol.strict_modes import make_private_folder
 
 _HEADS = "refs/heads/"
 _COUNT = "GIT_CONFIG_COUNT"
@@ -164,7 +165,7 @@ class GitGuard(Struct, frozen=True, kw_only=True):
         own = _own_hooks(self.hooks)
         hooks, programs = self.folder / "hooks", self.folder / "bin"
         for folder in (hooks, programs):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(folder)
         for name in sorted({*_OURS, *own}):
             text = _OURS.get(name, "exit 0\n")
             _write(hooks / name, self._header() + (_then(text, name, own[name]) if name in own else text))
