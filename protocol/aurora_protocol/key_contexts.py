@@ -40,6 +40,51 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         r"client-key-data:\s{1,5}(?P<value>[A-Za-z0-9+/=]{100,8000})",
         0,
     ),
+    (
+        "PresharedKey",
+        "private_key",
+        "a WireGuard key",
+        r"PresharedKey\s{0,5}=\s{0,5}(?P<value>[A-Za-z0-9+/]{43}=)",
+        0,
+    ),
+    (
+        "OpenVPN Static key",
+        "private_key",
+        "a key of OpenVPN",
+        r"OpenVPN Static key V[0-9]-----(?P<value>(?:(?:\s|\\[nr]){1,4}[0-9a-f]{16,64}){1,64})",
+        0,
+    ),
+    (
+        '"kty"',
+        "private_key",
+        "a private key of JOSE",
+        r"\"kty\"[^{}]{0,4000}?\"(?:d|k)\"\s{0,5}:\s{0,5}\"(?P<value>[\w-]{20,2000})\"",
+        0,
+    ),
+    (
+        "requirepass ",
+        "password",
+        "a password of Redis",
+        r"(?<![\w-])(?:requirepass|masterauth)\s{1,5}[\"']?(?P<value>[^\s\"'$<{\\]{4,200})",
+        None,
+    ),
+    (
+        "password 7 ",
+        "password",
+        "a password of a router",
+        r"password 7 (?P<value>[0-9A-F]{6,100})(?!\w)",
+        0,
+    ),
+    *(
+        (
+            f":{port}:".replace("\\", ""),
+            "password",
+            "a password of .pgpass",
+            rf"(?<![\w.*-])[\w.*-]{{1,200}}:{port}:[\w*-]{{1,100}}:[\w.*-]{{1,100}}:(?P<value>[^\s:\\\"'`]{{4,200}})",
+            None,
+        )
+        for port in ("5432", r"\*")
+    ),
     ("PrivateKey", "private_key", "a WireGuard key", r"PrivateKey\s{0,5}=\s{0,5}(?P<value>[A-Za-z0-9+/]{43}=)", 0),
     (
         '"auth"',
@@ -86,7 +131,52 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         rf"mysql(?:dump|admin|import)?\s[^\n]{{0,200}}?(?<=\s)-p(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
         0,
     ),
+    (
+        "redis-cli ",
+        "password",
+        "a password",
+        rf"redis-cli\s[^\n]{{0,200}}?(?<=\s)(?:-a|--pass)[\s=]{{1,3}}[\"']?(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
+        0,
+    ),
+    *(
+        (
+            f"{program} ",
+            "password",
+            "a password",
+            rf"{program} (?:login|registry login)\s[^\n]{{0,300}}?(?<=\s)-p[\s=]{{1,3}}[\"']?"
+            rf"(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
+            0,
+        )
+        for program in ("docker", "podman", "helm", "az", "oc")
+    ),
+    (
+        "htpasswd ",
+        "password",
+        "a password",
+        rf"htpasswd\s{{1,3}}-[A-Za-z]{{0,5}}b[A-Za-z]{{0,5}}(?:\s{{1,3}}[^\s\"'$<{{]{{1,200}}){{1,2}}\s{{1,3}}[\"']?"
+        rf"(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
+        0,
+    ),
+    (
+        "pass:",
+        "password",
+        "a password",
+        r"(?<![\w-])-pass(?:in|out)?\s{1,3}[\"']?pass:(?P<value>[^\s\"'$<{;|`]{4,200})",
+        None,
+    ),
+    # Databases
+    *(
+        (
+            lead,
+            "password",
+            "a password",
+            rf"{lead}\s{{1,5}}\\?(?P<q>[\"'])(?P<value>{_MADE_UP}(?:(?!(?P=q))[^\n\\]){{4,200}})",
+            0,
+        )
+        for lead in ("IDENTIFIED BY", "identified by", "PASSWORD")
+    ),
     # Requests
+    ("infura.io/", "api_key", "an API key", r"infura\.io/(?:ws/)?v3/(?P<value>[0-9a-f]{32})", 0),
     (
         "earer ",
         "bearer_token",
