@@ -34,7 +34,7 @@ PREFIXES: tuple[tuple[str, str, str, str], ...] = (
         for which in ("ai", "xi", "am")
     ),
     ("xau_", _DIGIT + _WORD + "{40,48}", "xata_key", "a Xata key"),
-    ("DO00", _DIGIT + "[0-9A-Z]{16}", "digitalocean_key", "a key of DigitalOcean Spaces"),
+    ("DO00", "[0-9A-Z]{16}", "digitalocean_key", "a key of DigitalOcean Spaces"),
     ("SCW", _DIGIT + "[0-9A-Z]{17}", "scaleway_key", "a Scaleway key"),
     ("eyJhIjoi", _64 + "{100,400}={0,2}", "cloudflare_token", "a token of a Cloudflare tunnel"),
     ("gcntfy-", f"[0-9a-z_]{{1,60}}-{_UUID}-{_UUID}", "notify_key", "a key of Notify"),

