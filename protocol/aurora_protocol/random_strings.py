@@ -46,6 +46,8 @@ _PUBLIC = re.compile(
     r"|(?:PUBLIC KEY|CERTIFICATE)-----(?:\\[nr]|\s){0,4}\\?\Z",
     re.IGNORECASE,
 )
+_LINE = 56
+"""Letters of a line of base64 at least: it is broken after 60, 64 or 76."""
 _BREAK = re.compile(r"(?:[\s\"'+*#/>,.;b-]|\\[nr]?|&#x[AD];){1,120}+")
 """What stands between two lines of one block; of `\\n` the n may count as a letter of the second."""
 _BREAKS = ("\n", "\\", "&#x")
@@ -130,11 +132,19 @@ def _is_text(run: str) -> bool:
 
 
 def _in_block(text: str, runs: Sequence[tuple[int, int]], number: int) -> bool:
-    """Whether the run before or behind it is the end or begin of the line there, with nothing but quotes between."""
+    """Whether it is a long line of a block, or its last, shorter one. Keys below each other are shorter than lines."""
     start, end = runs[number]
-    before = number > 0 and _is_break(text[runs[number - 1][1] : start])
-    return before or (number + 1 < len(runs) and _is_break(text[end : runs[number + 1][0]]))
+    if number > 0:
+        first, last = runs[number - 1]
+        if max(_LINE, end - start) <= last - first and _is_break(text[last:start]):
+            return True
+    if number + 1 == len(runs) or end - start < _LINE:
+        return False
+    following, last = runs[number + 1]
+    return last - following <= end - start + 1 and _is_break(text[end:following])
 
 
 def _is_break(between: str) -> bool:
-    return any(each in between for each in _BREAKS) and _BREAK.fullmatch(between) is not None
+    return (
+        between.count("\n") < 2 and any(each in between for each in _BREAKS) and _BREAK.fullmatch(between) is not None
+    )

@@ -14,6 +14,8 @@ from aurora_protocol.secrets import secrets_in
 BASE_62 = string.ascii_letters + string.digits
 BASE_36 = string.ascii_lowercase + string.digits
 BASE_64_OF_ADDRESSES = BASE_62 + "-_"
+BLOCK = base64.b64encode(random.Random(1).randbytes(110)).decode()
+LINES = (BLOCK[:64], BLOCK[64:128], BLOCK[128:])
 AROUND = ("x = Client('{}')", "# see {} there", "Deploy with {}", "run `{}`", "--id {}")
 
 
@@ -67,11 +69,19 @@ def test_bytes_in_base64_are_found_whole(length: int) -> None:
         "_ZN4llvm12DenseMapBaseINS_8DenseMapIPKNS_5ValueEjEEE8FindImplEv",
         "public_key = 'qW7xRtY9KmLpZ3nBvC5dFgH1jKs8Tu2V'",
         "cache_key: 3f9a0c7be1d258463f9a0c7be1d25846",
-        "DATA = (\n    'qW7xRtY9KmLpZ3nBvC5dFgH1jKs8Tu2V'\n    'aB3dE7gH1jK5mN9pQ2sT6vX0zL4wR8yC'\n)",
+        f"DATA = (\n    '{LINES[0]}'\n    '{LINES[1]}'\n    '{LINES[2]}'\n)",
+        f'"{LINES[0]}\\n{LINES[1]}\\n{LINES[2]}"',
+        f"{LINES[0]}&#xA;{LINES[1]}&#xA;{LINES[2]}",
     ],
 )
 def test_names_digests_and_data_stay(text: str) -> None:
     assert masked(text) == text
+
+
+def test_keys_below_each_other_are_no_block_of_data() -> None:
+    text = "\n".join(("qW7xRtY9KmLpZ3nBvC5dFgH1jKs8Tu2V", "aB3dE7gH1jK5mN9pQ2sT6vX0zL4wR8yC", LINES[0][:40]))
+    assert masked(text) == "[REDACTED]\n[REDACTED]\n[REDACTED]"
+    assert masked(f"{LINES[0]}\n\n{LINES[1]}") == "[REDACTED]\n\n[REDACTED]"
 
 
 def test_base64_of_a_random_string_is_one_itself() -> None:
