@@ -58,7 +58,7 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         '"kty"',
         "private_key",
         "a private key of JOSE",
-        r"\"kty\"[^{}]{0,4000}?\"(?:d|k)\"\s{0,5}:\s{0,5}\"(?P<value>[\w-]{20,2000})\"",
+        r"\"kty\"(?:(?!\"kty\")[^{}]){0,4000}?\"(?:d|k)\"\s{0,5}:\s{0,5}\"(?P<value>[\w-]{20,2000})\"",
         0,
     ),
     (
