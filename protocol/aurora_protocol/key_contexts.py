@@ -7,6 +7,8 @@ where that is not known. Every pattern is linear in the text's length: runs are 
 
 from __future__ import annotations
 
+import re
+
 _DIGIT = "(?=[A-Za-z_.%+/-]{0,80}+[0-9])"
 _MADE_UP = "(?=[A-Za-z]{0,40}+[0-9]|[a-z]{1,20}[A-Z]|[A-Z]{1,20}[a-z])"
 
@@ -163,6 +165,76 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         "a password",
         r"(?<![\w-])-pass(?:in|out)?\s{1,3}[\"']?pass:(?P<value>[^\s\"'$<{;|`]{4,200})",
         None,
+    ),
+    (
+        "ldap",
+        "password",
+        "a password",
+        rf"ldap(?:search|modify|add|delete|passwd|whoami)\s[^\n]{{0,300}}?(?<=\s)-w\s{{1,3}}[\"']?"
+        rf"(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
+        0,
+    ),
+    (
+        "lftp ",
+        "password",
+        "a password",
+        r"lftp\s[^\n]{0,200}?(?<=\s)-u\s{1,3}[\"']?[\w.@-]{1,80},(?P<value>[^\s\"'$<{;|`]{4,200})",
+        0,
+    ),
+    (
+        "7z ",
+        "password",
+        "a password",
+        rf"7z [a-z]\s(?:[^\n]{{0,200}}?\s)?-p(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
+        0,
+    ),
+    (
+        "chpasswd",
+        "password",
+        "a password",
+        r"echo\s{1,3}[\"']?[\w.-]{1,40}:(?P<value>[^\s\"'$<{;|`]{4,200})[\"']?\s{0,3}\|\s{0,3}(?:sudo\s{1,3})?chpasswd",
+        None,
+    ),
+    (
+        "net user ",
+        "password",
+        "a password",
+        rf"net user [\w.-]{{1,40}} (?P<value>{_MADE_UP}[^\s\"'$<{{;|`*/]{{6,200}})",
+        0,
+    ),
+    (
+        "SecureString",
+        "password",
+        "a password",
+        r"SecureString\s{1,3}(?:-String\s{1,3})?\\?(?P<q>[\"'])(?P<value>[^\s\"'$<{\\]{4,200})\\?(?P=q)",
+        0,
+    ),
+    (
+        "snmp-server community ",
+        "password",
+        "a password",
+        rf"snmp-server community (?P<value>{_MADE_UP}[^\s\"']{{6,100}})",
+        0,
+    ),
+    # Calls that are given a password, and settings whose name stands above it
+    *(
+        (
+            lead,
+            "password",
+            "a password",
+            rf"{re.escape(lead)}[^()\n]{{0,200}}?,\s{{0,5}}\\?(?P<q>[\"'])"
+            rf"(?P<value>(?=[^\"'\n]{{0,60}}[0-9])(?=[^\"'\n]{{0,60}}[A-Za-z])[^\s\"'/$<{{\\]{{8,200}})\\?(?P=q)",
+            0,
+        )
+        for lead in ("BasicAuth(", "auth=(", "getConnection(", "mysqli(", "mysql_connect(", "pg_connect(")
+    ),
+    (
+        "variable ",
+        "password",
+        "a password",
+        r"variable \\?\"[\w-]{0,60}(?:passw|pwd|secret|token|key)[\w-]{0,60}\\?\" {[^{}]{0,300}?default\s{1,20}=\s{1,3}"
+        rf"\\?\"(?P<value>{_MADE_UP}[^\s\"$\\]{{6,200}})\\?\"",
+        0,
     ),
     # Databases
     *(

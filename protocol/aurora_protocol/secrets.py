@@ -31,12 +31,13 @@ class Secret(NamedTuple):
 _SCHEME = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}+\Z")
 _IN_URL = re.compile(r"://(?P<who>[^\s/?#\"{}<>\\]{1,200})@")
 _IN_QUERY = re.compile(
-    r"[?&](?P<name>api[_-]?key|apikey|access[_-]?token|token|secret|client[_-]?secret|password|passwd|pwd|auth|sig)="
+    r"[?&](?P<name>api[_-]?key|apikey|access[_-]?token|token|secret|client[_-]?secret|password|passwd|pwd|auth|sig"
+    r"|(?:x-(?:amz|goog)-)?signature|appid)="
     r"(?P<value>[A-Za-z0-9._~+/%-]{6,500})",
     re.IGNORECASE,
 )
-_NAMES = ("pass", "pwd", "secret", "token", "credential")
-_SHORT_NAMES = ("pass", "pwd")
+_NAMES = ("pass", "pwd", "psk", "secret", "token", "credential")
+_SHORT_NAMES = ("pass", "pwd", "psk")
 """Those that are parts of other words, and count only where a word begins and ends with them."""
 _KEYS = re.compile(r"(?:api|access|account|private|signing|encryption)[ _-]?\Z")
 _LONGEST = len("encryption_")
@@ -52,7 +53,7 @@ _PLAIN = re.compile(r"[a-z][a-z_-]{0,18}|[A-Za-z]{1,31}(?:\.[A-Za-z]{1,40}){0,3}
 """Words, names and dotted names without a digit: of a token, or what else is made up, they are none."""
 _NAMED = re.compile(
     r"""(?x)
-    (?P<name> (?i: passw(?:or)?d | passphrase | pass(?![\w-]) | pwd(?![\w-]) | secret | token | credential
+    (?P<name> (?i: passw(?:or)?d | passphrase | (?:pass|pwd|psk)(?![\w-]) | secret | token | credential
                  | (?:api|access|account|private|signing|encryption)[ _-]?key ) )
     [\w-]{0,30}+
     (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+\s{0,3}(?==) )? \s{0,5}
@@ -61,7 +62,7 @@ _NAMED = re.compile(
       | (?P<tag> > )
       | \s{1,5} (?P<verb> (?i: is | was ) ) \s{1,5}
       | (?P<gap> \s{1,3} ) )
-    (?: (?: (?:\\?"){2} | '' )? \\?(?P<quote> ["'`] ) (?P<quoted> (?: (?!(?P=quote)) [^\n\\] ){4,200} )
+    (?: [bBfFrRuU@]{0,2} (?: (?:\\?"){2} | '' )? \\?(?P<quote> ["'`] ) (?P<quoted> (?: (?!(?P=quote)) [^\n\\] ){4,200} )
       | (?P<bare> (?: (?!</|\\[nrt]) [^\s"'`&;|,] ){4,200} ) )"""
 )
 _MOST = 200
@@ -86,7 +87,7 @@ _MIXED = re.compile(rb"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]|[a-z][A-Z]{1,2
 """Sign of letters at random, which hardly a name has and one key in a thousand lacks."""
 _AROUND = 32
 """Letters before a run that a lead is looked for in: of some keys the first part is none by itself."""
-_OPTION = re.compile(r"(?:\A|[\s\"'`(])--?[\w-]{0,30}\Z")
+_OPTION = re.compile(r"(?:(?:\A|[\s\"'`(])--?[\w-]{0,30}|(?:\A|[\s`\"n])ENV \w{0,30})\Z")
 
 _PLACEHOLDER = re.compile(
     r"<.*>|\{.*\}|\$.*|%.*%|\[.*\]|[*•.x…_-]+|(?:your|my|the|an?|some|other|example|sample|dummy|fake|test)[ _-].*"
@@ -239,9 +240,10 @@ def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
         done = match.start(part)  # what is no secret itself may be the name of one
         spoken = match["gap"] is not None or match["verb"] is not None
         if match["gap"] is not None:
-            if _OPTION.search(text, max(0, match.start() - 40), match.start()) is None:
+            before = max(0, match.start() - 40)
+            if part == "bare" and _OPTION.search(text, before, match.start()) is None:
                 continue
-            spoken = False
+            spoken = part == "quoted"
         value = match[part]
         sure = every and not spoken and match["default"] is None  # a default need not be for the name before it
         taken = sure or _random(value.strip(), match["name"].lower(), quoted=part == "quoted")

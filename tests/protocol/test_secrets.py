@@ -338,6 +338,8 @@ CONTEXTS: dict[str, tuple[str, str]] = {
     "a password in camel case": ("smtpPass = 'oHA1Xq4RcWQ7'", "oHA1Xq4RcWQ7"),
     "an element of XML": ("<username>ann</username><password>rI6XSM4X1LPt9</password>", "rI6XSM4X1LPt9"),
     "a text of three quotes in JSON": ('{"x": "password = \\"\\"\\"h0MLestQqK3\\"\\"\\""}', "h0MLestQqK3"),
+    "bytes": ("app.secret_key = b'ptewcjpyupfzpclqmvkmam54'", "ptewcjpyupfzpclqmvkmam54"),
+    "a verbatim text of C#": ('Password = @"hunter2xyz"', "hunter2xyz"),
     "a text of three quotes": ('admin_password = """h0MLestQqK3Urqs81"""', "h0MLestQqK3Urqs81"),
     "a line that goes on in JSON": (f'"[x]\\nsecret_key = {LOW[:30]}\\nregion = eu"', LOW[:30]),
     "a long token": (f"export AWS_SESSION_TOKEN='{MIX[:600]}'", MIX[:600]),
@@ -370,6 +372,26 @@ CONTEXTS: dict[str, tuple[str, str]] = {
     "a short key": (f"cipher_key = '{MIX[:16]}'", MIX[:16]),
     "a login in code": ('headers["Authorization"] = "Basic YW5uOmJGdVNWZkVX"', "YW5uOmJGdVNWZkVX"),
     "a scheme of its own": (f"Authorization: Splunk {UUID}", UUID),
+    "a variable of Terraform": ('variable "db_password" {\n  default = "nRfXBkg8Qys7"\n}', "nRfXBkg8Qys7"),
+    "an image's environment": ("ENV MYSQL_ROOT_PASSWORD 2qs353f2Huu3\n", "2qs353f2Huu3"),
+    "a login of requests": ("requests.get(url, auth=('ann', 'Hb2U9LhOS0i4'))", "Hb2U9LhOS0i4"),
+    "a login of Go": ('req.SetBasicAuth("ann", "f4StfxDPNV20")', "f4StfxDPNV20"),
+    "a login of Go in JSON": ('{"x": "req.SetBasicAuth(\\"ann\\", \\"f4StfxDPNV20\\")"}', "f4StfxDPNV20"),
+    "a connection of Java": ('DriverManager.getConnection(url, "ann", "dCV1jFzYI201")', "dCV1jFzYI201"),
+    "a connection of PHP": ("new mysqli('db', 'ann', 'BahcyXic6YO4', 'shop')", "BahcyXic6YO4"),
+    "an older connection of PHP": ("mysql_connect('db', 'ann', 'BahcyXic6YO4')", "BahcyXic6YO4"),
+    "PHP's PostgreSQL": ("pg_connect($x, 'BahcyXic6YO4')", "BahcyXic6YO4"),
+    "a signature of an address": (f"https://b.s3.amazonaws.com/o?X-Amz-Signature={HEX[:64]}", HEX[:64]),
+    "an id of an application": (f"https://api.example.org/data?appid={HEX[:32]}", HEX[:32]),
+    "a keystore": ("storePassword 'vLNf4gWZuKI4'", "vLNf4gWZuKI4"),
+    "a router's community": ("snmp-server community LkBgmrAkRUY3 RO", "LkBgmrAkRUY3"),
+    "a wireless network": ('network={\n  psk="8kvb2gFbR299"\n}', "8kvb2gFbR299"),
+    "chpasswd": ("echo 'ann:cG0mPkJ57eD4' | chpasswd", "cG0mPkJ57eD4"),
+    "a user of Windows": ("net user ann 8nhttLdIdxR9 /add", "8nhttLdIdxR9"),
+    "PowerShell": ('ConvertTo-SecureString "GZV51aqE3Br7" -AsPlainText -Force', "GZV51aqE3Br7"),
+    "a directory's login": ("ldapsearch -x -D cn=admin -w grCOX6Jhw7H0 -b dc=x", "grCOX6Jhw7H0"),
+    "lftp": ("lftp -u ann,JXqIEnomef23 ftp.example.com", "JXqIEnomef23"),
+    "an archive": ("7z x -pOcVwWBhqG5K7 backup.7z", "OcVwWBhqG5K7"),
     "a wallet's mnemonic": (f'mnemonic = "{SEED}"', SEED),
     **{
         f"a password's hash {form[:5]}": (f"ann:{form}\n", form)
@@ -424,6 +446,9 @@ def test_what_has_no_form_of_its_own_is_known_by_what_stands_beside_it(name: str
         "PASS src/a-1.test.js\npass_rate = 1000000\ncwd, pwd = '/home/ann1', '/home/bob22'",
         "List<Token>token1 = new Map<Password>value12",
         'key = "key:bitpos:wrong:args1"',
+        "ldapsearch -w filter.conf, 7z x archive.7z, net user ann /add",
+        "requests.get(url, auth=(user, password), timeout=30)",
+        "the password is asked for; ENV variables, a token 'name' and a 'secret word'",
         "`GHSA-75c5-xw7c-p5pm <https://github.com/jpadilla/pyjwt/security/advisories/GHSA-75c5-xw7c-p5pm>`",
     ],
 )
@@ -467,4 +492,4 @@ def test_our_own_code_has_no_secret(room: str) -> None:
 def test_other_shapes_have_another_number() -> None:
     """Memory files are gone through anew when the number is another: raise `RULES` and put the new digest here."""
     told = repr((SHAPES, SERVICES)).encode()
-    assert (RULES, hashlib.blake2b(told, digest_size=8).hexdigest()) == ("6", "1ac6ba5a815f2ecd")
+    assert (RULES, hashlib.blake2b(told, digest_size=8).hexdigest()) == ("6", "f102824bf6d79bfc")
