@@ -87,7 +87,7 @@ _MIXED = re.compile(rb"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]|[a-z][A-Z]{1,2
 """Sign of letters at random, which hardly a name has and one key in a thousand lacks."""
 _AROUND = 32
 """Letters before a run that a lead is looked for in: of some keys the first part is none by itself."""
-_OPTION = re.compile(r"(?:(?:\A|[\s\"'`(])--?[\w-]{0,30}|(?:\A|[\s`\"n])ENV \w{0,30})\Z")
+_OPTION = re.compile(r"(?:(?:\A|[\s\"'`(])--?[\w-]{0,30}|(?:\A|[\s`'\"n])ENV \w{0,30})\Z")
 
 _PLACEHOLDER = re.compile(
     r"<.*>|\{.*\}|\$.*|%.*%|\[.*\]|[*•.x…_-]+|(?:your|my|the|an?|some|other|example|sample|dummy|fake|test)[ _-].*"
