@@ -25,6 +25,8 @@ _LONGEST_OF_MIXED, _LONGEST_OF_DIVIDED, _LONGEST_OF_ONE_CASE = 3.0, 2.6, 4.0
 """Letters that words have at most in the mean: one in a hundred random strings of 24 letters has longer ones, one in
 twenty where they are of one case.
 """
+_LONGEST_BESIDE_A_KEY = 8.0
+"""Of one case, where the name of a key stands before it: what is called so is hardly a name with a number in it."""
 _MOST_DIVIDED, _MOST_SLASHES = 1 / 6, 1 / 10
 """Share of `_`, `-`, `+` and `/`: two of them are letters of base64, and they stand between all words of a name."""
 _WITHOUT_DIVIDERS = str.maketrans("", "", "_-+/")
@@ -36,7 +38,7 @@ _BEFORE = 64
 """Letters before a string in which it says what it is."""
 _BESIDE_A_KEY = re.compile(
     r"(?:[_-]|(?<![A-Za-z])|(?<=[a-z])(?=[A-Z])|api|auth)"
-    r"(?:(?i:key|pass|pwd|secret|token|auth|cred|credentials?|salt|licen[cs]e)|(?:cookie|session)[_-]?id)"
+    r"(?:(?i:key|pass|pwd|secret|token|auth|cred|credentials?|salt|seed|licen[cs]e)|(?:cookie|session)[_-]?id)"
     r"[\"'`\])]{0,3}\s{0,5}(?:=>|={1,2}|:{1,2}=?|,|\s)\s{0,5}[\"'`(b]{0,4}\Z"
 )
 _PUBLIC = re.compile(
@@ -76,9 +78,10 @@ def _may_be_key(run: str, before: str) -> bool:
     if not _LEAST_BESIDE_A_KEY <= len(run) <= _MOST or run.startswith(_DATA):
         return False
     hexadecimal = len(run) >= _LEAST_HEXADECIMAL and is_hexadecimal(run) and not run.isdigit()
-    if not hexadecimal and not any(map(_is_random, _PIECE.findall(run))):
+    beside = _BESIDE_A_KEY.search(before) is not None
+    if (hexadecimal or len(run) < _LEAST) and not beside:
         return False
-    if (hexadecimal or len(run) < _LEAST) and _BESIDE_A_KEY.search(before) is None:
+    if not hexadecimal and not any(_is_random(piece, beside=beside) for piece in _PIECE.findall(run)):
         return False
     return _PUBLIC.search(before) is None and not _is_text(run)
 
@@ -101,11 +104,13 @@ def _name_of(run: str) -> int:
     return 0 if name is None or any(map(_is_random, _PIECE.findall(name[0]))) else name.end()
 
 
-def _is_random(piece: str) -> bool:
+def _is_random(piece: str, *, beside: bool = False) -> bool:
     letters = piece.translate(_WITHOUT_DIVIDERS)
     if len(letters) < _LEAST_BESIDE_A_KEY or letters.isalpha() or letters.isdigit() or is_hexadecimal(letters):
         return False
     one_case = letters in (letters.lower(), letters.upper())
+    if beside and one_case and letters == piece:
+        return len(letters) <= _LONGEST_BESIDE_A_KEY * len(_WORD.findall(letters))
     divided = len(piece) - len(letters)
     if divided > len(piece) * (0 if one_case else _MOST_DIVIDED) or piece.count("/") > len(piece) * _MOST_SLASHES:
         return any(map(_is_random, _UNDIVIDED.findall(piece)))

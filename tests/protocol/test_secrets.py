@@ -338,6 +338,10 @@ CONTEXTS: dict[str, tuple[str, str]] = {
     "a password in camel case": ("smtpPass = 'oHA1Xq4RcWQ7'", "oHA1Xq4RcWQ7"),
     "an element of XML": ("<username>ann</username><password>rI6XSM4X1LPt9</password>", "rI6XSM4X1LPt9"),
     "a text of three quotes in JSON": ('{"x": "password = \\"\\"\\"h0MLestQqK3\\"\\"\\""}', "h0MLestQqK3"),
+    "a seed of one-time passwords": (
+        "TOTP_SEED = 'QFE4EEMZJ263KBFIVFVETVITIXAAMZ6X'",
+        "QFE4EEMZJ263KBFIVFVETVITIXAAMZ6X",
+    ),
     "bytes": ("app.secret_key = b'ptewcjpyupfzpclqmvkmam54'", "ptewcjpyupfzpclqmvkmam54"),
     "a verbatim text of C#": ('Password = @"hunter2xyz"', "hunter2xyz"),
     "a text of three quotes": ('admin_password = """h0MLestQqK3Urqs81"""', "h0MLestQqK3Urqs81"),
