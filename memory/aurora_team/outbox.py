@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -45,7 +46,8 @@ def judge(entry: Entry, kinds: Collection[str]) -> SendVerdict:
     if entry.kind == "run" and not (isinstance(body, dict) and body.get("reasoning")):
         return SendVerdict("it is the question of a run that was not kept")
     for text in (entry.body, *texts_of(body)):
-        found = secrets_in(text)
+        one_word = text is entry.body or not re.search(r"\s", text)  # which may be an id
+        found = secrets_in(text, unknown=not one_word)
         if found:
             return SendVerdict(f"it holds what looks like {found[0].noun}", is_secret=True)
     return SendVerdict()

@@ -7,6 +7,8 @@ where that is not known. Every pattern is linear in the text's length: runs are 
 
 from __future__ import annotations
 
+import re
+
 _DIGIT = "(?=[A-Za-z_.%+/-]{0,80}+[0-9])"
 _MADE_UP = "(?=[A-Za-z]{0,40}+[0-9]|[a-z]{1,20}[A-Z]|[A-Z]{1,20}[a-z])"
 
@@ -39,6 +41,51 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         "a private key",
         r"client-key-data:\s{1,5}(?P<value>[A-Za-z0-9+/=]{100,8000})",
         0,
+    ),
+    (
+        "PresharedKey",
+        "private_key",
+        "a WireGuard key",
+        r"PresharedKey\s{0,5}=\s{0,5}(?P<value>[A-Za-z0-9+/]{43}=)",
+        0,
+    ),
+    (
+        "OpenVPN Static key",
+        "private_key",
+        "a key of OpenVPN",
+        r"OpenVPN Static key V[0-9]-----(?P<value>(?:(?:\s|\\[nr]){1,4}[0-9a-f]{16,64}){1,64})",
+        0,
+    ),
+    (
+        '"kty"',
+        "private_key",
+        "a private key of JOSE",
+        r"\"kty\"(?:(?!\"kty\")[^{}]){0,4000}?\"(?:d|k)\"\s{0,5}:\s{0,5}\"(?P<value>[\w-]{20,2000})\"",
+        0,
+    ),
+    (
+        "requirepass ",
+        "password",
+        "a password of Redis",
+        r"(?<![\w-])(?:requirepass|masterauth)\s{1,5}[\"']?(?P<value>[^\s\"'$<{\\]{4,200})",
+        None,
+    ),
+    (
+        "password 7 ",
+        "password",
+        "a password of a router",
+        r"password 7 (?P<value>[0-9A-F]{6,100})(?!\w)",
+        0,
+    ),
+    *(
+        (
+            f":{port}:".replace("\\", ""),
+            "password",
+            "a password of .pgpass",
+            rf"(?<![\w.*-])[\w.*-]{{1,200}}:{port}:[\w*-]{{1,100}}:[\w.*-]{{1,100}}:(?P<value>[^\s:\\\"'`]{{4,200}})",
+            None,
+        )
+        for port in ("5432", r"\*")
     ),
     ("PrivateKey", "private_key", "a WireGuard key", r"PrivateKey\s{0,5}=\s{0,5}(?P<value>[A-Za-z0-9+/]{43}=)", 0),
     (
@@ -86,7 +133,122 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         rf"mysql(?:dump|admin|import)?\s[^\n]{{0,200}}?(?<=\s)-p(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
         0,
     ),
+    (
+        "redis-cli ",
+        "password",
+        "a password",
+        rf"redis-cli\s[^\n]{{0,200}}?(?<=\s)(?:-a|--pass)[\s=]{{1,3}}[\"']?(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
+        0,
+    ),
+    *(
+        (
+            f"{program} ",
+            "password",
+            "a password",
+            rf"{program} (?:login|registry login)\s[^\n]{{0,300}}?(?<=\s)-p[\s=]{{1,3}}[\"']?"
+            rf"(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
+            0,
+        )
+        for program in ("docker", "podman", "helm", "az", "oc")
+    ),
+    (
+        "htpasswd ",
+        "password",
+        "a password",
+        rf"htpasswd\s{{1,3}}-[A-Za-z]{{0,5}}b[A-Za-z]{{0,5}}(?:\s{{1,3}}[^\s\"'$<{{]{{1,200}}){{1,2}}\s{{1,3}}[\"']?"
+        rf"(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
+        0,
+    ),
+    (
+        "pass:",
+        "password",
+        "a password",
+        r"(?<![\w-])-pass(?:in|out)?\s{1,3}[\"']?pass:(?P<value>[^\s\"'$<{;|`]{4,200})",
+        None,
+    ),
+    (
+        "ldap",
+        "password",
+        "a password",
+        rf"ldap(?:search|modify|add|delete|passwd|whoami)\s[^\n]{{0,300}}?(?<=\s)-w\s{{1,3}}[\"']?"
+        rf"(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
+        0,
+    ),
+    (
+        "lftp ",
+        "password",
+        "a password",
+        r"lftp\s[^\n]{0,200}?(?<=\s)-u\s{1,3}[\"']?[\w.@-]{1,80},(?P<value>[^\s\"'$<{;|`]{4,200})",
+        0,
+    ),
+    (
+        "7z ",
+        "password",
+        "a password",
+        rf"7z [a-z]\s(?:[^\n]{{0,200}}?\s)?-p(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
+        0,
+    ),
+    (
+        "chpasswd",
+        "password",
+        "a password",
+        r"echo\s{1,3}[\"']?[\w.-]{1,40}:(?P<value>[^\s\"'$<{;|`]{4,200})[\"']?\s{0,3}\|\s{0,3}(?:sudo\s{1,3})?chpasswd",
+        None,
+    ),
+    (
+        "net user ",
+        "password",
+        "a password",
+        rf"net user [\w.-]{{1,40}} (?P<value>{_MADE_UP}[^\s\"'$<{{;|`*/]{{6,200}})",
+        0,
+    ),
+    (
+        "SecureString",
+        "password",
+        "a password",
+        r"SecureString\s{1,3}(?:-String\s{1,3})?\\?(?P<q>[\"'])(?P<value>[^\s\"'$<{\\]{4,200})\\?(?P=q)",
+        0,
+    ),
+    (
+        "snmp-server community ",
+        "password",
+        "a password",
+        rf"snmp-server community (?P<value>{_MADE_UP}[^\s\"']{{6,100}})",
+        0,
+    ),
+    # Calls that are given a password, and settings whose name stands above it
+    *(
+        (
+            lead,
+            "password",
+            "a password",
+            rf"{re.escape(lead)}[^()\n]{{0,200}}?,\s{{0,5}}\\?(?P<q>[\"'])"
+            rf"(?P<value>(?=[^\"'\n]{{0,60}}[0-9])(?=[^\"'\n]{{0,60}}[A-Za-z])[^\s\"'/$<{{\\]{{8,200}})\\?(?P=q)",
+            0,
+        )
+        for lead in ("BasicAuth(", "auth=(", "getConnection(", "mysqli(", "mysql_connect(", "pg_connect(")
+    ),
+    (
+        "variable ",
+        "password",
+        "a password",
+        r"variable \\?\"[\w-]{0,60}(?:passw|pwd|secret|token|key)[\w-]{0,60}\\?\" {[^{}]{0,300}?default\s{1,20}=\s{1,3}"
+        rf"\\?\"(?P<value>{_MADE_UP}[^\s\"$\\]{{6,200}})\\?\"",
+        0,
+    ),
+    # Databases
+    *(
+        (
+            lead,
+            "password",
+            "a password",
+            rf"{lead}\s{{1,5}}\\?(?P<q>[\"'])(?P<value>{_MADE_UP}(?:(?!(?P=q))[^\n\\]){{4,200}})",
+            0,
+        )
+        for lead in ("IDENTIFIED BY", "identified by", "PASSWORD")
+    ),
     # Requests
+    ("infura.io/", "api_key", "an API key", r"infura\.io/(?:ws/)?v3/(?P<value>[0-9a-f]{32})", 0),
     (
         "earer ",
         "bearer_token",

@@ -2,10 +2,14 @@
 
 Two forms. What is indexed keeps every letter's place, so that lines and columns stay: secrets are spaces there. What
 people, agents and models see says that something was taken out. Line breaks stay in both.
+
+In structured values a text of one word may be an id, which has to stay what it is: it goes only where it has a form of
+a secret, not for being random alone.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -17,16 +21,18 @@ if TYPE_CHECKING:
 
 HIDDEN = "[REDACTED]"
 
-RULES = "5"
+_SPACE = re.compile(r"\s")
+
+RULES = "6"
 """By which rules secrets are known. Another number goes through every memory file anew, once: raise it with them."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-def blanked(source: bytes) -> bytes:
-    """`source` with the bytes of each secret as spaces: as many bytes and lines as before."""
+def blanked(source: bytes, *, unknown: bool = True) -> bytes:
+    """`source` with the bytes of each secret as spaces: as many bytes and lines. `unknown` as `secrets_in`."""
     text = source.decode("utf-8", "surrogateescape")
-    found = _secrets(text)
+    found = _secrets(text, unknown)
     if not found:
         return source
     pieces: list[bytes] = []
@@ -38,9 +44,9 @@ def blanked(source: bytes) -> bytes:
     return b"".join((*pieces, _bytes(text[at:])))
 
 
-def masked(text: str) -> str:
+def masked(text: str, *, unknown: bool = True) -> str:
     """`text` with `[REDACTED]` for each secret, followed by the line breaks that were in it."""
-    found = _secrets(text)
+    found = _secrets(text, unknown)
     if not found:
         return text
     pieces: list[str] = []
@@ -55,7 +61,7 @@ def masked(text: str) -> str:
 def masked_value(value: Any) -> Any:
     """A value of JSON with all its texts `masked`, at any depth; keys stay. `Raw` is masked as what it says."""
     if isinstance(value, str):
-        return masked(value)
+        return masked(value, unknown=_SPACE.search(value) is not None)
     if isinstance(value, dict):
         return {key: masked_value(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -88,10 +94,10 @@ def looks_random(word: str) -> bool:
     return is_mixed(word)
 
 
-def _secrets(text: str) -> list[Secret]:
+def _secrets(text: str, unknown: bool) -> list[Secret]:
     from aurora_protocol.secrets import secrets_in  # patterns to compile, which a start need not wait for
 
-    return secrets_in(text)
+    return secrets_in(text, unknown=unknown)
 
 
 def _bytes(text: str) -> bytes:

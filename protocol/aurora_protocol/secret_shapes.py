@@ -408,6 +408,24 @@ SHAPES: tuple[Shape, ...] = (
         )
         for kind, length in ((5, 43), (6, 86))
     ),
+    Shape("$1$", "password_hash", "the hash of a password", rf"\$1\${_CRYPT}{{1,8}}\${_CRYPT}{{22}}"),
+    Shape(
+        "$y$", "password_hash", "the hash of a password", rf"\$y\${_CRYPT}{{1,20}}\${_CRYPT}{{1,90}}\${_CRYPT}{{43}}"
+    ),
+    Shape(
+        "$argon2",
+        "password_hash",
+        "the hash of a password",
+        rf"\$argon2(?:id|i|d)\$(?:v=[0-9]{{1,3}}\$)?[\w=,]{{5,60}}\${_64}{{8,100}}\${_64}{{16,200}}",
+    ),
+    Shape(
+        "pbkdf2",
+        "password_hash",
+        "the hash of a password",
+        r"\$?pbkdf2[_-]sha[0-9]{1,3}\$[0-9]{1,9}\$[\w./+=-]{4,100}\$[\w./+=-]{20,200}",
+        before=None,
+    ),
+    _alone("2/12", r"[0-9]{10,16}/[0-9]{10,18}:" + _HEX + "{32}", "asana_token", "an Asana token"),
     *(Shape(*row, loose=True) for row in CONTEXTS),
 )
 

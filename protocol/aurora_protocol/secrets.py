@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from aurora_protocol.random_strings import random_strings_in
 from aurora_protocol.secret_shapes import SERVICES, SHAPES, Shape
 
 
@@ -30,11 +31,14 @@ class Secret(NamedTuple):
 _SCHEME = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}+\Z")
 _IN_URL = re.compile(r"://(?P<who>[^\s/?#\"{}<>\\]{1,200})@")
 _IN_QUERY = re.compile(
-    r"[?&](?P<name>api[_-]?key|apikey|access[_-]?token|token|secret|client[_-]?secret|password|passwd|pwd|auth|sig)="
+    r"[?&](?P<name>api[_-]?key|apikey|access[_-]?token|token|secret|client[_-]?secret|password|passwd|pwd|auth|sig"
+    r"|(?:x-(?:amz|goog)-)?signature|appid)="
     r"(?P<value>[A-Za-z0-9._~+/%-]{6,500})",
     re.IGNORECASE,
 )
-_NAMES = ("passw", "passphrase", "secret", "token", "credential")
+_NAMES = ("pass", "pwd", "psk", "secret", "token", "credential")
+_SHORT_NAMES = ("pass", "pwd", "psk")
+"""Those that are parts of other words, and count only where a word begins and ends with them."""
 _KEYS = re.compile(r"(?:api|access|account|private|signing|encryption)[ _-]?\Z")
 _LONGEST = len("encryption_")
 _PUBLIC = "publickey"
@@ -42,24 +46,30 @@ _PUBLIC = "publickey"
 _LEADS = tuple({shape.lead for shape in SHAPES if not shape.loose})
 _LOOSE = tuple({shape.lead for shape in SHAPES if shape.loose})
 _HEADER = re.compile(
-    r"(?i:authorization)\\?[\"']?\s{0,5}[:=]\s{0,5}\\?[\"']?(?:(?i:bearer|basic|token|digest|apikey)\s{1,5}+)?+"
-    r"(?P<value>[\w.~+/=-]{6,2000})"
+    r"(?i:authorization)(?:\\?[\"']?\s{0,5}[:=]\s{0,5}\\?[\"']?|(?P<call>\\?[\"']\]?\s{0,5}[=,]\s{0,5}\\?[\"']))"
+    r"(?:(?i:bearer|basic|token|digest|apikey)\s{1,5}+|(?P<scheme>[A-Za-z][\w-]{2,20}+\s{1,5}+))?+(?P<value>[\w.~+/=-]{6,2000})"
 )
 _PLAIN = re.compile(r"[a-z][a-z_-]{0,18}|[A-Za-z]{1,31}(?:\.[A-Za-z]{1,40}){0,3}")
 """Words, names and dotted names without a digit: of a token, or what else is made up, they are none."""
 _NAMED = re.compile(
     r"""(?x)
-    (?P<name> (?i: passw(?:or)?d | passphrase | secret | token | credential
+    (?P<name> (?i: passw(?:or)?d | passphrase | (?:pass|pwd|psk)(?![\w-]) | secret | token | credential
                  | (?:api|access|account|private|signing|encryption)[ _-]?key ) )
     [\w-]{0,30}+
     (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+\s{0,3}(?==) )? \s{0,5}
         (?P<sign> (?: :{1,2}=? | ={1,3} | \?= ) >? ) \s{0,5}
       | (?P<default> ["'`]?[\])]{0,2}\s{0,3} (?: \|\|=? | \?\?=? | or ) \s{1,3} | ["'`]\s{0,2},\s{0,3} ) (?=["'`])
+      | (?P<tag> > )
       | \s{1,5} (?P<verb> (?i: is | was ) ) \s{1,5}
       | (?P<gap> \s{1,3} ) )
-    (?: \\?(?P<quote> ["'`] ) (?P<quoted> (?: (?!(?P=quote)) [^\n\\] ){4,200} )
-      | (?P<bare> (?: (?!</) [^\s"'`&;|,] ){4,200} ) )"""
+    (?: [bBfFrRuU@]{0,2} (?: (?:\\?"){2} | '' )? \\?(?P<quote> ["'`] ) (?P<quoted> (?: (?!(?P=quote)) [^\n\\] ){4,200} )
+      | (?P<bare> (?: (?!</|\\[nrt]) [^\s"'`&;|,] ){4,200} ) )"""
 )
+_MOST = 200
+"""Letters of a value that are read with its name."""
+_REST = {"bare": re.compile(r"[\w.~+/=%-]{0,4000}+"), "quoted": re.compile(r"[^\s\"'`\\]{0,4000}+")}
+"""What belongs to a value that is longer than `_NAMED` reads."""
+_TAG = re.compile(r"<[\w:.-]{0,30}\Z")
 _BESIDE_SERVICE = re.compile(
     rf"(?<![a-z])(?:{'|'.join(sorted(SERVICES, key=len, reverse=True))})[\w.-]{{0,30}}+"
     r"[\s\"')\]]{0,3}(?:[?=:]{1,4}>?|\|\||\?\?|>|,)[\s\"'`]{0,3}\Z"
@@ -77,7 +87,7 @@ _MIXED = re.compile(rb"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]|[a-z][A-Z]{1,2
 """Sign of letters at random, which hardly a name has and one key in a thousand lacks."""
 _AROUND = 32
 """Letters before a run that a lead is looked for in: of some keys the first part is none by itself."""
-_OPTION = re.compile(r"(?:\A|[\s\"'`(])--?[\w-]{0,30}\Z")
+_OPTION = re.compile(r"(?:(?:\A|[\s\"'`(])--?[\w-]{0,30}|(?:\A|[\s`'\"n])ENV \w{0,30})\Z")
 
 _PLACEHOLDER = re.compile(
     r"<.*>|\{.*\}|\$.*|%.*%|\[.*\]|[*•.x…_-]+|(?:your|my|the|an?|some|other|example|sample|dummy|fake|test)[ _-].*"
@@ -218,35 +228,53 @@ def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
     at = lowered.find("authorization")
     while at >= 0:
         match = _HEADER.match(text, at)
-        if match is not None and _is_credential(match["value"]):
+        if match is not None and _is_credential(match):
             yield Secret(match.start("value"), match.end("value"), "password", "a password")
         at = lowered.find("authorization", at + 1 if match is None else match.end())
     done = 0
     for start in _names(lowered):
         match = _NAMED.match(text, start) if start >= done else None
-        if match is None:
+        if match is None or not _is_name(text, match):
             continue
         part = "quoted" if match["quote"] is not None else "bare"
         done = match.start(part)  # what is no secret itself may be the name of one
         spoken = match["gap"] is not None or match["verb"] is not None
         if match["gap"] is not None:
-            if _OPTION.search(text, max(0, match.start() - 40), match.start()) is None:
+            before = max(0, match.start() - 40)
+            if part == "bare" and _OPTION.search(text, before, match.start()) is None:
                 continue
-            spoken = False
+            spoken = part == "quoted"
         value = match[part]
         sure = every and not spoken and match["default"] is None  # a default need not be for the name before it
         taken = sure or _random(value.strip(), match["name"].lower(), quoted=part == "quoted")
         if taken and not is_placeholder(value):
             done = match.end()
-            yield Secret(
-                match.start(part), done if part == "quoted" else done - _closing(value), "password", "a password"
-            )
+            if len(value) == _MOST and (rest := _REST[part].match(text, done)):
+                done = rest.end()
+            end = done if part == "quoted" else done - _closing(text[match.start(part) : done])
+            yield Secret(match.start(part), end, "password", "a password")
 
 
-def _is_credential(value: str) -> bool:
-    """Whether a header's value lets somebody in: no name, no word."""
-    word = len(value) < _RUN + 6 and re.fullmatch(r"[a-z_-]+", value) is not None
-    return not (word or is_placeholder(value) or _is_code(value))
+def _is_name(text: str, match: re.Match[str]) -> bool:
+    """Whether a word of a name is one there: not the end of another; behind `>` only that of an element."""
+    start = match.start()
+    if match["tag"] is not None:
+        return text.startswith("</", match.end()) and _TAG.search(text, max(0, start - 40), start) is not None
+    if match["name"].lower() not in _SHORT_NAMES:
+        return True
+    if match["bare"] is not None and "/" in match["bare"]:
+        return False
+    return start == 0 or not text[start - 1].isalpha() or (text[start - 1].islower() and text[start].isupper())
+
+
+def _is_credential(match: re.Match[str]) -> bool:
+    """Whether a header's value lets somebody in: no name, no word, no path; where it may be another's, random."""
+    value = match["value"]
+    if is_placeholder(value) or _is_code(value):
+        return False
+    if match["scheme"] is not None or match["call"] is not None:
+        return is_mixed(value)
+    return len(value) >= _RUN + 6 or re.fullmatch(r"[a-z_-]+", value) is None
 
 
 def _names(lowered: str) -> list[int]:
@@ -284,6 +312,12 @@ def _service_keys(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Secret
                 yield Secret(start, end, "service_key", "a key")
 
 
+def _random_strings(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Secret]:
+    for start, end in random_strings_in(text, runs):
+        if not is_placeholder(text[start:end]):
+            yield Secret(start, end, "random_string", "letters at random")
+
+
 def kubernetes_in(text: str) -> Iterator[Secret]:
     """Values of a Kubernetes manifest of kind Secret, whatever they are called."""
     if "Secret" not in text or _KIND.search(text) is None:
@@ -300,12 +334,16 @@ def _end_of_block(text: str, start: int) -> int:
     return end.start() if end is not None else len(text)
 
 
-def secrets_in(text: str, *, every: bool = False) -> list[Secret]:
-    """Everything of the above, in text order and apart from each other; `every` as for `named_in`."""
+def secrets_in(text: str, *, every: bool = False, unknown: bool = True) -> list[Secret]:
+    """Everything of the above, in text order and apart from each other; `every` as for `named_in`. Without `unknown`
+    what is only known by being random is left out.
+    """
     logins = (each for each in logins_in(text) if every or not _is_example(text[each.start : each.end]))
     runs = _random_runs(text)
     found = [*_tokens(text, runs), *logins, *query_keys_in(text), *named_in(text, every=every)]
     found += [*_service_keys(text, runs), *kubernetes_in(text)]
+    if unknown:
+        found += _random_strings(text, runs)
     # The longest of those that begin together; then what begins within another is part of it.
     found.sort(key=lambda each: (each.start, -each.end))
     apart: list[Secret] = []

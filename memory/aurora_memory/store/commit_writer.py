@@ -13,10 +13,11 @@ from contextlib import AbstractAsyncContextManager
 
 import aiosqlite
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aurora_memory.store.statements import as_list
 from aurora_memory.tokens import terms
-from aurora_protocol.secret_mask import masked_struct
+from aurora_protocol.secret_mask import masked
 
 MAX_SUBJECT = 200
 MAX_MESSAGE = 2000
@@ -37,6 +38,11 @@ class ChangingCommit(Struct, frozen=True, array_like=True):
     chunk_ids: tuple[int, ...]
 
 
+def _without_secrets(commit: ChangingCommit) -> ChangingCommit:
+    """Its texts are read as texts: a message of one word is no id."""
+    return replace(commit, subject=masked(commit.subject), message=masked(commit.message))
+
+
 class HistoryWriter:
     """Writer of what the walk through git's history finds, part of `Store`."""
 
@@ -48,7 +54,7 @@ class HistoryWriter:
 
         `names` are the chunks' names when the walk began: a chunk deleted or renamed since is left for the next walk.
         """
-        commits = await asyncio.to_thread(lambda: [masked_struct(one) for one in commits])
+        commits = await asyncio.to_thread(lambda: [_without_secrets(one) for one in commits])
         words = await asyncio.to_thread(_message_terms, commits)
         async with self._transaction() as db:
             await db.executemany(

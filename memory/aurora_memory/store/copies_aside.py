@@ -84,7 +84,7 @@ def _blank(path: Path) -> bool:
         for at in range(0, path.stat().st_size, BLOCK):
             file.seek(at)
             raw = file.read(BLOCK + OVERLAP)
-            clean = blanked(raw)
+            clean = blanked(raw, unknown=False)
             if clean != raw:
                 file.seek(at)
                 file.write(clean)
@@ -118,7 +118,7 @@ def _blank_together(files: list[BinaryIO], places: list[ByteRange]) -> bool:
         files[place.in_log].seek(place.at)
         parts.append(files[place.in_log].read(place.length))
     raw = b"".join(parts)
-    clean = blanked(raw)
+    clean = blanked(raw, unknown=False)
     if clean == raw:
         return False
     at = 0

@@ -1,0 +1,101 @@
+"""Random strings in a text: keys of nobody that is known, told from names, digests and data by their letters alone."""
+
+from __future__ import annotations
+
+import base64
+import random
+import string
+
+import pytest
+
+from aurora_protocol.secret_mask import masked, masked_value
+from aurora_protocol.secrets import secrets_in
+
+BASE_62 = string.ascii_letters + string.digits
+BASE_36 = string.ascii_lowercase + string.digits
+BASE_64_OF_ADDRESSES = BASE_62 + "-_"
+BLOCK = base64.b64encode(random.Random(1).randbytes(110)).decode()
+LINES = (BLOCK[:64], BLOCK[64:128], BLOCK[128:])
+AROUND = ("x = Client('{}')", "# see {} there", "Deploy with {}", "run `{}`", "--id {}")
+
+
+@pytest.mark.parametrize(
+    ("letters", "length", "share"),
+    [
+        (BASE_62, 24, 0.97),
+        (BASE_62, 32, 0.99),
+        (BASE_62, 40, 0.99),
+        (BASE_62, 64, 0.999),
+        (BASE_64_OF_ADDRESSES, 32, 0.97),
+        (BASE_64_OF_ADDRESSES, 43, 0.99),
+        (BASE_36, 32, 0.93),
+        (BASE_36.upper(), 40, 0.95),
+    ],
+)
+def test_letters_drawn_at_random_are_found(letters: str, length: int, share: float) -> None:
+    numbers = random.Random(length)
+    drawn = ["".join(numbers.choices(letters, k=length)) for _ in range(1000)]
+    kept = [each for number, each in enumerate(drawn) if each in masked(AROUND[number % len(AROUND)].format(each))]
+    assert len(kept) <= (1 - share) * len(drawn), kept[:5]
+
+
+@pytest.mark.parametrize("length", [18, 24, 32, 48])
+def test_bytes_in_base64_are_found_whole(length: int) -> None:
+    numbers = random.Random(length)
+    left = 0
+    for _ in range(500):
+        key = base64.b64encode(numbers.randbytes(length)).decode()
+        found = [(each.start, each.end) for each in secrets_in(f"x = '{key}'")]
+        left += found != [(5, 5 + len(key))]
+    assert left <= 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "func TestContextGetInt16SliceWithUtf8Base64Url(t *testing.T) {",
+        "uint8ArrayToBase64UrlStringWithoutPadding(x)",
+        "x86_64-unknown-linux-gnu2-and-aarch64-apple-darwin20",
+        "kSecAttrKeyTypeECSECPrimeRandom256v1AndSha512",
+        "commit 3f9a0c7be1d258463f9a0c7be1d258463f9a0c7b",
+        "id: 3f9a0c7b-e1d2-5846-9a0c-7be1d2584613",
+        "sha256 = '3f9a0c7be1d258463f9a0c7be1d258463f9a0c7be1d258463f9a0c7be1d25846'",
+        "integrity sha512-Zt3tFbwPQ7bK9mV1xW5yL0nR2cS4dE6fG8hJ0kL2mN4pQ6rS8tU0vW2xY4zA6bC8dE0fG2hJ==",
+        "golang.org/x/net v0.1.0 h1:hZ/3BUoy5aId7sCpA/Tc5lt8DkFgdVS2onTpJsZ/fl0=",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDp7uF0zVbXrq8mQ1kN3Lw9sT5yH2jR6eG4cB8aM0dZx ann@x",
+        "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA7p4c1IU6aA65FWn6YZ+Bya5dRbfd4P6d4a6H0u9+gCg=\n-----END PUBLIC",
+        'src="data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk"',
+        "assert decoded('VGhpcyBpcyBhbiBlbmNvZGVkIHN0cmluZywgbG9uZyBlbm91Z2g=')",
+        "_ZN4llvm12DenseMapBaseINS_8DenseMapIPKNS_5ValueEjEEE8FindImplEv",
+        "public_key = 'qW7xRtY9KmLpZ3nBvC5dFgH1jKs8Tu2V'",
+        "cache_key: 3f9a0c7be1d258463f9a0c7be1d25846",
+        f"DATA = (\n    '{LINES[0]}'\n    '{LINES[1]}'\n    '{LINES[2]}'\n)",
+        f'"{LINES[0]}\\n{LINES[1]}\\n{LINES[2]}"',
+        f"{LINES[0]}&#xA;{LINES[1]}&#xA;{LINES[2]}",
+    ],
+)
+def test_names_digests_and_data_stay(text: str) -> None:
+    assert masked(text) == text
+
+
+def test_keys_below_each_other_are_no_block_of_data() -> None:
+    text = "\n".join(("qW7xRtY9KmLpZ3nBvC5dFgH1jKs8Tu2V", "aB3dE7gH1jK5mN9pQ2sT6vX0zL4wR8yC", LINES[0][:40]))
+    assert masked(text) == "[REDACTED]\n[REDACTED]\n[REDACTED]"
+    assert masked(f"{LINES[0]}\n\n{LINES[1]}") == "[REDACTED]\n\n[REDACTED]"
+
+
+def test_base64_of_a_random_string_is_one_itself() -> None:
+    key = base64.b64encode(b"qW7xRtY9KmLpZ3nBvC5dFgH1jKs8Tu2V").decode()
+    assert key not in masked(f"x = '{key}'")
+
+
+def test_a_value_of_one_word_may_be_an_id_and_stays() -> None:
+    """Events are told apart by their ids: two of them that became one would be one event."""
+    ids = {"id": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "call": "toolu_01A09q90qw90lq917835lq9Xy2Kf7"}
+    assert masked_value(ids) == ids
+    said = masked_value({"title": "use qW7xRtY9KmLpZ3nBvC5dFgH1jKs8Tu2V"})
+    assert said == {"title": "use [REDACTED]"}
+
+
+def test_a_token_of_a_known_form_goes_from_a_value_of_one_word_too() -> None:
+    assert masked_value({"id": "ghp_" + "aB3dE7gH1jK5mN9pQ2sT6vX0zL4wR8yC"}) == {"id": "[REDACTED]"}
