@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from tests.e2e.repositories import git, large
-from tests.torture.day import PARTS, Measurement, diverged, mapped, noted, slope
+from tests.torture.day import PARTS, Measurement, diverged, kept, mapped, noted, slope
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere mappings are told otherwise, or not at all")
@@ -54,3 +54,14 @@ def test_every_module_differs_between_the_branches_from_the_beginning(tmp_path: 
     diverged(root, random.Random(1))
     assert git(root, "branch", "--show-current").strip() == "main"
     assert len(git(root, "diff", "--name-only", "main", "side").split()) == 30
+
+
+def test_of_memory_what_is_kept_counts_and_not_what_is_worked_on_in_between() -> None:
+    """Given back every two minutes, and more of it taken each time."""
+    busier = [line(10.0 * number, 140.0 + (number % 12) * number / 144) for number in range(180)]
+    assert slope(busier, "rss_mb") > 5
+    assert slope(kept(busier), "rss_mb") == pytest.approx(0)
+    grows = [line(each.at, each.rss_mb + each.at / 360) for each in busier]
+    assert slope(kept(grows), "rss_mb") == pytest.approx(10, abs=1)
+    assert kept(busier[:100]) == busier[:100]
+    assert kept(busier)[-1].at < 1680, "a period that has only begun has not been given back yet"
