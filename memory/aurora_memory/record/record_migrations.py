@@ -47,7 +47,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 )
 """Shapes of the file, the latest last; append only. `user_version` counts them."""
 
-_PRAGMAS = ("synchronous = FULL", "cache_size = -4000", "mmap_size = 0", "journal_size_limit = 16777216")
+RECORD_KB = 1000
+"""KB of pages that a record keeps: it is read from its end."""
+_PRAGMAS = ("synchronous = FULL", f"cache_size = -{RECORD_KB}", "mmap_size = 0", "journal_size_limit = 16777216")
 
 
 def settle(db: sqlite3.Connection, path: Path, repository: str) -> None:

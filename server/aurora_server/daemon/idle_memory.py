@@ -1,10 +1,10 @@
 """Memory (RAM) of a daemon that is idle: what it holds for its next questions only is given back to the system
 (SQLite's page caches, `malloc_trim`).
 
-SQLite keeps pages it has read, up to 24 MB for each open memory; glibc keeps what was freed in its arenas. Of neither
+SQLite keeps pages it has read, up to 7 MB for each open memory; glibc keeps what was freed in its arenas. Of neither
 anything is needed where nobody asks: the system's own cache has the pages, and pages come back as they are touched.
 A daemon that never rests has fewer arenas: what is freed in one is of no use in another. And now and then it gives back
-what nothing lies on.
+what nothing lies on; SQLite's pages stay, for they would be read anew at once, elsewhere in the heap.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ QUIET_SECONDS = 30.0
 QUIET_SHARE = 0.05
 """Share of a processor up to which nothing much is done: watching files and looking around take some."""
 TRIM_SECONDS = 120.0
-"""How often a daemon that does not rest gives back what SQLite keeps and pages of its heap: some milliseconds, beside
-the event loop. What it keeps would grow with the memory file; read anew, all of it costs a question or two 10 ms."""
+"""How often a daemon that does not rest gives back pages of its heap that nothing lies on: some milliseconds, beside
+the event loop."""
 WORKED_SECONDS = 0.5
 """Processor time since memory was given back last, below which there is nothing new to give."""
 
@@ -75,7 +75,6 @@ class IdleMemory:
         if now - self._busy_until < QUIET_SECONDS or spent - self._spent_at_gift < WORKED_SECONDS:
             if self._busy_until == now >= self._trimmed + TRIM_SECONDS:
                 self._trimmed = now
-                await self._give_pages_back()
                 await asyncio.to_thread(trim)
             return False
         await self._give_pages_back()
