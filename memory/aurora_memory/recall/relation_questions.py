@@ -33,6 +33,9 @@ MAX_COUNTED = 20_000
 SURE_SCORE, LIKELY_SCORE = 0.95, 0.55
 """Scores of the first that is surely related, and of the first that only may be."""
 
+HANDS_ON = "hands it on"
+"""What is said of who names a definition without calling it: `map(parse, lines)`."""
+
 STEP = 0.0005
 """What each next one's score is less."""
 
@@ -129,12 +132,16 @@ def answer(reader: Reader, asked: Question, limit: int, now: float) -> RelatedHi
     meant = chunk_reader.by_id(reader, ids)
     of_members = question.asked == "heirs" and all(each.kind == "method" for each in meant.values())
     shared = _together(reader, ids) if question.asked == "together" else {}
+    handing = relation_reader.related(reader, ids, "hands on", MAX_COUNTED) if question.asked == "callers" else []
     if of_members:
         related = overriding(reader, list(meant.values()))
     else:
         related = [(each, True) for each in shared] if shared else _related(reader, ids, question.asked)
+    calling = {each for each, _ in related}
+    handing = [(each, surely) for each, surely in handing if each not in calling]
     sure = sum(surely for _, surely in related)
-    chosen = related[:limit]
+    chosen = [*related[:sure], *handing, *related[sure:]][:limit]
+    shared |= dict.fromkeys((each for each, _ in handing), HANDS_ON)
     found = chunk_reader.by_id(reader, [each for each, _ in chosen])
     kept = [(found[each], surely) for each, surely in chosen if each in found]
     hits = []
@@ -149,7 +156,7 @@ def answer(reader: Reader, asked: Question, limit: int, now: float) -> RelatedHi
         one, many = "overrides", "override"
     elif question.asked == "heirs" and all(each.kind == "interface" for each in meant.values()):
         one, many = "implements", "implement"
-    return RelatedHits(hits, _said(question, sure, len(related) - sure, one, many))
+    return RelatedHits(hits, _said(question, sure, len(related) - sure, one, many, len(handing)))
 
 
 def _spellings(reader: Reader, question: RelationQuestion, text: str) -> Iterator[str]:
@@ -271,8 +278,12 @@ def _apart(told: tuple[int, int]) -> tuple[int, int]:
     return -commits, of
 
 
-def _said(question: RelationQuestion, sure: int, likely: int, one: str, many: str) -> str:
+def _said(question: RelationQuestion, sure: int, likely: int, one: str, many: str, handing: int) -> str:
     name = question.name
+    if handing:
+        hands = f"{handing:,} {'hands' if handing == 1 else 'hand'} "
+        called = "" if not sure and not likely else _said(question, sure, likely, one, many, 0)
+        return f"{called} {hands}it on by its name." if called else f"{hands}'{name}' on by its name."
     if not sure and not likely:
         if question.asked == "together":
             return f"No two commits known here changed '{name}' together with something else."
