@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from aurora_memory.module_paths import SOURCE_FOLDERS, ModuleAlias
@@ -27,22 +27,27 @@ _Root = tuple[str, str]
 
 def python_packages(root: Path, paths: Iterable[str]) -> list[ModuleAlias]:
     """The packages that one folder alone can be, of a workspace whose files are `paths`. Blocks."""
-    files = [path for path in paths if path.endswith((".py", ".pyi"))]
-    folders = {posixpath.dirname(path) for path in files}
-    packages = {posixpath.dirname(path) for path in files if posixpath.basename(path).startswith("__init__.py")}
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        if path.endswith((".py", ".pyi")):
+            folder, name = posixpath.split(path)
+            folders.setdefault(folder, []).append(name.partition(".")[0])
+    packages = {folder for folder, stems in folders.items() if "__init__" in stems}
     projects: dict[str, str] = {}
-    sources = {folder: tuple(_roots(folder, packages, _project(root, folder, projects))) for folder in folders}
     within: dict[str, set[_Root]] = {}
     exactly: dict[str, set[_Root]] = {}
-    for path in files:
-        for source in sources[posixpath.dirname(path)]:
-            names = posixpath.splitext(path)[0].removeprefix(source[0]).strip("/").split("/")
-            if names[-1] == "__init__":
-                names.pop()
-            if _is_importable(names, posixpath.dirname(path) in packages):
-                exactly.setdefault(".".join(names), set()).add(source)
-                for n in range(1, len(names) + 1):
-                    within.setdefault(".".join(names[:n]), set()).add(source)
+    for folder, stems in folders.items():
+        for source in _roots(folder, packages, _project(root, folder, projects)):
+            names = folder.removeprefix(source[0]).strip("/").split("/")
+            if not _is_importable(names[0]):
+                continue
+            for n in range(1, len(names) + 1):
+                within.setdefault(".".join(names[:n]), set()).add(source)
+            package = ".".join(names)
+            for stem in stems:
+                name = package if stem == "__init__" else f"{package}.{stem}"
+                within.setdefault(name, set()).add(source)
+                exactly.setdefault(name, set()).add(source)
     return list(_unique(within, exactly))
 
 
@@ -60,23 +65,27 @@ def _unique(within: dict[str, set[_Root]], exactly: dict[str, set[_Root]]) -> It
             yield ModuleAlias(scope, f"{name}.*", (f"{place}/*",), is_python=True)
 
 
-def _is_importable(names: Sequence[str], is_package: bool) -> bool:
+def _is_importable(first: str) -> bool:
     """Whether other folders import what is called so: the standard library wins, a lone file is a script."""
-    first = names[0] if names else ""
-    return (
-        first.isidentifier()
-        and first not in _ASIDE
-        and first not in sys.stdlib_module_names
-        and (len(names) > 1 or is_package)
-    )
+    return first.isidentifier() and first not in _ASIDE and first not in sys.stdlib_module_names
 
 
 def _project(root: Path, folder: str, known: dict[str, str]) -> str:
     """The nearest folder, this one or above, that declares a project; the workspace's own where none does."""
-    if folder and folder not in known:
-        declares = any((root / folder / name).is_file() for name in _PROJECT_FILES)
-        known[folder] = folder if declares else _project(root, posixpath.dirname(folder), known)
-    return known.get(folder, "")
+    passed: list[str] = []
+    while folder and folder not in known and not _declares(root / folder):
+        passed.append(folder)
+        folder = posixpath.dirname(folder)
+    found = known.get(folder, folder)
+    known.update(dict.fromkeys([*passed, folder], found))
+    return found
+
+
+def _declares(folder: Path) -> bool:
+    try:
+        return any((folder / name).is_file() for name in _PROJECT_FILES)
+    except OSError:  # the path is too long, as a rule
+        return False
 
 
 def _roots(folder: str, packages: set[str], project: str) -> Iterator[_Root]:

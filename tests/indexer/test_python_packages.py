@@ -89,6 +89,11 @@ def test_packages_are_known_by_names_of_one_folder(tmp_path: Path, files: list[s
     assert {each.pattern: each.targets[0] for each in python_packages(tmp_path, files)} == wanted
 
 
+def test_folders_may_lie_as_deep_as_paths_are_long(tmp_path: Path) -> None:
+    deep = "a/" * 3000
+    assert python_packages(tmp_path, [f"{deep}shop/__init__.py"])[0].targets == (f"{deep}shop",)
+
+
 def test_a_folder_of_sources_is_known_below_its_project_only(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "one/setup.py").touch()
