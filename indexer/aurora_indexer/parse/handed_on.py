@@ -23,7 +23,9 @@ MAX_LOOKED_AT = 1000
 _FUNCTIONS = frozenset({"function", "method"})
 _MAX_HEADER = 2000
 _WORDS = re.compile(rb"[\w$.]")
-_WORD = re.compile(rb"(?<![\w$.])" + NAME)
+_PARAMETER = re.compile(rb"[(,{.]\s{0,200}\*{0,2}(" + NAME + rb")")
+"""A parameter in a header; what a type is written with rarely stands so."""
+
 _ARGUMENT = re.compile(rb"[(,=]\s{0,200}(" + NAME + rb"(?:\." + NAME + rb"){0,4})(?=\s{0,200}[,)])")
 _ARGUMENTS = frozenset({"argument_list", "arguments"})
 _OWN = (b"self", b"cls", b"this")
@@ -139,7 +141,7 @@ def _is_local(
 
 def _binds(bare: bytes, language: str, name: bytes, function: Definition) -> bool:
     header = bare[function.head : min(function.header_end, function.head + _MAX_HEADER)]
-    if name != function.written and name in header and name in _WORD.findall(header):
+    if name != function.written and name in header and name in _PARAMETER.findall(header):
         return True
     patterns = _PATTERNS.get(language, _PATTERNS["ecmascript"])
     at = function.header_end

@@ -57,6 +57,13 @@ def test_what_is_handed_on(path: str, text: str, body: str, wanted: list[str]) -
     assert [f"{each.qualifier}.{each.name}".lstrip(".") for each in handed] == wanted
 
 
+def test_a_type_in_a_header_is_no_parameter() -> None:
+    text = "from shop import Cart\ndef sell(one: Cart, *many, key=0) -> list[Cart]:\n    g(one, Cart, many, key)\n"
+    parsed = parse_source("a.py", text.encode(), 5.0)
+    assert parsed is not None
+    assert [each.name for each in parsed.chunks[-1].references if each.kind == "hands on"] == ["Cart"]
+
+
 def test_few_are_kept_of_many() -> None:
     names = [f"f{n}" for n in range(80)]
     text = "".join(f"def {name}(): pass\n" for name in names) + f"def sell():\n    g({', '.join(names)})\n"
