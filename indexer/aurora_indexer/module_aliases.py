@@ -2,7 +2,7 @@
 packages.
 
 Read from the folders in which JavaScript or TypeScript lies and those above them; of files that cannot be read, or are
-no JSON, nothing is taken.
+no JSON, nothing is taken. Python's are found by `python_packages`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import asyncio
 import json
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
+from aurora_indexer.python_packages import python_packages
 from aurora_memory.module_paths import ES_SUFFIXES, ModuleAlias
 from aurora_memory.store import Store
 
@@ -150,7 +151,12 @@ def _json(root: Path, path: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-async def keep_module_aliases(root: Path, store: Store, paths: Iterable[str]) -> None:
+async def keep_module_aliases(root: Path, store: Store, paths: Collection[str]) -> None:
     """Bring memory's module aliases up to date; `paths` are the files of the workspace."""
-    folders = {posixpath.dirname(path) for path in paths if path.endswith((*ES_SUFFIXES, ".go"))}
-    await store.keep_module_aliases(await asyncio.to_thread(module_aliases, root, folders) if folders else ())
+
+    def found() -> tuple[ModuleAlias, ...]:
+        folders = {posixpath.dirname(path) for path in paths if path.endswith((*ES_SUFFIXES, ".go"))}
+        others = module_aliases(root, folders) if folders else ()
+        return (*others, *python_packages(root, paths)[: MAX_ALIASES - len(others)])
+
+    await store.keep_module_aliases(await asyncio.to_thread(found))

@@ -13,7 +13,9 @@ from msgspec import Struct
 
 ES_SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".d.ts", ".vue", ".svelte")
 _ES_WRITTEN = (".js", ".jsx", ".mjs", ".cjs")
-_SOURCE_FOLDERS = ("", "src/", "lib/", "python/")
+SOURCE_FOLDERS = ("", "src/", "lib/", "python/")
+"""Folders below a project's in which its Python packages lie."""
+
 _WRITTEN_IN = ("src", "lib")
 _BUILT = ("dist", "lib", "build", "out", "esm", "cjs", "types")
 EXACT_FAMILIES = frozenset({"python", "ecmascript", "go"})
@@ -24,12 +26,13 @@ class ModuleAlias(Struct, frozen=True, array_like=True):
     """Alias of modules: what matches `pattern` (at most one `*`) in files below `scope` is looked for at `targets`.
 
     A `tsconfig.json`'s `paths` and `baseUrl`, or a package of this workspace, by its name and, after a `/`, by its
-    folder. Paths are relative to the workspace.
+    folder. Paths are relative to the workspace. A Python package's names have dots, and are no other language's.
     """
 
     scope: str
     pattern: str
     targets: tuple[str, ...]
+    is_python: bool = False
 
 
 def candidates(module: str, importer: str, family: str, aliases: Sequence[ModuleAlias] = ()) -> Iterator[str]:
@@ -39,7 +42,14 @@ def candidates(module: str, importer: str, family: str, aliases: Sequence[Module
     """
     if family == "python":
         yield from _python(module, importer)
-    elif family == "go":
+        for alias in aliases:
+            if alias.is_python and _below(importer, alias.scope):
+                matched = _matched(alias.pattern, module)
+                if matched is not None:
+                    yield from _python_files(alias.targets[0].replace("*", matched.replace(".", "/"), 1))
+        return
+    aliases = [alias for alias in aliases if not alias.is_python]
+    if family == "go":
         for alias in aliases:
             matched = _matched(alias.pattern, module)
             if matched is not None and alias.targets:
@@ -72,7 +82,7 @@ def _python(module: str, importer: str) -> Iterator[str]:
         yield from _python_files(posixpath.join(folder, rest) if rest else folder)
         return
     while True:
-        for source in _SOURCE_FOLDERS:
+        for source in SOURCE_FOLDERS:
             yield from _python_files(posixpath.join(folder, source + rest))
         if not folder:
             return

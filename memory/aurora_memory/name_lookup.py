@@ -249,9 +249,12 @@ class NameLookup:
     ) -> Meaning:
         """Meaning of `a.b().c` in a file, step by step from what `a` is there; `own` is the class that `self` is of."""
         meaning = receiver = NOTHING
+        whole, known = self._by_path(path, names, family)
         for n, written in enumerate(names):
             name = written.rstrip("()")
-            if n == 0:
+            if n < known:
+                meaning = whole
+            elif n == 0:
                 is_own = own is not None and name in OWN_NAMES
                 meaning = Meaning([own], is_made=True) if own and is_own else self.seen(path, name, family, around)
             else:
@@ -262,6 +265,15 @@ class NameLookup:
             if not meaning:
                 break
         return meaning
+
+    def _by_path(self, path: str, names: Sequence[str], family: str) -> tuple[Meaning, int]:
+        """The module that `import a.b` binds by its whole path, and how many of the names that takes."""
+        for taken in range(len(names) - 1, 1, -1) if family == "python" else ():
+            entry = self._bindings(path).get(names[taken - 1])
+            if entry is not None and not entry.name and not entry.alias and entry.module == ".".join(names[:taken]):
+                file = self.file_of(entry.module, path, family)
+                return (Meaning(modules=(file,)), taken) if file is not None else (NOTHING, 0)
+        return NOTHING, 0
 
     def _step(self, meaning: Meaning, name: str, family: str) -> Meaning:
         """What a member of something is."""

@@ -28,7 +28,7 @@ from aurora_memory.name_lookup import (
 )
 from aurora_memory.views import ReferenceTarget
 
-RelationKind = Literal["contains", "calls", "imports", "inherits", "mentions"]
+RelationKind = Literal["contains", "calls", "hands on", "imports", "inherits", "mentions"]
 
 SELF_NAMES = frozenset({"self", "cls", "this", "super", "super()", "Self", "@"})
 CHAINED = "()"
@@ -230,6 +230,8 @@ class Scope:
                 ):
                     continue  # most names in use are defined elsewhere
                 kind, targets = reference.kind, self._targets(source, reference)
+            elif reference.kind == "hands on":
+                kind, targets = "hands on", self._handed(source, reference)
             elif reference.kind == "requires":
                 continue  # `store.implementation_reader` goes by it
             else:
@@ -301,6 +303,16 @@ class Scope:
         if len(candidates) > AMBIGUITY_LIMIT:
             return [(found, 0.3 / len(here)) for found in here] if 0 < len(here) <= AMBIGUITY_LIMIT else []
         return [(found, 0.6 / len(candidates)) for found in candidates]
+
+    def _handed(self, source: ReferenceTarget, reference: Reference) -> list[tuple[ReferenceTarget, float]]:
+        """What surely is handed on by that name: of what may only be called so nothing is told."""
+        if not self._exact:
+            return []
+        return [
+            (found, weight)
+            for found, weight in self._targets(source, reference)
+            if weight >= SURE and found.kind not in ("module", "section")
+        ]
 
     def _followed(self, source: ReferenceTarget, name: str, qualifier: str) -> Sequence[ReferenceTarget]:
         """What a name surely means: in reach in its file, or where its file's imports lead."""

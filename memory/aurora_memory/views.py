@@ -78,7 +78,8 @@ class ReferenceTarget(Struct, frozen=True, array_like=True, gc=False):
 
 
 class UsageCounts(Struct, frozen=True, array_like=True):
-    """Usage of a chunk: how many other live chunks call it and inherit from it, surely and only likely.
+    """Usage of a chunk: how many other live chunks call it and inherit from it, surely and only likely, and how many
+    surely hand it on by its name and do not call it.
 
     What the command line, hovers and lenses tell, all by `store.relation_reader.usages`.
     """
@@ -87,6 +88,7 @@ class UsageCounts(Struct, frozen=True, array_like=True):
     likely_callers: int = 0
     subclasses: int = 0
     likely_subclasses: int = 0
+    handed_on: int = 0
 
 
 class OthersUses(Struct, frozen=True):

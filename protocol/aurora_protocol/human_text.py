@@ -40,6 +40,11 @@ def used(sure: int, likely: int, noun: str) -> str:
     return said
 
 
+def handed_on(number: int) -> str:
+    """`handed on by 2`: how many name a definition without calling it; empty where none does."""
+    return f"handed on by {number:,}" if number else ""
+
+
 def heir(kind: str) -> str:
     """What one is called that inherits from a chunk of that kind, or does what it asks: `implementer`, `subclass`."""
     return "implementer" if kind in ("interface", "trait") else "subclass"

@@ -207,8 +207,9 @@ class Recalled(Wire, frozen=True, kw_only=True):
     """Recalled chunk. Lines are 1-based, inclusive; `file` is relative to its workspace, with `/`.
 
     `tokens` is what the chunk, or what is delivered of it, costs a language model; an `excerpt` is its most telling
-    lines only. `callers` and `subclasses` are sure; `likely_…` are those beside them that only may be. Where `content`
-    is not the lines as they stand, `content_lines` has the number of each of its lines, 0 for what is left out.
+    lines only. `callers` and `subclasses` are sure; `likely_…` are those beside them that only may be; `handed_on`
+    counts who names it without calling it (`map(parse, lines)`). Where `content` is not the lines as they stand,
+    `content_lines` has the number of each of its lines, 0 for what is left out.
     `similar` are ids of near-duplicates this one answers for, `also` what else of its file answers, best first.
     `likely`: to a question about relations ("who calls parse"), this one only may be part of the answer; `relation`
     says what it has to do with what was asked about, where the question does not (`calls it`, `4 of 6 commits`).
@@ -248,6 +249,7 @@ class Recalled(Wire, frozen=True, kw_only=True):
     likely_callers: int = 0
     subclasses: int = 0
     likely_subclasses: int = 0
+    handed_on: int = 0
     similar: list[str] = []
     also: list[FileMember] = []
     likely: bool = False

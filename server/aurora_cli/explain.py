@@ -18,7 +18,10 @@ from aurora_protocol.human_text import ago, count, plain
 from aurora_protocol.provenance_text import drifted_at, learned_by
 
 EXPLAIN = "aurora/explain"
-_ORDER = ("called by", "maybe called by", "inherited by", "maybe inherited by", "calls", "inherits", "edited with")
+_ORDER = (
+    *("called by", "maybe called by", "handed on by", "inherited by", "maybe inherited by", "calls", "hands on"),
+    *("inherits", "edited with"),
+)
 NAMED = 8
 """Related chunks named of one kind; the rest are counted."""
 
@@ -77,6 +80,7 @@ def related_lines(found: dict[str, Any], style: TerminalStyle) -> list[str]:
     counts = {
         "called by": chunk.get("callers", 0),
         "maybe called by": chunk.get("likely_callers", 0),
+        "handed on by": chunk.get("handed_on", 0),
         "inherited by": chunk.get("subclasses", 0),
         "maybe inherited by": chunk.get("likely_subclasses", 0),
     }

@@ -9,7 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from aurora_cli.output import TerminalStyle
-from aurora_protocol.human_text import ago, count, heir, month, plain, plain_lines, shorten, took, used, whole_clause
+from aurora_protocol.human_text import (
+    ago,
+    count,
+    handed_on,
+    heir,
+    month,
+    plain,
+    plain_lines,
+    shorten,
+    took,
+    used,
+    whole_clause,
+)
 from aurora_protocol.provenance_text import drifted_at, learned_by, parts_of
 
 _CALLABLE = ("function", "method", "macro")
@@ -250,6 +262,8 @@ def _facts(item: dict[str, Any], now: datetime) -> str:
     for many, noun in (("callers", "caller"), ("subclasses", heir(str(item.get("kind"))))):
         if said := used(item.get(many, 0), item.get(f"likely_{many}", 0), noun):
             facts.append(said)
+    if said := handed_on(item.get("handed_on", 0)):
+        facts.append(said)
     if item.get("last_modified") and (now - datetime.fromisoformat(item["last_modified"])).days <= _RECENT_DAYS:
         facts.append(f"changed {ago(item['last_modified'], now)}")
     if item.get("similar"):

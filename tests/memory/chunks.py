@@ -25,6 +25,7 @@ def chunk(
     doc: str = "",
     calls: tuple[str, ...] = (),
     inherits: tuple[str, ...] = (),
+    hands_on: tuple[str, ...] = (),
     language: str = "python",
     ordinal: int = 0,
     parts: int = 1,
@@ -33,6 +34,7 @@ def chunk(
     parent = name.rpartition(".")[0] or None
     references = [Reference("calls", call.rpartition(".")[2], call.rpartition(".")[0]) for call in calls]
     references += [Reference("inherits", base) for base in inherits]
+    references += [Reference("hands on", each) for each in hands_on]
     fields: dict[Field, str] = {"name": name, "path": path, "doc": doc, "body": body}
     words = together(packed(field, Counter(terms(text))) for field, text in fields.items())
     length = len(terms(doc)) + len(terms(body))

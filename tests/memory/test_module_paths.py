@@ -2,7 +2,7 @@
 
 import pytest
 
-from aurora_memory.module_paths import candidates
+from aurora_memory.module_paths import ModuleAlias, candidates
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,10 @@ def test_which_file_is_looked_for_first(module: str, importer: str, first: str, 
 
 def test_a_path_out_of_the_workspace_is_no_file() -> None:
     assert not list(candidates("../../x.js", "a/b.ts", "ecmascript"))
+
+
+def test_a_python_package_is_no_other_languages() -> None:
+    aliases = (ModuleAlias("", "shop.*", ("api/shop/*",), is_python=True), ModuleAlias("web", "*", ("front/*",)))
+    assert "api/shop/cart/lines.py" in candidates("shop.cart.lines", "server/a.py", "python", aliases)
+    assert "front/shop/cart.py" not in candidates("shop.cart", "web/a.py", "python", aliases)
+    assert not any(path.startswith("api/") for path in candidates("shop.cart", "web/a.ts", "ecmascript", aliases))

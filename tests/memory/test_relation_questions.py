@@ -12,6 +12,8 @@ from aurora_memory.recall.question import parse_question
 from aurora_memory.recall.relation_questions import Asked, RelationQuestion, answer, relation_question
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.commit_writer import ChangingCommit
+from aurora_memory.store.relation_reader import arcs, edges, usages
+from aurora_memory.views import UsageCounts
 from tests.memory.chunks import chunk, file
 
 
@@ -80,6 +82,40 @@ async def test_callers_are_told_surest_first(store: Store) -> None:
     assert found.hits[0].score > 0.9 > 0.6 > found.hits[1].score
     assert [hit.is_likely for hit in found.hits] == [False, True]
     assert found.said == "1 calls 'parse', and maybe 1 more."
+
+
+async def test_who_hands_it_on_comes_after_who_surely_calls_it(store: Store) -> None:
+    imports = (Import("base", "parse"),)
+    await store.write(
+        [
+            file("e.py", chunk("e.py", "start", hands_on=("parse",)), imports=imports),
+            file("f.py", chunk("f.py", "both", calls=("parse",), hands_on=("parse",)), imports=imports),
+            file("g.py", chunk("g.py", "unsure", hands_on=("parse",))),
+            file("h.py", chunk("h.py", "lonely"), chunk("h.py", "giver", line=9, hands_on=("lonely",))),
+        ]
+    )
+    await store.resolve()
+    found = await store.read(answer, parse_question("who uses parse?"), 10, 1000.0)
+    assert found is not None
+    assert [(hit.chunk.name, hit.relation) for hit in found.hits] == [
+        ("load", ""),
+        ("both", ""),
+        ("start", "hands it on"),
+        ("save", ""),
+    ]
+    assert found.said == "2 call 'parse', and maybe 1 more. 1 hands it on by its name."
+    assert await told(store, "who calls lonely") == (["giver"], "1 hands 'lonely' on by its name.")
+    (parse,) = await store.read(chunk_reader.named, ["parse"], 9)
+    assert (await store.read(usages, [parse.id]))[parse.id] == UsageCounts(callers=2, likely_callers=1, handed_on=1)
+
+
+async def test_nothing_spreads_over_what_is_handed_on(store: Store) -> None:
+    await store.write([file("e.py", chunk("e.py", "start", hands_on=("parse",)), imports=(Import("base", "parse"),))])
+    await store.resolve()
+    (start,) = await store.read(chunk_reader.named, ["start"], 9)
+    (parse,) = await store.read(chunk_reader.named, ["parse"], 9)
+    assert [each.kind for each in await store.read(edges, start.id) if each.other.id == parse.id][:1] == ["hands on"]
+    assert {arc.kind for arc in await store.read(arcs, [start.id], 32)} <= {"imports"}
 
 
 async def test_subclasses_and_callees(store: Store) -> None:

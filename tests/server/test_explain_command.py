@@ -66,6 +66,12 @@ def link(relation: str, name: str, *, likely: bool = False, file: str = "src/a.p
             ["inherited by A and 1 more", "maybe inherited by B and 3 more"],
             id="and heirs",
         ),
+        pytest.param(
+            [link("called by", "a"), link("handed on by", "b")],
+            {"callers": 1, "handed_on": 3},
+            ["called by a", "handed on by b and 2 more"],
+            id="and who hands it on",
+        ),
         pytest.param([], {"callers": 2}, [], id="nothing is said of what is not named"),
     ],
 )

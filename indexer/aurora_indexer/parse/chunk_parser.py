@@ -67,7 +67,8 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
         language.refine(compiled.grammar, source, captures)
     bare = blanked(source, _spans(captures, "comment"))
     found = outline(language, source, bare, captures, unseen(source, seen))
-    uses, module_uses = uses_of(source, captures, found, language.name, bare)
+    imports = _imports(language, bare, captures)
+    uses, module_uses = uses_of(source, captures, found, language.name, bare, imports, root)
     chunker = Chunker(path, language, source, bare)
     chunks: list[CodeChunk] = []
     top_level = [(d.start, d.end) for d in found.definitions if d.around is None]
@@ -84,7 +85,7 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
         path=path,
         language=language.name,
         content_hash=content_hash,
-        imports=_imports(language, bare, captures),
+        imports=imports,
         chunks=with_own_tokens(chunks, source),
         syntax_errors=mistakes,
     )

@@ -13,16 +13,21 @@ from operator import attrgetter
 from msgspec import Struct, field
 from tree_sitter import Node
 
+from aurora_indexer.parse import handed_on
 from aurora_indexer.parse.assignments import LANGUAGES
 from aurora_indexer.parse.definitions import Definition, SourceOutline
 from aurora_indexer.parse.leading_comments import Captures
 from aurora_indexer.parse.receiver_types import ReceiverTypes
-from aurora_memory.chunks import Reference, ReferenceKind
+from aurora_memory.chunks import Import, Reference, ReferenceKind
 from aurora_memory.go_methods import method
+from aurora_memory.name_lookup import bound_name
 from aurora_memory.relations import CHAINED
 
 MAX_REFERENCES = 200
 """References kept per chunk."""
+
+MAX_HANDED = 50
+"""Names that a chunk hands on, kept beside them."""
 
 MAX_WRITTEN = 120
 """Bytes of a name in use that are looked at, from its end: a long chain of calls is told by its last name."""
@@ -81,6 +86,7 @@ def reference(kind: ReferenceKind, written: bytes) -> Reference | None:
 
 _bases = _Read("inherits")
 _calls = _Read("calls")
+_handed = _Read("hands on")
 
 
 class Uses(Struct, eq=False):
@@ -88,6 +94,7 @@ class Uses(Struct, eq=False):
 
     called: list[bytes] = field(default_factory=list)
     inherited: list[bytes] = field(default_factory=list)
+    handed: list[bytes] = field(default_factory=list)
     noted: tuple[Reference, ...] = ()
     branches: int = 0
     loops: int = 0
@@ -97,10 +104,12 @@ def references(uses: Uses) -> tuple[Reference, ...]:
     """The distinct references of a chunk in order of first use, bases first, at most 200, and what is noted of it."""
     _bases.forget_some()
     _calls.forget_some()
+    _handed.forget_some()
     rows = [*map(_bases.__getitem__, uses.inherited), *map(_calls.__getitem__, dict.fromkeys(uses.called))]
     # Equal references are one object, so distinct by identity is distinct, and cheaper.
     distinct = {id(row): row for row in rows if row is not None}
-    return (*islice(distinct.values(), MAX_REFERENCES), *uses.noted)
+    handed = [row for row in map(_handed.__getitem__, dict.fromkeys(uses.handed)) if row is not None]
+    return (*islice(distinct.values(), MAX_REFERENCES), *handed[:MAX_HANDED], *uses.noted)
 
 
 _CALLS = frozenset({"call", "call_expression", "new_expression"})
@@ -123,11 +132,18 @@ _place = attrgetter("start_byte", "end_byte")  # in a chain of calls all start w
 
 
 def uses_of(
-    source: bytes, captures: Captures, found: SourceOutline, language: str = "", bare: bytes = b""
+    source: bytes,
+    captures: Captures,
+    found: SourceOutline,
+    language: str = "",
+    bare: bytes = b"",
+    imports: Sequence[Import] = (),
+    root: Node | None = None,
 ) -> tuple[list[Uses], Uses]:
     """Give each name in use, branch and loop to the innermost definition around it, or to the module.
 
-    `bare` is the source without its comments, byte for byte, for the `language`s in which it tells what receivers are.
+    `bare` is the source without its comments, byte for byte, for the `language`s in which it tells what receivers are;
+    `imports` are the file's, `root` is its tree.
     """
     uses = [Uses() for _ in found.definitions]
     module = Uses()
@@ -173,6 +189,12 @@ def uses_of(
         start, end = node.byte_range
         if asked := method(source[start : min(end, start + _MAX_METHOD)].decode("utf-8", "replace")):
             required.setdefault(_owner_at(bounds, holders, node.start_byte), []).append(Reference("requires", *asked))
+    if root is not None and language in handed_on.LANGUAGES:
+        imported = frozenset(bound_name(entry).encode() for entry in imports)
+        for index, name in handed_on.handed_on(
+            root, bare, language, found.definitions, imported, lambda at: _owner_at(bounds, holders, at)
+        ):
+            everyone[index].handed.append(name)
     for node in captures.get("branch", ()):
         everyone[_owner_at(bounds, holders, node.start_byte)].branches += 1
     for node in captures.get("loop", ()):

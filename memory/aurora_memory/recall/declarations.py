@@ -50,11 +50,12 @@ def remainder_declarations(
     parts: Parts,
     entries: Mapping[str, tuple[Places, Places]],
     read: Callable[[str], str],
+    most: int = MAX_READ,
 ) -> dict[int, tuple[ChunkView, int]]:
     """By row id the remainders that declare a name which the question spells, each with the line.
 
     `called` are the chunks that bear one of the question's names. A name that a definition has is looked for no more,
-    unless only tests define it.
+    unless only tests define it. `most` files are read for each.
     """
     known = {_leaf(chunk.name) for chunk in called if type_of(chunk.kind) == "code" and not is_test(chunk.path)}
     found: dict[int, tuple[ChunkView, int]] = {}
@@ -63,7 +64,7 @@ def remainder_declarations(
         spelled = stem_word(name)
         if not spelled or spelled[-1] not in entries:  # the last is all of the name in one
             continue
-        for chunk in _holding(reader, parts, *entries[spelled[-1]]):
+        for chunk in _holding(reader, parts, *entries[spelled[-1]], most):
             line = _declared(reader, chunk, name, read(chunk.path))
             if line is not None:
                 found.setdefault(chunk.id, (chunk, line))
@@ -84,7 +85,7 @@ def declarations(name: str, text: str, language: str) -> Iterator[int]:
         at = text.find(name, end)
 
 
-def _holding(reader: Reader, parts: Parts, numbers: Places, counts: Places) -> list[ChunkView]:
+def _holding(reader: Reader, parts: Parts, numbers: Places, counts: Places, most: int) -> list[ChunkView]:
     """The remainders in which a term stands, those of tests last, those where it stands most often first."""
     import numpy as np
 
@@ -95,8 +96,8 @@ def _holding(reader: Reader, parts: Parts, numbers: Places, counts: Places) -> l
     by_chunk: dict[int, int] = {}
     for chunk, count in zip(chunks[rest].tolist(), often[rest].tolist(), strict=True):
         by_chunk[chunk] = by_chunk.get(chunk, 0) + count
-    views = chunk_reader.by_id(reader, sorted(by_chunk, key=lambda chunk: -by_chunk[chunk])[: 4 * MAX_READ])
-    return sorted(views.values(), key=lambda view: (is_test(view.path), -by_chunk[view.id], view.path))[:MAX_READ]
+    views = chunk_reader.by_id(reader, sorted(by_chunk, key=lambda chunk: -by_chunk[chunk])[: 4 * most])
+    return sorted(views.values(), key=lambda view: (is_test(view.path), -by_chunk[view.id], view.path))[:most]
 
 
 def _declared(reader: Reader, chunk: ChunkView, name: str, text: str) -> int | None:

@@ -17,7 +17,7 @@ from aurora_memory.recall.question import Question
 from aurora_memory.recall.question_kind import ISSUE_WORDS
 from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
-from aurora_memory.recall.relation_questions import LIKELY_SCORE, STEP, SURE_SCORE, RelatedHits
+from aurora_memory.recall.relation_questions import HANDS_ON, LIKELY_SCORE, STEP, SURE_SCORE, RelatedHits
 from aurora_memory.store import chunk_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView
@@ -30,6 +30,7 @@ MEANT_SCORE = 0.9999
 _RELATIONS = (
     ("calls", False, "calls it"),
     ("calls", True, "called by it"),
+    ("hands on", False, HANDS_ON),
     ("inherits", False, "inherits from it"),
     ("inherits", True, "inherited by it"),
 )

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aurora_memory.recall.constant_uses import ConstantUses, constant_uses
 from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
+from aurora_memory.recall.search import ReadText
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView, ReferenceTarget
@@ -32,6 +34,9 @@ MAX_MEANT = 20
 MAX_COUNTED = 20_000
 SURE_SCORE, LIKELY_SCORE = 0.95, 0.55
 """Scores of the first that is surely related, and of the first that only may be."""
+
+HANDS_ON = "hands it on"
+"""What is said of who names a definition without calling it: `map(parse, lines)`."""
 
 STEP = 0.0005
 """What each next one's score is less."""
@@ -113,8 +118,11 @@ def relation_question(text: str) -> RelationQuestion | None:
     return None
 
 
-def answer(reader: Reader, asked: Question, limit: int, now: float) -> RelatedHits | None:
-    """Answer a question about relations; None where it is none: where what it names is no name."""
+def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadText | None = None) -> RelatedHits | None:
+    """Answer a question about relations; None where it is none: where what it names is no name.
+
+    `read` is a file's text: with it, who uses a constant is told too.
+    """
     question = relation_question(asked.text)
     if question is None:
         return None
@@ -124,32 +132,56 @@ def answer(reader: Reader, asked: Question, limit: int, now: float) -> RelatedHi
             named = RelationQuestion(question.asked, name)
             ids = _meant(reader, named)
     if not ids:
+        found = constant_uses(reader, question.name, read) if read and question.asked == "callers" else None
+        if found is not None:
+            return _of_constant(reader, question.name, found, limit, now)
         return _unknown(reader, question, asked.text)
     question = named
     meant = chunk_reader.by_id(reader, ids)
     of_members = question.asked == "heirs" and all(each.kind == "method" for each in meant.values())
     shared = _together(reader, ids) if question.asked == "together" else {}
+    handing = relation_reader.related(reader, ids, "hands on", MAX_COUNTED) if question.asked == "callers" else []
     if of_members:
         related = overriding(reader, list(meant.values()))
     else:
         related = [(each, True) for each in shared] if shared else _related(reader, ids, question.asked)
+    calling = {each for each, _ in related}
+    handing = [(each, surely) for each, surely in handing if each not in calling]
     sure = sum(surely for _, surely in related)
-    chosen = related[:limit]
-    found = chunk_reader.by_id(reader, [each for each, _ in chosen])
-    kept = [(found[each], surely) for each, surely in chosen if each in found]
-    hits = []
-    for n, (hit, (_, surely)) in enumerate(zip(weigh(reader, [chunk for chunk, _ in kept], now), kept, strict=True)):
-        score = (SURE_SCORE if surely else LIKELY_SCORE) - n * STEP
-        relation = shared.get(hit.chunk.id, "")
-        hits.append(
-            replace(hit, score=round(score, 6), strength=100.0 * score, is_likely=not surely, relation=relation)
-        )
+    chosen = [*related[:sure], *handing, *related[sure:]][:limit]
+    shared |= dict.fromkeys((each for each, _ in handing), HANDS_ON)
+    hits = _hits(reader, chosen, shared, now)
     one, many = _SAID[question.asked]
     if of_members:
         one, many = "overrides", "override"
     elif question.asked == "heirs" and all(each.kind == "interface" for each in meant.values()):
         one, many = "implements", "implement"
-    return RelatedHits(hits, _said(question, sure, len(related) - sure, one, many))
+    return RelatedHits(hits, _said(question, sure, len(related) - sure, one, many, len(handing)))
+
+
+def _hits(reader: Reader, chosen: Sequence[tuple[int, bool]], said: Mapping[int, str], now: float) -> list[Hit]:
+    """The chunks of an answer, in its order, with what is said of their relation."""
+    found = chunk_reader.by_id(reader, [each for each, _ in chosen])
+    kept = [(found[each], surely) for each, surely in chosen if each in found]
+    hits = []
+    for n, (hit, (_, surely)) in enumerate(zip(weigh(reader, [chunk for chunk, _ in kept], now), kept, strict=True)):
+        score = (SURE_SCORE if surely else LIKELY_SCORE) - n * STEP
+        relation = said.get(hit.chunk.id, "")
+        hits.append(
+            replace(hit, score=round(score, 6), strength=100.0 * score, is_likely=not surely, relation=relation)
+        )
+    return hits
+
+
+def _of_constant(reader: Reader, name: str, found: ConstantUses, limit: int, now: float) -> RelatedHits:
+    """The answer about what a file declares at its top level: who uses it, and where it stands."""
+    sure = sum(surely for _, surely in found.users)
+    likely = len(found.users) - sure
+    where = f"'{name}' stands at {', '.join(found.declared)}"
+    uses = f"{sure:,} {'uses' if sure == 1 else 'use'} it" if sure else ""
+    maybe = f"maybe {likely:,}{' more' if sure else ''}" if likely else ""
+    said = " and ".join(filter(None, (uses, maybe if sure else f"{maybe} use it" if maybe else "")))
+    return RelatedHits(_hits(reader, found.users[:limit], {}, now), f"{where}; {said or 'nothing here uses it'}.")
 
 
 def _spellings(reader: Reader, question: RelationQuestion, text: str) -> Iterator[str]:
@@ -271,8 +303,12 @@ def _apart(told: tuple[int, int]) -> tuple[int, int]:
     return -commits, of
 
 
-def _said(question: RelationQuestion, sure: int, likely: int, one: str, many: str) -> str:
+def _said(question: RelationQuestion, sure: int, likely: int, one: str, many: str, handing: int) -> str:
     name = question.name
+    if handing:
+        hands = f"{handing:,} {'hands' if handing == 1 else 'hand'} "
+        called = "" if not sure and not likely else _said(question, sure, likely, one, many, 0)
+        return f"{called} {hands}it on by its name." if called else f"{hands}'{name}' on by its name."
     if not sure and not likely:
         if question.asked == "together":
             return f"No two commits known here changed '{name}' together with something else."

@@ -35,7 +35,7 @@ BATCH = 2500
 """Chunks resolved in one transaction."""
 
 ALIASED = ("typescript", "tsx", "javascript")
-"""Languages whose modules may have aliases."""
+"""Languages whose modules have the aliases that are not Python's."""
 
 _LINKED = ("python", "go", *ALIASED)
 """Languages whose imports are followed from file to file."""
@@ -166,7 +166,8 @@ async def _aliases(db: aiosqlite.Connection) -> tuple[ModuleAlias, ...]:
 
 async def keep_aliases(db: aiosqlite.Connection, aliases: Sequence[ModuleAlias]) -> None:
     """Keep the workspace's aliases of modules; where they are others than before, what uses them waits anew."""
-    if tuple(aliases) == await _aliases(db):
+    before = await _aliases(db)
+    if tuple(aliases) == before:
         return
     await db.execute(
         "INSERT INTO facts VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -175,8 +176,15 @@ async def keep_aliases(db: aiosqlite.Connection, aliases: Sequence[ModuleAlias])
     await db.execute(
         """INSERT OR IGNORE INTO unresolved SELECT id FROM chunks
            WHERE gone_at IS NULL AND language IN (SELECT value FROM json_each(?))""",
-        (as_list(ALIASED),),
+        (as_list(_waiting(before, aliases)),),
     )
+
+
+def _waiting(before: Sequence[ModuleAlias], now: Sequence[ModuleAlias]) -> list[str]:
+    """Languages whose modules mean other files than before."""
+    old, new = ([each for each in some if not each.is_python] for some in (before, now))
+    others = [each for each in now if each.is_python] != [each for each in before if each.is_python]
+    return [*(ALIASED if old != new else ()), *(["python"] if others else ())]
 
 
 async def _reached(

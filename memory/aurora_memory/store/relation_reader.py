@@ -21,18 +21,22 @@ _COUNTED = 100_000
 
 
 def arcs(reader: Reader, ids: Sequence[int], hub: int) -> list[Arc]:
-    """The relations of some chunks, both ways; where a chunk has more than `hub` one way, none of those."""
+    """The relations of some chunks, both ways; where a chunk has more than `hub` one way, none of those.
+
+    What is handed on is no way: nothing was fitted with it.
+    """
     rows = reader.rows(
         """WITH wanted AS (
              SELECT value AS id,
-               (SELECT count(*) FROM (SELECT 1 FROM relations WHERE from_id = value LIMIT ?2)) AS ahead,
-               (SELECT count(*) FROM (SELECT 1 FROM relations WHERE to_id = value LIMIT ?2)) AS behind
+               (SELECT count(*) FROM (SELECT 1 FROM relations WHERE from_id = value AND kind != ?3 LIMIT ?2)) AS ahead,
+               (SELECT count(*) FROM (SELECT 1 FROM relations WHERE to_id = value AND kind != ?3 LIMIT ?2)) AS behind
              FROM json_each(?1))
-           SELECT from_id, to_id, kind, weight, 1 FROM wanted CROSS JOIN relations ON from_id = id WHERE ahead < ?2
+           SELECT from_id, to_id, kind, weight, 1 FROM wanted CROSS JOIN relations ON from_id = id
+           WHERE ahead < ?2 AND kind != ?3
            UNION ALL
            SELECT to_id, from_id, kind, weight, 0 FROM wanted CROSS JOIN relations ON to_id = id
-           WHERE behind < ?2""",
-        (as_list(ids), hub + 1),
+           WHERE behind < ?2 AND kind != ?3""",
+        (as_list(ids), hub + 1, "hands on"),
     )
     return [Arc(source, target, kind, weight, bool(forward)) for source, target, kind, weight, forward in rows]
 
@@ -61,14 +65,17 @@ def edges(reader: Reader, chunk_id: int, limit: int = 50) -> list[Edge]:
 
 
 def usages(reader: Reader, ids: Sequence[int]) -> dict[int, UsageCounts]:
-    """How often each of those chunks is called and inherited from, or implemented: the one count that every client
-    tells.
+    """How often each of those chunks is called, inherited from or implemented, and handed on: the one count that every
+    client tells.
     """
     rows = reader.rows(
         """SELECT to_id,
              sum(relations.kind = 'calls' AND weight >= ?2), sum(relations.kind = 'calls' AND weight < ?2),
-             sum(relations.kind = 'inherits' AND weight >= ?2), sum(relations.kind = 'inherits' AND weight < ?2)
-           FROM relations WHERE relations.kind IN ('calls', 'inherits') AND from_id != to_id
+             sum(relations.kind = 'inherits' AND weight >= ?2), sum(relations.kind = 'inherits' AND weight < ?2),
+             sum(relations.kind = 'hands on' AND NOT EXISTS (
+               SELECT 1 FROM relations AS called
+               WHERE called.from_id = relations.from_id AND called.kind = 'calls' AND called.to_id = relations.to_id))
+           FROM relations WHERE relations.kind IN ('calls', 'inherits', 'hands on') AND from_id != to_id
              AND to_id IN (SELECT value FROM json_each(?1))
            GROUP BY to_id""",
         (as_list(ids), SURE),

@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk
 from aurora_memory.views import UsageCounts
-from aurora_protocol.human_text import heir, used
+from aurora_protocol.human_text import handed_on, heir, used
 from aurora_server.lsp import deliverable_lens
 from aurora_server.lsp.location import place_of
 from aurora_server.lsp.manifests.code_lens import lenses as manifest_lenses
@@ -57,6 +57,7 @@ def summary(usage: UsageCounts, kind: str = "class") -> str:
     said = (
         used(usage.callers, usage.likely_callers, "caller"),
         used(usage.subclasses, usage.likely_subclasses, heir(kind)),
+        handed_on(usage.handed_on),
     )
     return " · ".join(filter(None, said))
 

@@ -258,7 +258,7 @@ def find(
     usages: Mapping[int, UsageCounts] = {}
     related = None
     if hits is None and (types is None or "code" in types):
-        related = relation_questions.answer(reader, question, depth, now)
+        related = relation_questions.answer(reader, question, depth, now, read_text)
         related = related or line_answer.answer_at(reader, question, depth, now)
     if related is not None:
         hits = related.hits

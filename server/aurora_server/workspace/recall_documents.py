@@ -46,6 +46,7 @@ _SAYS_NOTHING = re.compile(
 _SENTENCE_END = re.compile(r"(?<!\b[eEi]\.[gG])(?<!\b[iI]\.e)(?<!\bcf)(?<!\betc)[.!?。！？](?=\s|$)|(?<=[。！？])")
 _BACKWARDS = {
     "calls": "called by",
+    "hands on": "handed on by",
     "inherits": "inherited by",
     "contains": "contained in",
     "imports": "imported by",
@@ -94,6 +95,7 @@ def recalled(
         likely_callers=usage.likely_callers,
         subclasses=usage.subclasses,
         likely_subclasses=usage.likely_subclasses,
+        handed_on=usage.handed_on,
         workspace=str(root),
         provenance=state.provenance if state is not None else None,
         drifted=list(state.drifted) if state is not None else [],

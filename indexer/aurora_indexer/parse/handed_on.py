@@ -1,0 +1,159 @@
+"""Names handed on (callbacks, function references): what a call is given by its name, as `map(parse, lines)` is given
+`parse`.
+
+Told where the file says what the name is: a definition of its own, something imported, a method of the class around. A
+parameter or variable that is called so is something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from tree_sitter import Node
+
+from aurora_indexer.parse.assignments import NAME
+from aurora_indexer.parse.definitions import Definition
+
+LANGUAGES = frozenset({"python", "go", "javascript", "typescript", "tsx"})
+
+MAX_LOOKED_AT = 1000
+"""Names of one file that are looked up in its tree, which takes longer the deeper that is."""
+
+_FUNCTIONS = frozenset({"function", "method"})
+_MAX_HEADER = 2000
+_WORDS = re.compile(rb"[\w$.]")
+_PARAMETER = re.compile(rb"[(,{.]\s{0,200}\*{0,2}(" + NAME + rb")")
+"""A parameter in a header; what a type is written with rarely stands so."""
+
+_ARGUMENT = re.compile(rb"[(,=]\s{0,200}(" + NAME + rb"(?:\." + NAME + rb"){0,4})(?=\s{0,200}[,)])")
+_ARGUMENTS = frozenset({"argument_list", "arguments"})
+_OWN = (b"self", b"cls", b"this")
+_PROPERTY = re.compile(rb"@[\w.]{0,80}(?:property|setter|getter)\b|^\s{0,20}(?:static\s{1,9})?[gs]et\s")
+_NAMES = rb"[\w$, \t*()\[\]{}]{0,100}+"
+_BINDS = {
+    "python": (
+        (rb"^" + _NAMES + rb"$", _NAMES + rb"(?::[^=\n]{1,80}+)?(?<=[ \t])=[ \t]"),
+        (rb"\bfor[ \t]" + _NAMES + rb"$", rb"[\w$, \t*()]{0,100}?[ \t]in\b"),
+        (rb"\bas[ \t]{1,9}$|\blambda\b[^:\n]{0,100}$", rb""),
+        (rb"", rb"[ \t]{0,9}:="),
+    ),
+    "go": (
+        (rb"", _NAMES + rb":="),
+        (rb"\bvar[ \t]" + _NAMES + rb"$|\bfunc\([^()]{0,100}$", rb""),
+    ),
+    "ecmascript": (
+        (rb"\b(?:const|let|var)\s[^=;\n]{0,100}$|\b(?:function|catch)\b[^()\n]{0,80}\([^()]{0,100}$", rb""),
+        (rb"\([^()]{0,100}$", rb"[^()]{0,100}\)\s{0,9}(?::[^=\n]{1,80})?=>"),
+        (rb"", rb"\s{0,9}=>"),
+    ),
+}
+"""What stands before and after a name on its line where it is bound, by language."""
+
+_PATTERNS = {
+    language: [(re.compile(before), re.compile(after)) for before, after in pairs] for language, pairs in _BINDS.items()
+}
+_AROUND = 120
+_MAX_SEEN = 40
+"""Places of a name in a function that are looked at."""
+
+
+def handed_on(
+    root: Node,
+    bare: bytes,
+    language: str,
+    definitions: Sequence[Definition],
+    imported: frozenset[bytes],
+    owner_at: Callable[[int], int],
+) -> Iterator[tuple[int, bytes]]:
+    """Names that calls are given, as written, each with the index of the innermost definition around it.
+
+    `imported` are the names that the file's imports bind; of Go any may be known, as a package's files share theirs.
+    They are looked for in the text, as a query that waits for arguments is kept for every call that is open.
+    """
+    methods: dict[tuple[int, bytes], Definition] = {}
+    own = set(imported)
+    for each in definitions:
+        own.add(each.written)
+        if each.around is not None:
+            methods[id(each.around), each.written] = each
+    bound: dict[tuple[int, bytes], bool] = {}
+    looked_at = 0
+    for match in _ARGUMENT.finditer(bare):
+        head, dot, rest = match[1].partition(b".")
+        if head not in _OWN and head not in own and (language != "go" or dot):
+            continue
+        index = owner_at(match.start(1))
+        if head in _OWN and (not dot or not _is_method(bare, rest, _class_around(definitions, index), methods)):
+            continue
+        looked_at += 1
+        if looked_at > MAX_LOOKED_AT:
+            return
+        if not _is_argument(root.descendant_for_byte_range(*match.span(1))):
+            continue
+        if head in _OWN or not _is_local(bare, language, head, definitions, index, bound):
+            yield index, match[1]
+
+
+def _is_argument(node: Node | None) -> bool:
+    """Whether a name is what a call is given, rather than a base, an element or a parameter."""
+    around = node.parent if node is not None else None
+    if around is not None and around.type == "keyword_argument":
+        around = around.parent
+    if around is None or around.type not in _ARGUMENTS:
+        return False
+    return around.parent is None or around.parent.type != "class_definition"
+
+
+def _is_method(
+    bare: bytes, name: bytes, owner: Definition | None, methods: dict[tuple[int, bytes], Definition]
+) -> bool:
+    method = methods.get((id(owner), name)) if owner is not None else None
+    return method is not None and _PROPERTY.search(bare[method.start : method.header_end]) is None
+
+
+def _class_around(definitions: Sequence[Definition], index: int) -> Definition | None:
+    each = definitions[index] if index >= 0 else None
+    while each is not None and each.kind in _FUNCTIONS:
+        each = each.around
+    return each
+
+
+def _is_local(
+    bare: bytes,
+    language: str,
+    name: bytes,
+    definitions: Sequence[Definition],
+    index: int,
+    known: dict[tuple[int, bytes], bool],
+) -> bool:
+    """Whether a function around binds the name itself."""
+    each = definitions[index] if index >= 0 else None
+    while each is not None:
+        if each.kind in _FUNCTIONS:
+            if (id(each), name) not in known:
+                known[id(each), name] = _binds(bare, language, name, each)
+            if known[id(each), name]:
+                return True
+        each = each.around
+    return False
+
+
+def _binds(bare: bytes, language: str, name: bytes, function: Definition) -> bool:
+    header = bare[function.head : min(function.header_end, function.head + _MAX_HEADER)]
+    if name != function.written and name in header and name in _PARAMETER.findall(header):
+        return True
+    patterns = _PATTERNS.get(language, _PATTERNS["ecmascript"])
+    at = function.header_end
+    for _ in range(_MAX_SEEN):
+        at = bare.find(name, at, function.end)
+        if at < 0:
+            return False
+        end = at + len(name)
+        before = bare[max(0, at - _AROUND) : at].rpartition(b"\n")[2]
+        after = bare[end : end + _AROUND]
+        is_whole = not _WORDS.match(before[-1:]) and not _WORDS.match(after[:1])
+        if is_whole and any(was.search(before) and then.match(after) for was, then in patterns):
+            return True
+        at = end
+    return False

@@ -1,0 +1,92 @@
+"""Uses of constants (references of variables): who uses what a file declares at its top level, and no chunk is called.
+
+They are looked for when they are asked for: where the name stands by the word index, then in the lines themselves. A
+use is sure in a file that declares the name, and where a file imports it by name, if one file alone declares it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from aurora_memory.chunks import MODULE_NAME, type_of
+from aurora_memory.recall.declarations import remainder_declarations
+from aurora_memory.recall.places import is_test
+from aurora_memory.recall.prefix import entries_of
+from aurora_memory.recall.question import parse_question
+from aurora_memory.recall.search import ReadText
+from aurora_memory.store import chunk_reader, relation_reader
+from aurora_memory.store.reader import Reader
+from aurora_memory.tokens import stem_word
+from aurora_memory.views import ChunkView
+
+MAX_FILES = 300
+"""Files that are read for one question: for what declares the name, and for who uses it."""
+
+
+_HASHED = frozenset({"python", "ruby", "bash"})
+"""Languages whose comments begin with a hash."""
+
+_HASH_COMMENT = re.compile(r"(?:^|\s)#.*")
+_SLASH_COMMENT = re.compile(r"//.*|^\s*\*\s.*")
+
+
+class ConstantUses(Struct, frozen=True):
+    """Uses of a constant: where it is declared (`path:line`), and the row ids of who uses it, each if surely."""
+
+    declared: tuple[str, ...]
+    users: Sequence[tuple[int, bool]]
+
+
+def constant_uses(reader: Reader, name: str, read: ReadText) -> ConstantUses | None:
+    """Who uses a constant; None where no file declares that name at its top level."""
+    named = parse_question(name)
+    spelled = stem_word(name)
+    parts = reader.words.parts(reader.writes)
+    entries = entries_of(reader, named)
+    if not spelled or spelled[-1] not in entries:
+        return None
+    declared = remainder_declarations(reader, named, [], parts, entries, read, MAX_FILES)
+    if not declared:
+        return None
+    numbers, _ = entries[spelled[-1]]
+    ids = sorted(set(parts.chunks[numbers[numbers < len(parts.chunks)]].tolist()))
+    places = {chunk.path for chunk, _ in declared.values()}
+    using: list[tuple[ChunkView, bool]] = []
+    texts: dict[str, list[str]] = {}
+    imports: dict[str, bool] = {}
+    pattern = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
+    standing = chunk_reader.by_id(reader, ids).values()
+    for chunk in sorted(standing, key=lambda each: each.path not in places):
+        if chunk.id in declared or type_of(chunk.kind) != "code" or chunk.name == MODULE_NAME:
+            continue
+        if chunk.path not in texts:
+            if len(texts) >= MAX_FILES:
+                continue
+            texts[chunk.path] = read(chunk.path).split("\n")
+            imports[chunk.path] = any(each.name == name for each in relation_reader.imports(reader, chunk.path))
+        if _uses(pattern, chunk, texts[chunk.path], chunk_reader.of_file(reader, chunk.path)):
+            is_sure = chunk.path in places or (imports[chunk.path] and len(places) == 1)
+            using.append((chunk, is_sure))
+    using.sort(key=lambda each: (not each[1], is_test(each[0].path), each[0].path, each[0].line_start))
+    return ConstantUses(
+        tuple(f"{chunk.path}:{line}" for chunk, line in declared.values()), [(each.id, sure) for each, sure in using]
+    )
+
+
+def _uses(pattern: re.Pattern[str], chunk: ChunkView, lines: Sequence[str], mates: Sequence[ChunkView]) -> bool:
+    """Whether a definition's own lines have the name, but for its documentation and comments."""
+    inside = [
+        each
+        for each in mates
+        if each.id != chunk.id and chunk.line_start <= each.line_start and each.line_end <= chunk.line_end
+    ]
+    comment = _HASH_COMMENT if chunk.language in _HASHED else _SLASH_COMMENT
+    named = sum(
+        len(pattern.findall(comment.sub("", lines[n - 1])))
+        for n in range(chunk.line_start, min(chunk.line_end, len(lines)) + 1)
+        if pattern.search(lines[n - 1]) and not any(each.line_start <= n <= each.line_end for each in inside)
+    )
+    return named > len(pattern.findall(chunk.docstring))
