@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import queue
 import random
 import shutil
 import socket
@@ -74,14 +75,15 @@ def test_a_hub_that_wants_a_password_says_where_to_put_it(tmp_path: Path, monkey
 def test_who_asks_for_the_password_in_clear_on_this_machine_is_told_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another user could listen where the hub does not run now."""
     monkeypatch.setenv("PGPASSWORD", "hunter22")
-    heard: list[bytes] = []
+    heard = queue.Queue[bytes]()
     with (
-        faulty_hubs.served(lambda line: heard.append(faulty_hubs.asking_in_clear(line))) as port,
+        faulty_hubs.served(lambda line: heard.put(faulty_hubs.asking_in_clear(line))) as port,
         pytest.raises(HubAway, match=r"requested a cleartext password; if the hub is to have it, add \?require_auth="),
         Hub.open(f"postgresql://ann@127.0.0.1:{port}/aurora"),
     ):
         pass
-    assert heard and not any(heard)
+    assert heard.get(timeout=HANG) == b""
+    assert heard.empty()
 
 
 @pytest.mark.parametrize("answer", [None, *faulty_hubs.FAULTS])
