@@ -57,7 +57,7 @@ _NAMED = re.compile(
     (?P<name> (?i: passw(?:or)?d | passphrase | (?:pass|pwd|psk)(?![\w-]) | secret | token | credential
                  | (?:api|access|account|auth|deploy|master|private|signing|encryption)[ _-]?key ) )
     [\w-]{0,30}+
-    (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+\s{0,3}(?==) )? \s{0,5}
+    (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+(?: \s{1,3}(?==) | (?==["'`]) ) )? \s{0,5}
         (?P<sign> (?: :{1,2}=? | ={1,3} | \?= ) >? ) \s{0,5}
       | \\?["']? (?: , | \s | \\n ){1,40}+ \\?["']? (?P<pair> [Vv]alue ) \\?["']? \s{0,3}[:=]\s{0,3}
       | (?P<default> ["'`]?[\])]{0,2}\s{0,3} (?: \|\|=? | \?\?=? | or ) \s{1,3} | ["'`]\s{0,2},\s{0,3} ) (?=["'`])
@@ -95,7 +95,8 @@ _AROUND = 32
 _OPTION = re.compile(r"(?:(?:\A|[\s\"'`(])--?[\w-]{0,30}|(?:\A|[\s`'\"n])ENV \w{0,30})\Z")
 
 _PLACEHOLDER = re.compile(
-    r"<.*>|\{.*\}|\$.*|%.*%|\[.*\]|[*•.x…_-]+|(?:your|my|the|an?|some|other|example|sample|dummy|fake|test)[ _-].*"
+    r"<.*>|\{.*\}|#\{.*|\$.*|%.*%"
+    r"|\[.*\]|[*•.x…_-]+|(?:your|my|the|an?|some|other|example|sample|dummy|fake|test)[ _-].*"
     r"|none|null|todo|string|password|secret|token|api.?key",
     re.DOTALL,
 )
@@ -264,6 +265,8 @@ def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
                 done = rest.end()
             end = done if part == "quoted" else done - _closing(text[match.start(part) : done])
             yield Secret(match.start(part), end, "password", "a password")
+            if part == "bare" and _is_code(value):
+                done = match.start(part)  # `process.env.SECRET || "…"`: the name of a default, too
 
 
 def _may_be_passphrase(match: re.Match[str]) -> bool:

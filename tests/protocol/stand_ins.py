@@ -36,6 +36,7 @@ CHOSEN: dict[str, tuple[str, str]] = {
     "Docker's login in a text of JSON": (f'{{"text": "{{\\"auth\\": \\"{LOGIN}\\"}}"}}', LOGIN),
     "an answer of Digest": (f'Authorization: Digest username="ann", nonce="1", response="{HEX}"', HEX),
     "a signature of AWS": (f"Authorization: AWS4-HMAC-SHA256 Credential=A/1/s3, SignedHeaders=h, Signature={HEX}", HEX),
+    "base64 before another line": (f"  password: {LOGIN[:15]}=\nfunction deploy() {{", f"{LOGIN[:15]}="),
     "a vault": (f"x: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  {'3643' * 20}\n  {'3534' * 20}\n", "3534" * 20),
     "a password with # in an address": ("mongodb+srv://shop:Winter3882#@c0.mongodb.net/", "Winter3882#"),
 }

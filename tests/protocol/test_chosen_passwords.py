@@ -7,6 +7,7 @@ import base64
 import pytest
 
 from aurora_protocol.secret_mask import blanked, masked
+from aurora_protocol.secrets import secrets_in
 from tests.protocol.stand_ins import CHOSEN, HEX, PHRASE
 
 
@@ -33,6 +34,7 @@ def test_a_password_is_known_by_where_it_stands(text: str, secret: str, around: 
         "name: TOKEN_LIMIT\n  value: 4096",
         "login Ann12@example.com",
         "user.setPassword('password')",
+        '<input name="authenticity_token" value="#{token_of(env["rack.session"])}">',
         "checkPassword('hunter2')",
         "user%20Login%2FPassword22",
         "Sign in by passkeys, OAuth2! Or by OpenID2!",
@@ -56,3 +58,8 @@ def test_a_word_that_tells_of_a_login_reaches_to_the_next_line_and_no_further() 
 def test_a_passphrase_is_taken_for_the_password_itself() -> None:
     assert masked(f"DB_PASSWORD='{PHRASE}'") == "DB_PASSWORD='[REDACTED]'"
     assert masked(f"slug = '{PHRASE}'") == f"slug = '{PHRASE}'"
+
+
+def test_a_default_is_found_behind_the_name_that_it_is_for() -> None:
+    text = f"const secret = process.env.JWT_SECRET || '{PHRASE}';"
+    assert [text[each.start : each.end] for each in secrets_in(text, every=True)][-1] == PHRASE
