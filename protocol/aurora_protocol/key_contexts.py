@@ -50,6 +50,13 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         0,
     ),
     (
+        "$ANSIBLE_VAULT;",
+        "vault",
+        "a vault of Ansible",
+        r"\$ANSIBLE_VAULT;[\w.;-]{1,80}(?P<value>(?:(?:\s|\\[nr]){1,40}[0-9]{16,80}){1,4000})",
+        0,
+    ),
+    (
         "OpenVPN Static key",
         "private_key",
         "a key of OpenVPN",
@@ -67,7 +74,7 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         "requirepass ",
         "password",
         "a password of Redis",
-        r"(?<![\w-])(?:requirepass|masterauth)\s{1,5}[\"']?(?P<value>[^\s\"'$<{\\]{4,200})",
+        r"(?<![\w-])(?:--)?(?:requirepass|masterauth)\s{1,5}[\"']?(?P<value>[^\s\"'$<{\\]{4,200})",
         None,
     ),
     (
@@ -88,13 +95,6 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         for port in ("5432", r"\*")
     ),
     ("PrivateKey", "private_key", "a WireGuard key", r"PrivateKey\s{0,5}=\s{0,5}(?P<value>[A-Za-z0-9+/]{43}=)", 0),
-    (
-        '"auth"',
-        "login",
-        "a login in base64",
-        r"\"auth\"\s{0,5}:\s{0,5}\"(?P<value>[A-Za-z0-9+/]{12,400}={0,2})\"",
-        0,
-    ),
     (
         "machine ",
         "password",
@@ -189,10 +189,18 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         0,
     ),
     (
-        "chpasswd",
+        "echo ",
         "password",
         "a password",
-        r"echo\s{1,3}[\"']?[\w.-]{1,40}:(?P<value>[^\s\"'$<{;|`]{4,200})[\"']?\s{0,3}\|\s{0,3}(?:sudo\s{1,3})?chpasswd",
+        r"(?<![\w-])echo\s{1,3}(?:-n\s{1,3})?[\"']?(?:[\w.-]{1,40}:)?(?P<value>[^\s\"'$<{;|`]{4,200})[\"']?\s{0,3}\|[^\n|]{0,200}?"
+        r"(?:chpasswd|sudo -S|--(?:password-|pass)?stdin|--with-token|--passphrase-fd)",
+        0,
+    ),
+    (
+        " -a ",
+        "password",
+        "a password",
+        r"(?<![\w/-])https?\s[^\n]{0,200}?(?<=\s)-a[\s=]{1,3}[\"']?[^\s:\"'$<{]{1,80}:(?P<value>[^\s\"'$<{]{4,200})",
         None,
     ),
     (
@@ -248,6 +256,21 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         for lead in ("IDENTIFIED BY", "identified by", "PASSWORD")
     ),
     # Requests
+    (
+        "AC",
+        "twilio_token",
+        "a Twilio token",
+        r"AC[0-9a-f]{32}\\?[\"']?[\s,:]{1,5}\\?[\"']?(?P<value>[0-9a-f]{32})(?!\w)",
+        0,
+    ),
+    (
+        "uthorization: ",
+        "signature",
+        "the signature of a request",
+        r"uthorization: (?:Digest|AWS4|OAuth|Hawk|HMAC|Signature)[^\n]{0,600}?\b(?:response|[Ss]ignature|mac)="
+        r"\\?[\"']?(?P<value>[\w+/%=-]{20,700})",
+        0,
+    ),
     ("infura.io/", "api_key", "an API key", r"infura\.io/(?:ws/)?v3/(?P<value>[0-9a-f]{32})", 0),
     (
         "earer ",

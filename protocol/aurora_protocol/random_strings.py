@@ -21,6 +21,10 @@ _LEAST_HEXADECIMAL = 20
 _MOST = 400
 """Letters up to which it is: what is longer is data (pictures, archives), and keys as long have a shape."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_IDENTIFIER = re.compile(r"(?:[a-z]+[0-9]{0,4})?(?:[A-Z][a-z]+[0-9]{0,4}+[a-z]?(?![a-z])){3,}")
+"""Capitals, each with small letters behind it, and numbers: one random string of 24 letters in 50,000 is so."""
+_REPEATED, _REPEATED_SHARE = 6, 1 / 5
+"""Letters of words that come twice or more, from which on a string is a name (`L1CacheL2Cache`)."""
 _LONGEST_OF_MIXED, _LONGEST_OF_DIVIDED, _LONGEST_OF_ONE_CASE = 3.0, 2.6, 4.0
 """Letters that words have at most in the mean: one in a hundred random strings of 24 letters has longer ones, one in
 twenty where they are of one case.
@@ -93,6 +97,11 @@ def _segments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             yield part.span()
 
 
+def is_key(run: str) -> bool:
+    """Whether it is random by itself, or hexadecimal: where a name should stand, and people choose words."""
+    return (len(run) >= _LEAST_HEXADECIMAL and is_hexadecimal(run)) or _is_random(run)
+
+
 def is_hexadecimal(run: str) -> bool:
     """Whether a string is of nothing else than digits of base 16, as digests are."""
     return _HEXADECIMAL.fullmatch(run) is not None
@@ -108,6 +117,8 @@ def _is_random(piece: str, *, beside: bool = False) -> bool:
     letters = piece.translate(_WITHOUT_DIVIDERS)
     if len(letters) < _LEAST_BESIDE_A_KEY or letters.isalpha() or letters.isdigit() or is_hexadecimal(letters):
         return False
+    if is_identifier(letters):
+        return False
     one_case = letters in (letters.lower(), letters.upper())
     if beside and one_case and letters == piece:
         return len(letters) <= _LONGEST_BESIDE_A_KEY * len(_WORD.findall(letters))
@@ -122,6 +133,14 @@ def _is_random(piece: str, *, beside: bool = False) -> bool:
         else _LONGEST_OF_MIXED
     )
     return len(letters) <= longest * len(_WORD.findall(letters))
+
+
+def is_identifier(letters: str) -> bool:
+    """Whether letters and digits are the name of something, made of words: `In1In2In3CenterOut1`, `Conv2dMaxPool2d`."""
+    if _IDENTIFIER.fullmatch(letters) is not None:
+        return True
+    words = [word.lower() for word in _WORD.findall(letters) if len(word) > 1 and word.isalpha()]
+    return sum(len(word) for word in words if words.count(word) > 1) >= max(_REPEATED, _REPEATED_SHARE * len(letters))
 
 
 def _is_text(run: str) -> bool:

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from aurora_protocol.random_strings import random_strings_in
+from aurora_protocol.chosen_passwords import chosen_passwords_in, coded_logins_in, is_passphrase
+from aurora_protocol.random_strings import is_key, random_strings_in
 from aurora_protocol.secret_shapes import SERVICES, SHAPES, Shape
 
 
@@ -29,7 +30,7 @@ class Secret(NamedTuple):
 
 
 _SCHEME = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}+\Z")
-_IN_URL = re.compile(r"://(?P<who>[^\s/?#\"{}<>\\]{1,200})@")
+_IN_URL = re.compile(r"://(?P<who>[^\s/?#\"{}<>\\]{1,200}#?)@")
 _IN_QUERY = re.compile(
     r"[?&](?P<name>api[_-]?key|apikey|access[_-]?token|token|secret|client[_-]?secret|password|passwd|pwd|auth|sig"
     r"|(?:x-(?:amz|goog)-)?signature|appid)="
@@ -39,7 +40,7 @@ _IN_QUERY = re.compile(
 _NAMES = ("pass", "pwd", "psk", "secret", "token", "credential")
 _SHORT_NAMES = ("pass", "pwd", "psk")
 """Those that are parts of other words, and count only where a word begins and ends with them."""
-_KEYS = re.compile(r"(?:api|access|account|private|signing|encryption)[ _-]?\Z")
+_KEYS = re.compile(r"(?:api|access|account|auth|deploy|master|private|signing|encryption)[ _-]?\Z")
 _LONGEST = len("encryption_")
 _PUBLIC = "publickey"
 """Before `token`, it is the name of an assembly's signer (.NET)."""
@@ -54,11 +55,13 @@ _PLAIN = re.compile(r"[a-z][a-z_-]{0,18}|[A-Za-z]{1,31}(?:\.[A-Za-z]{1,40}){0,3}
 _NAMED = re.compile(
     r"""(?x)
     (?P<name> (?i: passw(?:or)?d | passphrase | (?:pass|pwd|psk)(?![\w-]) | secret | token | credential
-                 | (?:api|access|account|private|signing|encryption)[ _-]?key ) )
+                 | (?:api|access|account|auth|deploy|master|private|signing|encryption)[ _-]?key ) )
     [\w-]{0,30}+
-    (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+\s{0,3}(?==) )? \s{0,5}
+    (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+(?: \s{1,3}(?==) | (?==["'`]) ) )? \s{0,5}
         (?P<sign> (?: :{1,2}=? | ={1,3} | \?= ) >? ) \s{0,5}
+      | \\?["']? (?: , | \s | \\n ){1,40}+ \\?["']? (?P<pair> [Vv]alue ) \\?["']? \s{0,3}[:=]\s{0,3}
       | (?P<default> ["'`]?[\])]{0,2}\s{0,3} (?: \|\|=? | \?\?=? | or ) \s{1,3} | ["'`]\s{0,2},\s{0,3} ) (?=["'`])
+      | (?P<call> \( ) \s{0,3} (?=\\?["'`])
       | (?P<tag> > )
       | \s{1,5} (?P<verb> (?i: is | was ) ) \s{1,5}
       | (?P<gap> \s{1,3} ) )
@@ -69,10 +72,12 @@ _MOST = 200
 """Letters of a value that are read with its name."""
 _REST = {"bare": re.compile(r"[\w.~+/=%-]{0,4000}+"), "quoted": re.compile(r"[^\s\"'`\\]{0,4000}+")}
 """What belongs to a value that is longer than `_NAMED` reads."""
+_SETTER = re.compile(r"(?:set|with|[.])_?\Z", re.IGNORECASE)
+"""Before a name that is called with a value (`setPassword("…")`)."""
 _TAG = re.compile(r"<[\w:.-]{0,30}\Z")
 _BESIDE_SERVICE = re.compile(
     rf"(?<![a-z])(?:{'|'.join(sorted(SERVICES, key=len, reverse=True))})[\w.-]{{0,30}}+"
-    r"[\s\"')\]]{0,3}(?:[?=:]{1,4}>?|\|\||\?\?|>|,)[\s\"'`]{0,3}\Z"
+    r"(?:\(\s{0,5}(?:[\"'][^\"'\n]{0,40}[\"'],\s{0,5})?|[\s\"')\]]{0,3}(?:[?=:]{1,4}>?|\|\||\?\?|>|,))[\s\"'`]{0,3}\Z"
 )
 _BEFORE = 64
 """Letters before a value that the name of its service is looked for in."""
@@ -90,7 +95,8 @@ _AROUND = 32
 _OPTION = re.compile(r"(?:(?:\A|[\s\"'`(])--?[\w-]{0,30}|(?:\A|[\s`'\"n])ENV \w{0,30})\Z")
 
 _PLACEHOLDER = re.compile(
-    r"<.*>|\{.*\}|\$.*|%.*%|\[.*\]|[*•.x…_-]+|(?:your|my|the|an?|some|other|example|sample|dummy|fake|test)[ _-].*"
+    r"<.*>|\{.*\}|#\{.*|\$.*|%.*%"
+    r"|\[.*\]|[*•.x…_-]+|(?:your|my|the|an?|some|other|example|sample|dummy|fake|test)[ _-].*"
     r"|none|null|todo|string|password|secret|token|api.?key",
     re.DOTALL,
 )
@@ -199,10 +205,15 @@ def logins_in(text: str) -> Iterator[Secret]:
     done, at = 0, text.find("://")
     while at >= 0:
         match = _IN_URL.match(text, at)
-        if match is not None and at >= done and ":" in match["who"] and _SCHEME.search(text, max(done, at - 22), at):
+        if match is not None and at >= done and _lets_in(match["who"]) and _SCHEME.search(text, max(done, at - 22), at):
             yield Secret(match.start("who"), match.end("who"), "login", "a password in an address")
             done = match.end()
         at = text.find("://", at + 3)
+
+
+def _lets_in(who: str) -> bool:
+    """Whether it is a name with a password, or a key in the place of a name."""
+    return ":" in who or is_key(who)
 
 
 def query_keys_in(text: str) -> Iterator[Secret]:
@@ -247,17 +258,29 @@ def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
         value = match[part]
         sure = every and not spoken and match["default"] is None  # a default need not be for the name before it
         taken = sure or _random(value.strip(), match["name"].lower(), quoted=part == "quoted")
+        taken = taken or (not spoken and _may_be_passphrase(match) and is_passphrase(value))
         if taken and not is_placeholder(value):
             done = match.end()
             if len(value) == _MOST and (rest := _REST[part].match(text, done)):
                 done = rest.end()
             end = done if part == "quoted" else done - _closing(text[match.start(part) : done])
             yield Secret(match.start(part), end, "password", "a password")
+            if part == "bare" and _is_code(value):
+                done = match.start(part)  # `process.env.SECRET || "…"`: the name of a default, too
+
+
+def _may_be_passphrase(match: re.Match[str]) -> bool:
+    """Whether what the name stands for is a password itself, not something about one (`PASSWORD_ROUTE`)."""
+    direct = match.string[match.end("name") : match.end("name") + 1]
+    kinds = ("secret", "pass") if match["default"] is not None else ("pass",)
+    return match["name"].lower().startswith(kinds) and direct not in ("_", "-") and not direct.isalnum()
 
 
 def _is_name(text: str, match: re.Match[str]) -> bool:
     """Whether a word of a name is one there: not the end of another; behind `>` only that of an element."""
     start = match.start()
+    if match["call"] is not None and _SETTER.search(text, max(0, start - 4), start) is None:
+        return False
     if match["tag"] is not None:
         return text.startswith("</", match.end()) and _TAG.search(text, max(0, start - 40), start) is not None
     if match["name"].lower() not in _SHORT_NAMES:
@@ -318,6 +341,17 @@ def _random_strings(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Secr
             yield Secret(start, end, "random_string", "letters at random")
 
 
+def _chosen(text: str) -> Iterator[Secret]:
+    for start, end in chosen_passwords_in(text, _lowered(text)):
+        if not is_placeholder(text[start:end]):
+            yield Secret(start, end, "password", "a password")
+
+
+def _coded(text: str) -> Iterator[Secret]:
+    for start, end in coded_logins_in(text):
+        yield Secret(start, end, "login", "a login in base64")
+
+
 def kubernetes_in(text: str) -> Iterator[Secret]:
     """Values of a Kubernetes manifest of kind Secret, whatever they are called."""
     if "Secret" not in text or _KIND.search(text) is None:
@@ -341,6 +375,7 @@ def secrets_in(text: str, *, every: bool = False, unknown: bool = True) -> list[
     logins = (each for each in logins_in(text) if every or not _is_example(text[each.start : each.end]))
     runs = _random_runs(text)
     found = [*_tokens(text, runs), *logins, *query_keys_in(text), *named_in(text, every=every)]
+    found += [*_chosen(text), *_coded(text)]
     found += [*_service_keys(text, runs), *kubernetes_in(text)]
     if unknown:
         found += _random_strings(text, runs)
@@ -359,6 +394,8 @@ def _is_example(login: str) -> bool:
     """Whether user and password are those of documentation: `user:pass`, `guest:guest`, `a:b`."""
     user, _, password = login.partition(":")
     example = (user.lower(), "pass", "passwd", "pwd", "bar")
+    if ":" not in login:
+        return False
     return len(password) < _SHORTEST or is_placeholder(password) or password.lower() in example
 
 

@@ -53,6 +53,13 @@ def test_bytes_in_base64_are_found_whole(length: int) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "In1In2In3CenterOut3Out2Out1",
+        "Int8Int16Int32Int64Uint8Uint16",
+        "MD5AndSHA1WithRSA2AndX509V3",
+        "L1CacheL2CacheL3CacheSizes",
+        "S3ToEc2ToRds2ToSqs1Handler",
+        "Conv2dBatchNorm2dReluMaxPool2d",
+        "Base64UrlToBase32HexToInt8Slice",
         "func TestContextGetInt16SliceWithUtf8Base64Url(t *testing.T) {",
         "uint8ArrayToBase64UrlStringWithoutPadding(x)",
         "x86_64-unknown-linux-gnu2-and-aarch64-apple-darwin20",
