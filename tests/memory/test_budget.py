@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import product
 
 import pytest
@@ -115,6 +116,34 @@ def test_what_of_a_budget_a_type_may_take(types: list[str], left_out: int) -> No
     found = within_shares(types, offers, 100)
     assert [each.score for each in found] == [each.score for each in offers]
     assert sum(each.whole > 100 for each in found) == left_out, "too large to fit is what is beyond a share"
+
+
+@pytest.mark.parametrize(
+    ("longer", "form"),
+    [
+        pytest.param(-1, "excerpt", id="an excerpt shorter than what does not fit"),
+        pytest.param(0, None, id="an excerpt as long as the whole, which does not fit"),
+        pytest.param(3, None, id="an excerpt longer than the whole"),
+    ],
+)
+def test_only_an_excerpt_shorter_than_the_whole_can_take_its_place(longer: int, form: str | None) -> None:
+    offer = KnapsackItem(0.5, 10, 10 + longer)
+    assert fill_token_budget([offer], 9).get(0) == form
+    assert fill_token_budget([offer], 20) == {0: "whole"}
+
+
+def test_an_excerpt_as_long_as_the_whole_is_never_told_as_an_excerpt() -> None:
+    """Beside whatever other offers, in whatever budget: who is given all of it must not be told that it is a part."""
+    chance = random.Random(11)
+    for _ in range(2_000):
+        offers, budget = [], chance.randrange(1, 31)
+        for _ in range(chance.randrange(1, 6)):
+            whole = chance.randrange(1, 13)
+            excerpt = chance.choice([None, whole, whole + chance.randrange(4), max(1, whole - chance.randrange(9))])
+            offers.append(KnapsackItem(chance.choice([0.1, 0.3, 0.9]), whole, excerpt))
+        plan = fill_token_budget(offers, budget, chance.choice([None, 1, 2, 3]))
+        short = [offers[place] for place, form in plan.items() if form == "excerpt"]
+        assert all(each.excerpt is not None and each.excerpt < each.whole for each in short), (offers, budget)
 
 
 def test_what_an_excerpt_is_worth() -> None:

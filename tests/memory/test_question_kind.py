@@ -64,6 +64,68 @@ KINDS: list[tuple[str, QuestionKind]] = [
     (f"KeyError: 3, in a report {'of many words ' * 20}", "error"),
 ]
 
+NOUNS_OR_VERBS: list[tuple[str, QuestionKind]] = [
+    ("call graph resolution", "topic"),
+    ("rename symbol request", "topic"),
+    ("merge base", "topic"),
+    ("check cache", "topic"),
+    ("release notes", "topic"),
+    ("write lock", "topic"),
+    ("walk order", "topic"),
+    ("load balancer", "topic"),
+    ("change detection", "topic"),
+    ("support matrix", "topic"),
+    ("watch limit", "topic"),
+    ("lock file", "topic"),
+    ("index shape", "topic"),
+    ("log rotation", "topic"),
+    ("request cancellation", "topic"),
+    ("cache eviction", "topic"),
+    ("only one daemon per workspace", "topic"),
+    ("only a few totals are wrong", "report"),
+    ("only notify slack on failure", "change"),
+    ("Merge base", "task"),
+    ("Call graph resolution.", "task"),
+    ("call the graph resolution", "task"),
+    ("check a cache", "task"),
+    ("run all steps of the build process", "task"),
+    ("read new settings", "task"),
+    ("load settings into the cache", "task"),
+    ("write records", "task"),
+    ("merge two lists", "task"),
+    ("merge `base`", "task"),
+    ("check cart.total of each request", "task"),
+    ("call one two three four five request", "task"),
+    ("get session cache", "task"),
+    ("release lock", "task"),
+    ("dispatch request", "task"),
+    ("read token", "task"),
+    ("save session", "task"),
+    ("check permission", "task"),
+    ("load configuration", "task"),
+    ("run application", "task"),
+    ("check phase", "task"),
+    ("add a flag to the request", "change"),
+    ("add request", "change"),
+    ("fix the crash in the request", "change"),
+    ("fix symbol resolution", "change"),
+    ("rename Cart to Order", "change"),
+    ("rename Symbol request", "change"),
+    ("rename the symbol request", "change"),
+    ("rename symbol resolution", "change"),
+    ("update documentation", "change"),
+    ("update release notes", "change"),
+    ("document session object lifetime", "change"),
+    ("change all symbols", "change"),
+    ("log a warning when the request is empty", "report"),
+]
+"""Words that are nouns as well as verbs: in few lower-case words that end as names do they begin a topic."""
+
+
+@pytest.mark.parametrize(("query", "kind"), NOUNS_OR_VERBS, ids=[query[:30] for query, _ in NOUNS_OR_VERBS])
+def test_a_noun_that_may_be_a_verb_begins_a_topic_and_no_sentence(query: str, kind: QuestionKind) -> None:
+    assert parse_question(query).kind == kind
+
 
 @pytest.mark.parametrize(("query", "kind"), KINDS, ids=[query[:30] for query, _ in KINDS])
 def test_kinds_are_told_apart(query: str, kind: QuestionKind) -> None:

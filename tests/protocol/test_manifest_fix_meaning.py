@@ -291,3 +291,25 @@ def test_what_a_variable_is_follows_from_no_type_that_is_told_twice() -> None:
         '"urlTemplate": "/notes{?tags*}", "encoding": "query", "parameterMapping": {"tags": "/tags"}}}}}'
     )
     assert "{?tags*}" in fixed(text).text
+
+
+@pytest.mark.parametrize(
+    ("rule", "put", "is_made"),
+    [
+        pytest.param("json-value", "[1, 2", True, id="as many problems as before, and the same value"),
+        pytest.param("json-value", "[1, 2]", True, id="fewer problems, and the same value"),
+        pytest.param("json-value", "[+1, 2", False, id="the same value, and more problems than before"),
+        pytest.param("json-value", "[1, 3]", False, id="fewer problems, and another value"),
+        pytest.param("other", "[+1, 2", True, id="a fix of anything but JSON is not held against how it reads"),
+    ],
+)
+def test_a_fix_of_broken_json_leaves_its_value_and_no_more_problems_than_before(
+    rule: str, put: str, is_made: bool
+) -> None:
+    """The check itself finds no harm: only how the text reads before and after can tell."""
+    text = "[1,2"
+
+    def finds(each: str) -> list[Finding]:
+        return [Finding(rule, "error", "m", "", 0, 4, Fix("t", (Edit(0, 4, put),), True))] if each == text else []
+
+    assert fix_all(text, finds).text == (put if is_made else text)

@@ -136,6 +136,15 @@ def test_what_is_too_long_comes_as_an_excerpt_with_the_lines_that_match(wire: Wi
     assert "content" not in plain
 
 
+@pytest.mark.parametrize("budget", [60, 100, 400])
+def test_an_excerpt_as_long_as_the_whole_is_told_as_the_whole(wire: Wire, root: Path, budget: int) -> None:
+    """Of a function of three lines all is handed over: no lines are numbered as if others were left out."""
+    (one,) = recall(wire, "render_xml", budget_tokens=budget, limit=1)
+    assert (one["name"], one["excerpt"]) == ("render_xml", False)
+    assert one["content"] in (root / "xml_report.py").read_text("utf-8")
+    assert "content_lines" not in one
+
+
 def test_a_budget_too_small_for_anything_says_so(wire: Wire) -> None:
     answer = wire.result("aurora/recall", {"query": "quarantine of broken ledgers", "budget_tokens": 2})
     assert answer["results"] == []

@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Literal
 
-from aurora_memory.stopwords import ERRANDS
+from aurora_memory.stopwords import ERRANDS, STOP_WORDS
 
 QuestionKind = Literal["name", "place", "topic", "how", "task", "change", "report", "error", "issue"]
 """`task` says what one function does, as its documentation would; `report` what goes wrong in a
@@ -22,6 +22,9 @@ sentence, as titles of issues do; `issue` is a report of many words.
 
 ISSUE_WORDS = 40
 """Words from which on a question is a report."""
+
+COMPOUND_WORDS = range(2, 7)
+"""Words of a name of a topic that begins with what may be a verb."""
 
 MEANING: dict[QuestionKind, str] = {
     "name": "names in the code",
@@ -78,6 +81,11 @@ _COMPLAINT = re.compile(
 _JOINS = frozenset("and as at by for from in into like of on or over per than that to via which with".split())
 """Words after which a word that may be a verb (`hooks`, `checks`) has been a noun."""
 
+_BEFORE_NOUNS = frozenset("a all both first last multiple new next no out several up".split())
+"""Words that begin an object or belong to the verb before them, beside stop words: `run all checks`."""
+
+_PLAIN = re.compile(r"[a-z]+(?:-[a-z]+)*")
+
 _DESCRIBED = frozenset(
     "a an the this these called used true false if whether helper recursively internal private".split()
 )
@@ -114,6 +122,40 @@ _CHANGES = ERRANDS - {"support", "supports", "handle", "handles", "issue", "issu
 first words of 18,400 subjects, 2,988 sentences of documentation and 2,724 headings and classes of 42 repositories.
 """
 
+_NOUNS = frozenset(
+    """
+    call check copy count display escape join load match merge read run search select split trim wait walk write
+    """.split()
+)
+"""Verbs of documentation that are nouns as well, and may begin the name of a topic: `call graph`, `merge base`."""
+
+_HEADS = frozenset(
+    """
+    access balancer base boundary buffer cache chain clock cycle depth frequency graph hierarchy interval latency level
+    limit lock loop mechanism mode order pipeline policy pool priority queue range rate scheduler semantics
+    strategy system threshold throughput timeout window
+    """.split()
+)
+"""Words with which such names end, beside those that are made of a verb (`_OF_VERB`)."""
+
+_OF_VERB = re.compile(
+    r"(?!(?:annot|applic|configur|declar|document|inform|loc|oper)ation)\w{3,}[au]tion|(?:manage|place|measure)ment"
+    r"|inference"
+)
+"""What is done (`resolution`, `cancellation`), rather than a thing to which something is done (`configuration`)."""
+
+_COMPOUNDS: dict[str, frozenset[str]] = {
+    "change": frozenset({"detection", "history", "log", "summary", "tracking"}),
+    "document": frozenset({"outline", "symbol", "symbols"}),
+    "feature": frozenset({"flag", "flags"}),
+    "issue": frozenset({"tracker", "tracking"}),
+    "move": frozenset({"detection"}),
+    "release": frozenset({"cycle", "notes"}),
+    "rename": frozenset({"detection", "provider", "request"}),
+    "support": frozenset({"matrix"}),
+}
+"""Words that begin a change much more often than a name, each with the last words of the names it begins."""
+
 _SAID = frozenset(
     """
     add allow assume break change default depend display do drop duplicate extend fix follow forget ignore
@@ -138,7 +180,9 @@ def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
     if _ASKS.match(text):
         return "how"
     first = words[0].lower().strip(".,;:`\"'()") if words else ""
-    if first in _CHANGES or _PREFIXED.match(text) or _is_support(first, words):
+    if _is_compound(first, words):
+        return "topic"
+    if (first in _CHANGES and not _is_limit(first, words)) or _PREFIXED.match(text) or _is_support(first, words):
         return "change"
     if _is_verb(first) or (
         (first in _DESCRIBED or text.rstrip().endswith(".")) and not (len(words) > 1 and _COMPLAINT.search(text))
@@ -147,6 +191,26 @@ def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
     if _SENTENCE.search(text) or _REPORTED.search(text) or _has_verb(words):
         return "report"
     return "topic"
+
+
+def _is_compound(first: str, words: Sequence[str]) -> bool:
+    """Whether a few words are a noun phrase though the first may be a verb: `call graph resolution`.
+
+    Only lower-case words without any that an object begins with or a sentence goes on with: documentation and subjects
+    of commits have a capital, an article or a preposition where a name has none.
+    """
+    if len(words) not in COMPOUND_WORDS or not all(_PLAIN.fullmatch(word) for word in words):
+        return False
+    if any(word in _JOINS or word in STOP_WORDS or word in _BEFORE_NOUNS for word in words[1:]):
+        return False
+    last = words[-1]
+    is_head = last in _HEADS or _OF_VERB.fullmatch(last) is not None
+    return (first in _NOUNS and is_head) or last in _COMPOUNDS.get(first, ())
+
+
+def _is_limit(first: str, words: Sequence[str]) -> bool:
+    """Whether `only` says of how many something is told (`only one daemon`), and not what is to be done."""
+    return first == "only" and len(words) > 2 and words[1].lower() in {"a", "one", "two", "the"}
 
 
 def _has_verb(words: Sequence[str]) -> bool:

@@ -52,7 +52,7 @@ def fill_token_budget(offers: Sequence[KnapsackItem], budget: int, limit: int | 
     """Plan of a recall for a token budget: the form in which each hit (best first) is delivered, by its place.
 
     Never more than `budget` tokens together, nor more than `limit` offers. The best offer of which any form fits is
-    always among them.
+    always among them. An excerpt that costs as much as the whole is never delivered: it is worth less.
     """
     first = next((place for place, offer in enumerate(offers) if _fitting(offer, budget)), None)
     if first is None or limit == 0:

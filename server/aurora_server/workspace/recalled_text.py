@@ -62,14 +62,13 @@ def within_budget(
 ) -> dict[int, Text]:
     """Of the hits (best first) at most `limit`, by their place, that are most useful in `budget` tokens. Blocks.
 
-    Each comes whole or as an excerpt; in the order of the hits.
+    Each comes whole or as an excerpt, which is never as long as the whole (`fill_token_budget`); in the order of the
+    hits.
     """
     offers: list[KnapsackItem] = []
     forms: list[tuple[Text, Text | None]] = []
     for hit, text in _read(root, hits, around):
         whole, short = _whole(hit, text), _excerpt(hit, text, budget)
-        if short is not None and short.tokens >= whole.tokens:
-            short = None
         offers.append(KnapsackItem(hit.score, whole.tokens, short.tokens if short else None))
         forms.append((whole, short))
     offers = within_shares([type_of(hit.chunk.kind) for hit in hits], offers, budget)
