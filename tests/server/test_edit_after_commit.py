@@ -1,4 +1,5 @@
-"""An edit right after a commit counts as one, whichever of the two git, the indexer and detection came to first.
+"""An edit right after a commit counts as one, whichever of the two git, the indexer and detection came to first; and no
+commit is lost, whenever it is made and however long git is silent.
 
 The indexer tells of files and of the end of a run; when it does is what these tests choose, in its place.
 """
@@ -6,18 +7,26 @@ The indexer tells of files and of the end of a run; when it does is what these t
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import pytest
 
 from aurora_deliverables.deliverables import Deliverables
+from aurora_deliverables.detection import change_history, commits
+from aurora_indexer.git import commands
 from aurora_indexer.index_runs import Touched
+from aurora_indexer.indexer import Indexer
+from aurora_indexer.workers.pool import WorkerPool
+from aurora_memory import StoreError
 from aurora_memory.store import Store, file_reader
-from aurora_server.configuration.settings import DetectSettings
+from aurora_server.configuration.settings import DetectSettings, Settings
+from aurora_server.workspace.change_history import AWAY, REFS, WorkspaceGit
 from aurora_server.workspace.deliverable_detection import HEAD_FACT, DeliverableDetection
+from aurora_server.workspace.workspace import Workspace
 from tests.e2e.repositories import commit, git, write
 from tests.wait_limits import HANG
 
@@ -159,3 +168,104 @@ async def test_a_commit_where_the_spec_of_the_only_open_change_is_not_is_no_work
     work.runs.tell("openspec/changes/add-search/proposal.md", edited=False)
     await work.head_is_looked_at()
     assert await is_applied(work) == (branch != "main")
+
+
+def silent_once(monkeypatch: pytest.MonkeyPatch, asked: Sequence[str]) -> None:
+    """Let the next git that is asked this not answer, as on a machine that is too busy."""
+    told, silent = commands.told, [True]
+
+    async def first_not(root: Path, arguments: Sequence[str], **options: Any) -> bytes | None:
+        if silent and list(arguments[: len(asked)]) == list(asked):
+            silent.clear()
+            raise commands.GitSilent(f"git {arguments[0]} took longer than 5 s; try again")
+        return await told(root, arguments, **options)
+
+    monkeypatch.setattr(commands, "told", first_not)
+
+
+@pytest.mark.parametrize("asked", [commits.LOG, commits.REFLOG])
+async def test_a_commit_of_which_git_does_not_tell_at_first(
+    work: AtWork, monkeypatch: pytest.MonkeyPatch, asked: Sequence[str]
+) -> None:
+    silent_once(monkeypatch, asked)
+    write(work.root, {"src/search.py": "def search():\n    return 2\n"})
+    commit(work.root, "feat: search")
+    work.runs.tell(edited=True)
+    await work.head_is_looked_at()
+    assert await is_applied(work)
+
+
+async def test_an_edit_after_a_commit_of_which_git_does_not_tell_at_first(
+    work: AtWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent_once(monkeypatch, commits.REFLOG)
+    git(work.root, "commit", "-q", "--allow-empty", "-m", "Nothing of it")
+    write(work.root, {"src/search.py": "def search():\n    return 2\n"})
+    work.runs.tell("src/search.py", edited=False)
+    await work.head_is_looked_at()
+    assert await is_applied(work)
+
+
+async def test_a_proposal_that_could_not_be_recorded_at_first(work: AtWork, monkeypatch: pytest.MonkeyPatch) -> None:
+    record, full = work.deliverables.record, [True]
+
+    async def first_not(events: Any) -> Any:
+        if full:
+            full.clear()
+            raise StoreError("database or disk is full")
+        return await record(events)
+
+    monkeypatch.setattr(work.deliverables, "record", first_not)
+    write(work.root, {"openspec/changes/add-cart/proposal.md": "## Why\nNobody can buy.\n"})
+    work.runs.tell("openspec/changes/add-cart/proposal.md", edited=True)
+    await planned(work, "add-cart")
+
+
+@pytest.mark.parametrize("asked", [REFS, change_history.LOG])
+async def test_a_history_that_git_did_not_tell_is_still_new(
+    work: AtWork, monkeypatch: pytest.MonkeyPatch, asked: Sequence[str]
+) -> None:
+    silent_once(monkeypatch, asked)
+    repository = WorkspaceGit(work.root)
+    assert await repository.moved()
+    assert not await repository.history()
+    assert await repository.moved()
+    assert "add-search" in await repository.history()
+    assert not await repository.moved()
+
+
+async def test_a_spec_lies_elsewhere_while_git_does_not_tell(work: AtWork, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = WorkspaceGit(work.root)
+    silent_once(monkeypatch, AWAY)
+    assert await repository.elsewhere("openspec/changes/add-search")
+    assert not await repository.elsewhere("openspec/changes/add-search")
+
+
+@pytest.mark.parametrize("first", [False, True])
+async def test_a_commit_while_a_workspace_is_opened_for_the_first_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bool
+) -> None:
+    root, indexed = write(tmp_path / "shop", {"src/catalogue.py": "def products():\n    return []\n"}), asyncio.Event()
+    git(root, "init", "-q", "-b", "main")
+    if not first:
+        commit(root, "Begin")
+
+    async def slow(_: Indexer) -> None:
+        await indexed.wait()
+
+    monkeypatch.setattr(Indexer, "first_run", slow)
+    pool = WorkerPool(1, folder=tmp_path, environment=os.environ)
+    workspace = await Workspace.open(root, Settings(home=tmp_path / "home"), pool)
+    try:
+        write(root, {"src/filter.py": "def filtered():\n    return []\n"})
+        commit(root, "fix(ui): a filter that filters\n\nDeliverable: fix-filter\n")
+        indexed.set()
+
+        async def is_applied() -> bool:
+            found = await workspace.deliverables.get("fix-filter")
+            return found is not None and found.current_phase == "apply"
+
+        await eventually(is_applied)
+    finally:
+        await workspace.close()
+        await pool.aclose()

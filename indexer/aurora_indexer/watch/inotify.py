@@ -9,6 +9,7 @@ and the watches are placed here. Paths are relative to the root, with `/`.
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import threading
 from pathlib import Path
@@ -58,7 +59,8 @@ class InotifyTree:
         self._events = events
         self._repository = repository
         self._lock = threading.RLock()
-        self._id = CallbackId(id(self))
+        self._new_ids = map(CallbackId, itertools.count())
+        self._ids: dict[WatchDescriptor, CallbackId] = {}
         self._paths: dict[WatchDescriptor, str] = {}
         self._watches: dict[str, WatchDescriptor] = {}
         self._git: set[WatchDescriptor] = set()
@@ -105,6 +107,7 @@ class InotifyTree:
         """Called by the reading thread when a watched folder is gone."""
         with self._lock:
             self._git.discard(wd)
+            self._ids.pop(wd, None)
             path = self._paths.pop(wd, None)
             if path is not None and self._watches.get(path) == wd:
                 del self._watches[path]
@@ -112,10 +115,9 @@ class InotifyTree:
     def on_queue_overflow(self) -> None:
         """Called by the reading thread when the kernel dropped events: watches may be missing, or at old paths."""
         with self._lock:
-            reader = self._reader
-            if reader is None:
+            if self._reader is None:
                 return
-            reader.remove_callbacks([(wd, self._id) for wd in self._paths])
+            self._remove(list(self._paths))
             self._paths.clear()
             self._watches.clear()
             self._renew()
@@ -199,6 +201,9 @@ class InotifyTree:
             return
         watch = self._add(self._rules.root / path, _FOLDER if path else _ROOT, required=not path)
         if watch is not None:
+            before = self._paths.get(watch)
+            if before is not None:  # renamed, and not heard of yet: when it is, the watch is this path's
+                self._watches.pop(before, None)
             self._paths[watch] = path
             self._watches[path] = watch
 
@@ -206,8 +211,12 @@ class InotifyTree:
         watches = [watch for path in paths if (watch := self._watches.pop(path, None)) is not None]
         for watch in watches:
             self._paths.pop(watch, None)
-        if self._reader is not None and watches:
-            self._reader.remove_callbacks([(watch, self._id) for watch in watches])
+        self._remove(watches)
+
+    def _remove(self, watches: list[WatchDescriptor]) -> None:
+        ids = [(watch, id_) for watch in watches if (id_ := self._ids.pop(watch, None)) is not None]
+        if self._reader is not None and ids:
+            self._reader.remove_callbacks(ids)
 
     def _watch_git(self) -> None:
         if self._repository is None:
@@ -225,14 +234,17 @@ class InotifyTree:
         """None where the folder is gone, or is not ours to look into."""
         if self._reader is None:
             return None
+        id_ = next(self._new_ids)
         try:
-            watch = self._reader.add_callback(os.fsencode(folder), mask, self, self._id)
+            watch = self._reader.add_callback(os.fsencode(folder), mask, self, id_)
         except OSError as error:
             if required or error.errno in _LIMITS:
                 raise
             return None
         if watch < 0:
             # What the library makes of a folder without read permission.
-            self._reader.remove_callbacks([(watch, self._id)])
+            self._reader.remove_callbacks([(watch, id_)])
             return None
+        self._remove([watch])  # what a renamed folder had: the system gives it the same watch again
+        self._ids[watch] = id_
         return watch

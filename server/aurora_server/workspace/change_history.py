@@ -12,6 +12,7 @@ from aurora_deliverables.detection import change_history
 from aurora_deliverables.detection.change_history import ChangeHistory
 from aurora_indexer.files.gitdir import find_git_directory, read_head, shallow_commits
 from aurora_indexer.git import commands
+from aurora_indexer.git.commands import GitSilent
 
 LOG_SECONDS = 30.0
 MAX_REFS = 5000
@@ -30,7 +31,7 @@ class WorkspaceGit:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._moved: tuple[object, ...] = ()
+        self._moved: tuple[object, ...] | None = ()
         self._refs: bytes | None = None
         self._history: Mapping[str, ChangeHistory] = {}
 
@@ -52,19 +53,30 @@ class WorkspaceGit:
         return (read_head(repository), *(_changed_at(file) for file in files))
 
     async def history(self) -> Mapping[str, ChangeHistory]:
-        """The changes that git's log tells of, by every name; read anew where a ref moved since."""
-        refs = await commands.answer(self._root, REFS)
+        """The changes that git's log tells of, by every name; those known so far where git does not answer."""
+        try:
+            return await self.history_now()
+        except GitSilent:
+            return self._history
+
+    async def history_now(self) -> Mapping[str, ChangeHistory]:
+        """The changes that git's log tells of, by every name; read anew where a ref moved since. Raises GitSilent: HEAD
+        counts as moved then.
+        """
+        moved, self._moved = self._moved, None
+        refs = await commands.told(self._root, REFS)
         head = await asyncio.to_thread(commands.head, self._root)
         if refs is None or head is None:
+            self._moved = moved
             return {}
         ends_at = await asyncio.to_thread(self._ends_at)
         state = refs + head.encode() + "".join(sorted(ends_at)).encode()
         if state != self._refs:
-            said = await commands.answer(self._root, change_history.LOG, seconds=LOG_SECONDS)
-            if said is None:
-                return self._history
-            self._history = await asyncio.to_thread(change_history.read_history, said, ends_at)
-            self._refs = state
+            said = await commands.told(self._root, change_history.LOG, seconds=LOG_SECONDS)
+            if said is not None:
+                self._history = await asyncio.to_thread(change_history.read_history, said, ends_at)
+                self._refs = state
+        self._moved = moved
         return self._history
 
     def _ends_at(self) -> frozenset[str]:
@@ -81,8 +93,11 @@ class WorkspaceGit:
         path = await self._path_in_repository(place)
         if path is None:
             return None
-        away = _lines(await commands.answer(self._root, AWAY))
-        stashes = _lines(await commands.answer(self._root, STASHES))
+        try:
+            away = _lines(await commands.told(self._root, AWAY))
+            stashes = _lines(await commands.told(self._root, STASHES))
+        except GitSilent:
+            return True  # nothing is said to be lost
         # The third parent of a stash has what was not tracked.
         held = await self._contents(path, [*away, *stashes, *(f"{each}^3" for each in stashes)])
         if held is None:

@@ -24,11 +24,13 @@ from aurora_deliverables.detection.recorded_state import RecordedState
 from aurora_deliverables.events import Event, TestsRan
 from aurora_indexer.files.gitdir import Head, find_git_directory, read_head
 from aurora_indexer.git import commands
+from aurora_indexer.git.commands import GitSilent
 from aurora_indexer.index_runs import IndexProgress, Touched
 from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreError
 from aurora_memory.store import Store, file_reader
 from aurora_server.configuration.settings import DetectSettings
+from aurora_server.workspace.change_history import LOG_SECONDS
 from aurora_server.workspace.open_deliverables import OpenDeliverables
 from aurora_server.workspace.spec_checks import SpecChecks
 from aurora_server.workspace.spec_files import Specs
@@ -48,8 +50,18 @@ HOOK_SECONDS = 3.0
 AGENT_SECONDS = 600.0
 """… where an agent has told of work so lately."""
 
+ASK_AGAIN = 1.0
+"""Seconds after which a git that did not answer is asked again, twice as many each time …"""
+
+LONGEST_PAUSE = 600.0
+"""… and this many at most."""
+
 MAX_PATHS = 5000
 HEAD_FACT = "deliverables_head"
+"""The commit up to which commits were looked at …"""
+
+NO_COMMIT = ""
+"""… and what it is where there was none yet."""
 
 
 class _PendingChanges(Struct):
@@ -66,6 +78,21 @@ class _PendingChanges(Struct):
 
     def __bool__(self) -> bool:
         return bool(self.specs or self.edits or self.unsure or self.tests or self.head)
+
+    def take_back(self, earlier: _PendingChanges) -> None:
+        """Note again what could not be looked at."""
+        self.specs |= earlier.specs
+        self.edits |= earlier.edits
+        self.unsure |= earlier.unsure
+        self.tests = [*earlier.tests, *self.tests]
+        self.head = self.head or earlier.head
+
+
+async def remember_start(root: Path, store: Store) -> None:
+    """Remember the commit HEAD is at when a workspace is opened for the first time: those after it are looked at."""
+    if await store.read(file_reader.fact, HEAD_FACT) is None:
+        commit = await asyncio.to_thread(commands.head, root)
+        await store.remember(HEAD_FACT, commit or NO_COMMIT)
 
 
 class DeliverableDetection:
@@ -96,6 +123,8 @@ class DeliverableDetection:
         self._last_note = 0.0
         self._head: Head | None = None
         self._head_before: Head | None = None
+        self._ask_at: float | None = None
+        self._pause = ASK_AGAIN
         self._begun = False
         self._leave = [deliverables.listen(self._told_of)]
         if self._specs.any or settings.work:
@@ -191,7 +220,9 @@ class DeliverableDetection:
 
     async def _work(self) -> None:
         await self._indexer.first_run()
+        trouble = ""
         while True:
+            noted = None
             try:
                 if not self._begun:
                     self._begun = True
@@ -199,7 +230,18 @@ class DeliverableDetection:
                 await self._wait()
                 noted, self._noted = self._noted, _PendingChanges(set(), {}, {}, [])
                 await self._look(noted)
-            except (StoreError, OSError) as error:
+                trouble = ""
+            except StoreError as error:
+                if str(error) != trouble:  # it is tried again and again: a full disk would fill the log, too
+                    trouble = str(error)
+                    logger.warning("deliverables not looked at", extra={"root": str(self._root), "error": trouble})
+                if noted is None:
+                    self._begun = False
+                else:
+                    self._noted.take_back(noted)
+                self._wake.set()
+                await asyncio.sleep(LONGEST_HOLD)
+            except OSError as error:
                 logger.warning("deliverables not looked at", extra={"root": str(self._root), "error": str(error)})
                 await asyncio.sleep(LONGEST_HOLD)
             except Exception:  # detection goes on, whatever one file or commit did to it
@@ -220,8 +262,10 @@ class DeliverableDetection:
         await self._look(_PendingChanges(found, {}, {}, [], head=self.settings.git))
 
     async def _wait(self) -> None:
-        """Until something was noted and then nothing for a moment, or a folder is gone for too long."""
-        due = self._observations.due
+        """Until something was noted and then nothing for a moment, a folder is gone for too long, or git is asked
+        again.
+        """
+        due = min((at for at in (self._observations.due, self._ask_at) if at is not None), default=None)
         try:
             async with asyncio.timeout(None if due is None else max(0.0, due - time.monotonic())):
                 await self._wake.wait()
@@ -236,18 +280,47 @@ class DeliverableDetection:
 
     async def _look(self, noted: _PendingChanges) -> None:
         ended = await self._observations.see(noted.specs)
-        if noted.unsure and await self._only_committed():
-            noted.edits.update(noted.unsure)
+        if waits := self._ask_at is not None and time.monotonic() < self._ask_at:
+            self._noted.take_back(_PendingChanges(set(), {}, noted.unsure, [], noted.head))
+        else:
+            self._ask_at = None
+            waits = not await self._sort_unsure(noted)
         if noted.edits or noted.tests:
             await self._look_at_work(noted)
         for seen in ended:  # what was done before the end, and noted with it, counts
             await self._observations.look_at(seen)
-        if noted.head:
-            before = self._head
-            await self._look_at_commits()
+        if noted.head and not waits:
+            await self._look_at_head(noted)
+
+    async def _sort_unsure(self, noted: _PendingChanges) -> bool:
+        """Take files for edited that changed when HEAD moved by commits alone; False where git did not say."""
+        try:
+            if noted.unsure and await self._only_committed():
+                noted.edits.update(noted.unsure)
+        except GitSilent as error:
+            self._ask_later(error, _PendingChanges(set(), {}, noted.unsure, [], noted.head))
+            return False
+        return True
+
+    async def _look_at_head(self, noted: _PendingChanges) -> None:
+        """Commits and history, since HEAD may have moved."""
+        before = self._head
+        try:
+            self._head = await self._look_at_commits()
             # Git moves HEAD before the indexer sees it: the files of that run may come with the next look.
             self._head_before = before if before != self._head and not noted.unsure else None
             await self._observations.look_at_history()
+        except GitSilent as error:
+            self._ask_later(error, _PendingChanges(set(), {}, {}, [], head=True))
+        else:
+            self._pause = ASK_AGAIN
+
+    def _ask_later(self, error: GitSilent, noted: _PendingChanges) -> None:
+        """Git did not answer, as on a busy machine: nothing of this was looked at."""
+        logger.warning("commits not looked at", extra={"root": str(self._root), "error": str(error)})
+        self._noted.take_back(noted)
+        self._ask_at = time.monotonic() + self._pause
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
     async def _look_at_work(self, noted: _PendingChanges) -> None:
         """Edits and test runs in the order in which they happened."""
@@ -296,32 +369,39 @@ class DeliverableDetection:
             if run.source != junit.SOURCE:  # who tells the names of tests has them looked at with it
                 await self._open.record(await self.check_spec(run.change_id))
 
-    async def _look_at_commits(self) -> None:
-        """Commits that came since HEAD was looked at last, the oldest first."""
-        head = self._head = await asyncio.to_thread(self._read_head)
+    async def _look_at_commits(self) -> Head | None:
+        """Commits that came since HEAD was looked at last, the oldest first; answers HEAD. Raises GitSilent."""
+        head = await asyncio.to_thread(self._read_head)
         if not self.settings.git:
-            return
+            return head
         last = await self._store.read(file_reader.fact, HEAD_FACT)
         commit = head.commit if head is not None else None
         if commit is None or commit == last:
-            return
-        said = await commands.answer(self._root, [*commits.LOG, f"{last}..{commit}"]) if last else None
+            return head
+        said = None
+        if last is not None:
+            new = f"{last}..{commit}" if last != NO_COMMIT else commit
+            said = await commands.told(self._root, [*commits.LOG, new], seconds=LOG_SECONDS)
         found = await asyncio.to_thread(commits.read_log, said) if said else []
         if found:
-            reflog = await commands.answer(self._root, commits.REFLOG) or b""
-            made_here = commits.read_reflog(reflog)
+            made_here = commits.read_reflog(await commands.told(self._root, commits.REFLOG) or b"")
             for each in found:
-                await self._look_at_commit(each, each.hash in made_here)
+                if last != NO_COMMIT or each.hash in made_here:  # what came with a first pull is not today's work
+                    await self._look_at_commit(each, each.hash in made_here)
         await self._store.remember(HEAD_FACT, commit)
+        return head
 
     async def _only_committed(self) -> bool:
-        """Whether HEAD moved since the indexer's run before, and only by commits made here: those change no file."""
+        """Whether HEAD moved since the indexer's run before, and only by commits made here: those change no file.
+
+        Raises GitSilent.
+        """
         head, last = await asyncio.to_thread(self._read_head), self._head
         if head == last:
             last = self._head_before
         if head is None or last is None or head.ref != last.ref or head.commit in (None, last.commit):
             return False
-        said = await commands.answer(self._root, commits.REFLOG)
+        said = await commands.told(self._root, commits.REFLOG)
         return said is not None and commits.only_commits(said, last.commit)
 
     async def _look_at_commit(self, commit: commits.Commit, made_here: bool) -> None:

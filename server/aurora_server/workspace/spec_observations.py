@@ -238,12 +238,15 @@ class SpecObservations:
         return await self._git.is_clean(sorted(places))
 
     async def look_at_history(self) -> None:
-        """What git's log tells of changes that nobody told of, or told otherwise: of every branch, by its own times."""
+        """What git's log tells of changes that nobody told of, or told otherwise: of every branch, by its own times.
+
+        Raises GitSilent.
+        """
         if not self.settings.git or OPENSPEC not in self._specs.sources or not await self._git.moved():
             return
         if not await asyncio.to_thread(self._specs.has_changes) and not self._open:
             return  # a long history is not searched for what is not in use
-        history = await self._git.history()
+        history = await self._git.history_now()
         for name in [name for name in self._cut if name in history and not history[name].cut]:
             self._cut.discard(name)  # more of the log was fetched
             seen = await asyncio.to_thread(self._specs.see, OPENSPEC, name)

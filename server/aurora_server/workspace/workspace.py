@@ -44,7 +44,7 @@ from aurora_server.workspace import explanation, recall_documents
 from aurora_server.workspace.buffers import Buffers
 from aurora_server.workspace.claude_hooks import ClaudeHooks
 from aurora_server.workspace.colleagues import Colleagues
-from aurora_server.workspace.deliverable_detection import DeliverableDetection
+from aurora_server.workspace.deliverable_detection import DeliverableDetection, remember_start
 from aurora_server.workspace.doctor import checkup
 from aurora_server.workspace.focus import EditorCursor
 from aurora_server.workspace.learned_memory import LearnedMemory
@@ -212,6 +212,7 @@ class Workspace:
             embedder = (await asyncio.to_thread(_embedder_class))(root, store, model)
             indexer.on_progress(lambda progress: embedder.wake() if progress is None else None)
             embedder.start(indexer.first_run)
+        await remember_start(root, store)
         indexer.start()
         return cls(
             root,

@@ -356,6 +356,21 @@ async def test_after_lost_events_everything_is_watched_again(native: Seen) -> No
     await native.until(changed={"lib/deep/er/b.py"})
 
 
+async def test_a_folder_that_is_watched_anew_before_its_rename_was_heard_of_stays_watched(native: Seen) -> None:
+    if sys.platform != "linux":
+        pytest.skip("inotify")
+    with native.watcher._tree._lock:  # type: ignore[union-attr]  # nothing is heard of until both have happened
+        write(native.root / ".gitignore", "*.log\n")
+        (native.root / "src").rename(native.root / "lib")
+    await native.quiet()
+    native.forget()
+    write(native.root / "lib" / "a.py", "y = 7\n")
+    write(native.root / "lib" / "deep" / "er" / "b.py", "y = 7\n")
+    await native.quiet()
+    assert native.changed == {"lib/a.py", "lib/deep/er/b.py"}
+    assert native.threads[0].is_alive(), "no warning ended the reading"
+
+
 @pytest.mark.parametrize("seed", range(3))
 async def test_random_edits_end_in_what_a_scan_sees(native: Seen, seed: int) -> None:
     """Applying every batch to a first scan gives what a last scan finds."""
