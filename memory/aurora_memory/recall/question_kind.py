@@ -142,7 +142,7 @@ _OF_VERB = re.compile(
     r"(?!(?:annot|applic|configur|declar|document|inform|loc|oper)ation)\w{3,}[au]tion|(?:manage|place|measure)ment"
     r"|inference"
 )
-"""What is done (`resolution`, `cancellation`), rather than a thing to which something is done (`configuration`)."""
+"""What is done (resolution, cancellation), rather than a thing to which something is done (configuration)."""
 
 _COMPOUNDS: dict[str, frozenset[str]] = {
     "change": frozenset({"detection", "history", "log", "summary", "tracking"}),
