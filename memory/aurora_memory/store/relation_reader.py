@@ -23,22 +23,26 @@ _COUNTED = 100_000
 def arcs(reader: Reader, ids: Sequence[int], hub: int) -> list[Arc]:
     """The relations of some chunks, both ways; where a chunk has more than `hub` one way, none of those.
 
-    What is handed on is no way: nothing was fitted with it.
+    What is handed on is no way: nothing was fitted with it. It is left out here, since SQLite makes a filter of all
+    relations where the statement asks for it (50 ms of 180,000).
     """
     rows = reader.rows(
         """WITH wanted AS (
              SELECT value AS id,
-               (SELECT count(*) FROM (SELECT 1 FROM relations WHERE from_id = value AND kind != ?3 LIMIT ?2)) AS ahead,
-               (SELECT count(*) FROM (SELECT 1 FROM relations WHERE to_id = value AND kind != ?3 LIMIT ?2)) AS behind
+               (SELECT count(*) FROM (SELECT 1 FROM relations WHERE from_id = value LIMIT ?2)) AS ahead,
+               (SELECT count(*) FROM (SELECT 1 FROM relations WHERE to_id = value LIMIT ?2)) AS behind
              FROM json_each(?1))
-           SELECT from_id, to_id, kind, weight, 1 FROM wanted CROSS JOIN relations ON from_id = id
-           WHERE ahead < ?2 AND kind != ?3
+           SELECT from_id, to_id, kind, weight, 1 FROM wanted CROSS JOIN relations ON from_id = id WHERE ahead < ?2
            UNION ALL
            SELECT to_id, from_id, kind, weight, 0 FROM wanted CROSS JOIN relations ON to_id = id
-           WHERE behind < ?2 AND kind != ?3""",
-        (as_list(ids), hub + 1, "hands on"),
+           WHERE behind < ?2""",
+        (as_list(ids), hub + 1),
     )
-    return [Arc(source, target, kind, weight, bool(forward)) for source, target, kind, weight, forward in rows]
+    return [
+        Arc(source, target, kind, weight, bool(forward))
+        for source, target, kind, weight, forward in rows
+        if kind != "hands on"
+    ]
 
 
 def edges(reader: Reader, chunk_id: int, limit: int = 50) -> list[Edge]:
