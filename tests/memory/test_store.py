@@ -6,7 +6,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -305,6 +306,7 @@ async def test_two_processes_opening_at_once_agree_on_the_shape(tmp_path: Path) 
 def test_kill_during_writes_loses_no_committed_file(tmp_path: Path) -> None:
     script = """
 import asyncio, sys
+from contextlib import closing
 from pathlib import Path
 from aurora_memory.store import Store
 from tests.memory.chunks import chunk, file
@@ -383,17 +385,33 @@ async def test_a_count_holds_what_is_sure_apart_from_what_is_likely(store: Store
     assert await store.read(relation_reader.usages, [base]) == {base: UsageCounts(subclasses=1, likely_subclasses=1)}
 
 
-async def test_callers_are_counted_by_an_index_alone(store: Store) -> None:
-    def plan(reader: Reader) -> str:
-        asked: list[tuple[str, Sequence[object]]] = []
-        rows = reader.rows
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(reader, "rows", lambda sql, values=(): asked.append((sql, values)) or rows(sql, values))
-            relation_reader.usages(reader, [1])
-        return str(rows(f"EXPLAIN QUERY PLAN {asked[0][0]}", asked[0][1]))
+def asked_for(reader: Reader, ask: Callable[[Reader], object]) -> tuple[str, Sequence[object]]:
+    """The first statement that is asked, and its values."""
+    asked: list[tuple[str, Sequence[object]]] = []
+    rows = reader.rows
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(reader, "rows", lambda sql, values=(): asked.append((sql, values)) or rows(sql, values))
+        ask(reader)
+    return asked[0]
 
-    found = await store.read(plan)
+
+async def test_callers_are_counted_by_an_index_alone(store: Store) -> None:
+    sql, values = await store.read(asked_for, lambda reader: relation_reader.usages(reader, [1]))
+    found = str(await store.read(lambda reader: reader.rows(f"EXPLAIN QUERY PLAN {sql}", values)))
     assert "COVERING INDEX relations_to" in found and "chunks" not in found, found
+
+
+async def test_a_recall_goes_through_no_more_relations_than_its_chunks_have(store: Store) -> None:
+    """SQLite makes a Bloom filter of all of them where it knows that they are many, and is asked for more than ids."""
+    sql, values = await store.read(asked_for, lambda reader: relation_reader.arcs(reader, [1], 32))
+    with closing(sqlite3.connect(store.path)) as db:
+        db.execute("ANALYZE")
+        db.execute("DELETE FROM sqlite_stat1")
+        many = [("relations", "180757 6 5 1"), ("relations_to", "180757 8 5 5")]
+        db.executemany("INSERT INTO sqlite_stat1 VALUES ('relations', ?, ?)", many)
+        db.execute("ANALYZE sqlite_schema")
+        found = str(db.execute(f"EXPLAIN QUERY PLAN {sql}", values).fetchall())
+    assert "SEARCH relations" in found and "BLOOM FILTER" not in found and "SCAN relations" not in found, found
 
 
 async def test_who_is_gone_with_something_learned_is_no_caller(store: Store) -> None:

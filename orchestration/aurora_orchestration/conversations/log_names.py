@@ -87,7 +87,7 @@ def reserve(folder: Path, query: str, at: float, naming: FileNaming) -> tuple[Pa
     Two processes never get the same one. Folders are made, closed to other users. Raises OSError.
     """
     place = folder / folder_of(at)
-    make_folder(folder, place)
+    make_private_folder(place)
     taken = {each.name.lower().removesuffix(".gz") for each in place.iterdir()}
     for name in names(query, at, naming):
         if name.lower() in taken:
@@ -103,14 +103,6 @@ def reserve(folder: Path, query: str, at: float, naming: FileNaming) -> tuple[Pa
         os.close(descriptor)  # it was compressed between our look and our making
         path.unlink()
     raise AssertionError("names never end")
-
-
-def make_folder(top: Path, place: Path) -> None:
-    """Make `place`, a folder below `top`, and `top` itself, each closed to other users. Raises OSError."""
-    make_private_folder(top)
-    for part in reversed([each for each in place.parents if each.is_relative_to(top)][:-1] or []):
-        part.mkdir(mode=0o700, exist_ok=True)
-    place.mkdir(mode=0o700, exist_ok=True)
 
 
 def day_of(name: str) -> str | None:
