@@ -57,6 +57,7 @@ def constant_uses(reader: Reader, name: str, read: ReadText) -> ConstantUses | N
     using: list[tuple[ChunkView, bool]] = []
     texts: dict[str, list[str]] = {}
     imports: dict[str, bool] = {}
+    mates: dict[str, Sequence[ChunkView]] = {}
     pattern = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
     standing = chunk_reader.by_id(reader, ids).values()
     for chunk in sorted(standing, key=lambda each: each.path not in places):
@@ -67,7 +68,8 @@ def constant_uses(reader: Reader, name: str, read: ReadText) -> ConstantUses | N
                 continue
             texts[chunk.path] = read(chunk.path).split("\n")
             imports[chunk.path] = any(each.name == name for each in relation_reader.imports(reader, chunk.path))
-        if _uses(pattern, chunk, texts[chunk.path], chunk_reader.of_file(reader, chunk.path)):
+            mates[chunk.path] = chunk_reader.of_file(reader, chunk.path)
+        if _uses(pattern, chunk, texts[chunk.path], mates[chunk.path]):
             is_sure = chunk.path in places or (imports[chunk.path] and len(places) == 1)
             using.append((chunk, is_sure))
     using.sort(key=lambda each: (not each[1], is_test(each[0].path), each[0].path, each[0].line_start))
