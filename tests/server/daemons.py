@@ -17,7 +17,7 @@ from aurora_protocol.address import Address
 from aurora_protocol.client import Client
 from aurora_protocol.connection import NobodyThere, open_connection
 from aurora_protocol.frames import Decoder, encode
-from tests.programs import start
+from tests.programs import Started, start
 from tests.wait_limits import HANG
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_cli", "daemon", "run", "--detached")
@@ -43,10 +43,11 @@ def launch(home: Path, **variables: str) -> subprocess.Popen[bytes]:
 class Daemon:
     """A daemon process, up and listening. Use as a context manager."""
 
-    def __init__(self, home: Path, **variables: str) -> None:
+    def __init__(self, home: Path, command: tuple[str, ...] = COMMAND, **variables: str) -> None:
         self.address = Address.of(home)
         environment = {**ONE_WORKER, **os.environ, "AURORA_HOME": str(home), **variables}
-        self.process = start(COMMAND, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        begin = start if command == COMMAND else subprocess.Popen
+        self.process: Started = begin(command, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         until(self.listens, what="the daemon listens")
 
     def __enter__(self) -> Daemon:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import stat
+import sys
 import threading
 from pathlib import Path
 
@@ -117,6 +118,41 @@ def test_it_ends_when_idle_but_not_while_somebody_is_connected(home: Path) -> No
         assert daemon.process.wait(HANG) == 0
         assert daemon.log()[-2]["message"] == "daemon stopping"
         assert daemon.log()[-2]["reason"] == "idle"
+
+
+BREAKING = """
+import signal, sys
+from asyncio import BaseEventLoop
+from aurora_cli import main
+
+whole = BaseEventLoop._run_once
+
+def once(loop):
+    BaseEventLoop._run_once = whole
+    raise MemoryError("none left")
+
+def broken(*_):
+    BaseEventLoop._run_once = once
+
+signal.signal(signal.SIGUSR1, broken)
+sys.argv[1:] = ["daemon", "run", "--detached"]
+sys.exit(main())
+"""
+"""A daemon whose event loop breaks after a signal, as one that gets no memory for the loop itself."""
+
+
+def test_an_event_loop_that_breaks_leaves_no_process_behind(home: Path, tmp_path: Path) -> None:
+    """Threads of databases and of the file watcher keep a process whose main thread has ended."""
+    root = tmp_path / "work"
+    root.mkdir()
+    (root / "code.py").write_text("def one():\n    return 1\n")
+    with Daemon(home, (sys.executable, "-P", "-c", BREAKING)) as daemon:
+        with daemon.client(root) as client:
+            client.request("aurora/index", {}, timeout=HANG)
+            daemon.process.send_signal(signal.SIGUSR1)
+            assert daemon.process.wait(HANG) != 0
+        said = daemon.address.log.read_text()
+        assert '"daemon stopping", "reason": "an internal error"' in said
 
 
 def test_it_ends_when_its_socket_is_taken_away(home: Path) -> None:

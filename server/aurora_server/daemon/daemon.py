@@ -114,7 +114,10 @@ class Daemon:
         await self._listener.start()
         logger.info("daemon started", extra={"version": __version__, "pid": os.getpid()})
         looking = asyncio.create_task(self._look(), name="look around")
-        await self._stopping.wait()
+        try:
+            await self._stopping.wait()
+        except asyncio.CancelledError:  # the loop itself broke, as where it gets no memory: asyncio ends all that runs
+            self.stop("an internal error")
         logger.info("daemon stopping", extra={"reason": self._reason})
         end_for_certain(self._endpoint.release)
         looking.cancel()
