@@ -13,6 +13,10 @@ from aurora_indexer.workers.messages import FileSkipped, Parsed, ParseFailed, Re
 from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store
 
 BATCH_CHUNKS = 1500
+"""Chunks that a first index writes at once: 4 MB of them, and as much again of what is made ready to be written."""
+BATCH_CHANGED = 750
+"""Chunks that are written at once of what changed afterwards, as at a switch of branches. A daemon's heap never gets
+smaller than its peaks left it, and a day has many."""
 BATCH_SECONDS = 1.0
 LAST_REPLIES = 16
 """So many before the end what is there is written: little is left then that everybody waits for."""
@@ -51,6 +55,7 @@ class Batches:
         self.removed = len(removed)
         self._store = store
         self._first_time = first_time
+        self._most = BATCH_CHUNKS if first_time else BATCH_CHANGED
         self._edited = edited
         self._left = expected
         self._clock = clock
@@ -81,7 +86,7 @@ class Batches:
             self.unchanged += 1
             batch.touched[reply.path] = _stat(reply.stat)
         self._left -= 1
-        full = batch.chunks >= BATCH_CHUNKS or self._left == LAST_REPLIES
+        full = batch.chunks >= self._most or self._left == LAST_REPLIES
         if full or self._clock() - self._begun >= BATCH_SECONDS:
             await self._hand_over()
 

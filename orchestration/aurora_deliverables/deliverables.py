@@ -43,8 +43,8 @@ KEPT_EVENTS = 10_000
 """Events that stay in mind, of deliverables of which some came late, so that others can be put between them too: some
 8 MB. Those of a deliverable with more are read again for each that is late."""
 
-KEPT_FOLDS = 256
-"""Deliverables whose folding stays in mind, at 2 KB each: those that were told of last. Of others, what they amount to
+KEPT_FOLDS = 64
+"""Deliverables whose folding stays in mind, at 4 KB each: those that were told of last. Of others, what they amount to
 stays, and their events are read again when something more is told of them."""
 
 KEPT_STAMPS = 1000

@@ -1,6 +1,6 @@
-"""A developer's days, at full speed: does the daemon keep memory, descriptors, threads that it is done with?
+"""A developer's day, in an hour: does the daemon keep memory, descriptors, threads that it is done with?
 
-    python -m tests.torture.day [--minutes N] [--seed N] [--files N]
+    python -m tests.torture.day [--minutes N] [--actions N] [--seed N] [--files N]
 
 Edits, saves, renames, switches of branches, recalls, explanations, questions to a model on loopback, changes from their
 proposal to their archive, editors and agents over MCP that come and go; each kind as often for another as in a day's
@@ -49,6 +49,11 @@ PARTS = ("python_mb", "heap_mb", "files_mb")
 ARENA = 64 << 20
 """Bytes at a multiple of which the heaps of glibc for threads begin, where it has 64-bit addresses."""
 SECONDS = 120.0
+ACTIONS = 9000
+"""Of a day: 375 an hour around the clock, of a developer with agents beside her. As fast as it goes would be three days
+on a quick machine and one on a slow one: caches, and the largest of what comes together by chance, grow with how many
+there were.
+"""
 
 
 class Measurement(Struct):
@@ -330,6 +335,7 @@ def main() -> int:
     """Run the days; returns 1 where something grew."""
     parser = argparse.ArgumentParser(prog="python -m tests.torture.day")
     parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--actions", type=int, default=ACTIONS, help="at most, spread over the minutes")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--files", type=int, default=200)
     wanted = parser.parse_args()
@@ -352,11 +358,13 @@ def main() -> int:
         day = Day(product, root, chance, provider.environ)
         began = time.monotonic()
         until = began + wanted.minutes * 60
+        apart = wanted.minutes * 60 / wanted.actions
         print(f"seed {wanted.seed}", *Measurement.__struct_fields__, sep="\t", flush=True)
         try:
             while time.monotonic() < until:
                 day.act()
                 provider.requests.clear()
+                time.sleep(max(began + day.done.total() * apart - time.monotonic(), 0.0))
                 if time.monotonic() - began >= EVERY * (len(lines) + 1):
                     lines.append(measured(daemon, product.home, began, day.done.total()))
                     print(*astuple(lines[-1]), sep="\t", flush=True)
