@@ -45,8 +45,8 @@ START = 5
 """How many letters two words have to begin with alike to be taken for forms of one word."""
 
 
-MOST_LETTERS = 200_000
-"""Letters of texts whose words are kept: those of a question and its answers several times over, some 4 MB of words."""
+MOST_LETTERS = 80_000
+"""Letters of texts whose words are kept: those of a question and its answers several times over, some 2 MB of words."""
 
 
 class Words(NamedTuple):
