@@ -69,8 +69,8 @@ TRADES = [
     ("two more sure answers outweigh it", worth(Said(), Said(), Said()), worth(ALL)),
     ("documentation that says most outweighs that which says less", worth(Said(doc=0.75)), worth(Said(doc=0.65))),
     ("what says a little more than half outweighs what says half", worth(Said(doc=0.65)), worth(Said(doc=0.5))),
-    ("a chunk near in meaning outweighs a second half answer", worth(Said(near=0.6)), worth(Said(), Said(HALF))),
-    ("a second sure answer outweighs it", worth(Said(), Said()), worth(Said(near=0.6))),
+    ("a chunk near in meaning outweighs a second half answer", worth(Said(near=0.8)), worth(Said(), Said(HALF))),
+    ("a second sure answer outweighs it", worth(Said(), Said()), worth(Said(near=0.8))),
     (
         "one chunk that is nearer outweighs three that are less near",
         worth(Said(near=0.8), Said(), Said()),
@@ -85,7 +85,7 @@ TRADES = [
     ("two sure answers of a test outweigh poor code", worth(Said(), Said(), path=TEST), worth(Said(POOR))),
     ("a half answer of code outweighs a sure one of a document", worth(Said(HALF)), worth(Said(), kind="section")),
     ("a sure answer of a document outweighs poor code", worth(Said(), kind="section"), worth(Said(POOR))),
-    ("a half answer of code outweighs a sure one of an example", worth(Said(HALF)), worth(Said(), path="examples/a.py")),
+    ("half answers of code outweigh an example that is sure", worth(Said(HALF)), worth(Said(), path="examples/a.py")),
 ]
 
 

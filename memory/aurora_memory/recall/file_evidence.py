@@ -30,7 +30,7 @@ CALLED_BY = 0.7
 FOLDERS = 0.3
 """What a file's name adds that says all of a question, one of which the question says all, and its folders'."""
 
-NEAR = 0.7
+NEAR = 0.5
 NEAR_DECAY = 0.3
 """What the cosine of its chunk that is nearest in meaning adds, and each further one's beside the one before it."""
 
