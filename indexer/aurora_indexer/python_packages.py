@@ -97,7 +97,7 @@ def _roots(folder: str, packages: set[str], project: str) -> Iterator[_Root]:
     at = [posixpath.join(project, source).rstrip("/") for source in SOURCE_FOLDERS if source]
     source = next((each for each in at if folder == each or folder.startswith(f"{each}/")), "")
     top = folder
-    while top in packages:
+    while top and top in packages:  # the workspace may be a package itself
         top = posixpath.dirname(top)
     found = {}
     if project:

@@ -76,6 +76,11 @@ async def test_a_package_that_lies_twice_is_only_likely(tmp_path: Path) -> None:
             id="the front of two",
         ),
         pytest.param(
+            ["__init__.py", "cart.py", "web/__init__.py", "one/setup.py", "one/src/till/__init__.py"],
+            {"till": "one/src/till", "till.*": "one/src/till/*"},
+            id="a workspace that is a package",
+        ),
+        pytest.param(
             ["one/setup.py", "one/src/shop/web/flask/__init__.py"],
             {"shop": "one/src/shop", "shop.*": "one/src/shop/*"},
             id="a part of a name is no package",

@@ -210,6 +210,25 @@ ROWS = [
         ("transfer.py:<module>", "http.py:retry"),
     ),
     Row(
+        "a file whose documentation says all of a topic comes before one that is called by one of its words",
+        "recovery of a corrupt database file",
+        (
+            Chunk("salvage.py", "<module>", "import os", "module", doc="Recovery of a corrupt database file."),
+            Chunk("database.py", "corrupt", "a corrupt database"),
+        ),
+        ("salvage.py:<module>", "database.py:corrupt"),
+    ),
+    Row(
+        "code that says most of a topic comes before a test that says all of it twice",
+        "expiry of session cookies",
+        (
+            Chunk("tests/test_session.py", "test_expiry_of_session_cookies", "expiry of session cookies"),
+            Chunk("tests/test_session.py", "test_session_cookies", "expiry", line=30),
+            Chunk("shop/session.py", "drop_old", "expiry of cookies"),
+        ),
+        ("shop/session.py:drop_old", "tests/test_session.py:test_expiry_of_session_cookies"),
+    ),
+    Row(
         "code of a file between its definitions stays behind a function that says as much",
         "retry of large uploads",
         (

@@ -44,7 +44,7 @@ async def test_answers_of_one_size(tmp_path: Path, level: Level, kinds: set[str]
         paths = ["recall/recall.py", "recall/places.py", "recall/dedupe.py", "recall/signals.py", "views.py"]
         files = [IndexedFile(FileStat(10, 1), parse_file(path, (root / path).read_bytes())) for path in paths]
         await store.write(files)
-        asked = parse_question("near duplicates of a chunk")
+        asked = parse_question("folding of near duplicates")
         hits = await store.read(recall, asked, 10, 1_800_000_000.0, level=level)
     finally:
         await store.close()

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from aurora_memory.chunks import KNOWLEDGE_KINDS
+from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
 from aurora_memory.recall.candidates import Candidates
 from aurora_memory.recall.places import is_aside, is_test
 from aurora_memory.recall.question_kind import QuestionKind
@@ -30,8 +30,20 @@ CALLED_BY = 0.7
 FOLDERS = 0.3
 """What a file's name adds that says all of a question, one of which the question says all, and its folders'."""
 
+NEAR = 0.5
+NEAR_DECAY = 0.3
+"""What the cosine of its chunk that is nearest in meaning adds, and each further one's beside the one before it."""
+
+DOCUMENTED = 0.8
+PARTLY = 0.6
+WHOLLY = 0.8
+"""What a file's own documentation adds that says several words as good as wholly, and the shares of them between which
+it comes to count.
+"""
+
 ASIDE = 0.5
-"""What a file loses that is a document, lies aside or is a test, where code answers too."""
+TESTING = 1.1
+"""What a file loses that is a document or lies aside, where code answers too, and one that tests others."""
 
 OUTDATED = 0.3
 """What a file loses in a folder that is kept for those who have not moved on."""
@@ -115,22 +127,31 @@ def with_likeliest_files(candidates: Candidates, ordered: Ordered, ranks: Sequen
 
 
 def evidence(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, float]:
-    """By path: the decaying sum of its chunks' scores, best first, and what its name adds."""
+    """By path: the decaying sums of its chunks' scores and cosines, best first, its name and documentation."""
     found: dict[str, float] = {}
     left: dict[str, float] = {}
     documents: dict[str, bool] = {}
+    cosines: dict[str, list[float]] = {}
+    several = len(candidates.question.terms) > 1
     for rank in ranks:
         head = candidates.heads[rank.place]
         share = left.get(head.path, 1.0)
         found[head.path] = found.get(head.path, 0.0) + share * score(rank.strength)
         left[head.path] = share * DECAY
         documents[head.path] = head.kind in KNOWLEDGE_KINDS
+        cosines.setdefault(head.path, []).append(candidates.alike[rank.place])
+        if several and head.name == MODULE_NAME:
+            said = (candidates.matches[rank.place].doc_cover - PARTLY) / (WHOLLY - PARTLY)
+            found[head.path] += DOCUMENTED * min(1.0, max(0.0, said))
     code = not all(documents.values())
     for path in found:
         shares = candidates.names_of_files[path]
         found[path] += CALLED * shares.said + CALLED_BY * shares.heard + FOLDERS * shares.above
-        beside = is_aside(path) or (is_test(path) and not candidates.question.about_tests)
-        if beside or (code and documents[path]):
+        nearest = sorted(cosines[path], reverse=True)
+        found[path] += NEAR * sum(cosine * NEAR_DECAY**n for n, cosine in enumerate(nearest))
+        if is_test(path) and not candidates.question.about_tests:
+            found[path] -= TESTING
+        elif is_aside(path) or (code and documents[path]):
             found[path] -= ASIDE
         if _OUTDATED.search(path):
             found[path] -= OUTDATED
