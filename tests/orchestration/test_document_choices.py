@@ -57,16 +57,19 @@ def test_an_end_that_says_it_did_not_fail_did_not_whatever_went_wrong_on_the_way
 
 
 @pytest.mark.parametrize(
-    ("status", "phases"),
+    ("status", "phases", "current"),
     [
-        pytest.param("executing", {}, id="where no phase is told"),
-        pytest.param("executing", {"propose": (0, 5)}, id="where none of it is"),
-        pytest.param("executing", {"apply": (0, 5), "verify": (5, 9)}, id="where one is over"),
-        pytest.param("verifying", {"apply": (0, None)}, id="where another goes on"),
+        pytest.param("executing", {}, "apply", id="where no phase is told, it goes on"),
+        pytest.param("executing", {"propose": (0, 5)}, "apply", id="nor one of it"),
+        pytest.param("executing", {"apply": (0, 5), "verify": (5, 9)}, None, id="but not where it is over"),
+        pytest.param("verifying", {"apply": (0, None)}, "verify", id="another goes on no longer"),
     ],
 )
-def test_a_status_is_kept_whatever_phases_a_document_tells(status: str, phases: dict[str, Any]) -> None:
-    assert folded(state(status, phases)).status == status
+def test_a_status_is_kept_whatever_phases_a_document_tells(
+    status: str, phases: dict[str, Any], current: str | None
+) -> None:
+    found = folded(state(status, phases))
+    assert (found.status, found.current_phase) == (status, current)
 
 
 def test_nothing_follows_the_archive_of_what_is_over() -> None:
