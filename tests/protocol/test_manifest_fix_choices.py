@@ -302,3 +302,16 @@ def test_an_editor_compares_what_stands_in_the_range_with_or_without_its_quote()
 
 def test_where_there_are_choices_nothing_else_is_proposed() -> None:
     assert set(labels('{"policy": {"authHint": |}}')) == {"none", "cookie", "bearer"}
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        pytest.param('["one, "two"]', ["one", "two"], id="before the last item"),
+        pytest.param('["one, "two", "three"]', ["one", "two", "three"], id="before one that others follow"),
+        pytest.param('{"a": "one, "b": "two"}', {"a": "one", "b": "two"}, id="before a name"),
+    ],
+)
+def test_a_text_that_lacks_its_last_quote_ends_before_what_follows(text: str, mended: Any) -> None:
+    found = next(each for each in check(text) if each.rule == "json-syntax")
+    assert found.fix is not None and json.loads(edited(text, found.fix.edits)) == mended
