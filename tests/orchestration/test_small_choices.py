@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from aurora_orchestration.conversations import log_sanitizer
 from aurora_orchestration.conversations.log_sanitizer import clean, json_text, quoted, sentence, text
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.feedback import MOST_ISSUES, feedback_for
+from aurora_orchestration.soar.prompt_format import MOST_CHARACTERS, outside
 from aurora_orchestration.types import Check, Verification
 
 # Feedback
@@ -225,3 +227,22 @@ ISSUE: dict[str, Any] = {"number": 5, "title": "t", "body": "", "createdAt": "20
 def test_what_an_issue_of_github_tells(more: dict[str, Any], fields: dict[str, Any]) -> None:
     ticket = read_issues({**ISSUE, "state": "open", **more}, 2e9).tickets[0]
     assert {name: getattr(ticket, name) for name in fields} == fields
+
+
+# Prompts
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        pytest.param(float("nan"), None, id="what JSON has no number for"),
+        pytest.param(float("-inf"), None, id="of any kind"),
+        pytest.param((1.5, {"a": True}), [1.5, {"a": True}], id="what it has as it is"),
+        pytest.param("x" * MOST_CHARACTERS, "x" * MOST_CHARACTERS, id="a text in full, up to a size"),
+        pytest.param("x" * (MOST_CHARACTERS + 1), "x" * MOST_CHARACTERS + " … [cut]", id="and cut, which is said"),
+        pytest.param({"half \ud800": 1}, {"half ?": 1}, id="half a character as none"),
+    ],
+)
+def test_how_what_is_from_outside_stands_in_a_prompt(value: Any, shown: Any) -> None:
+    assert outside(value) == shown
+    json.dumps(outside(value), allow_nan=False)
