@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from aurora_manifest.client import transport
+from aurora_manifest.client.arguments import misfits
 from aurora_manifest.client.formats import format_checker
 from aurora_manifest.client.origins import Origin, parse_url
 from aurora_manifest.client.request import find_capability
@@ -87,6 +88,12 @@ def test_which_headers_no_argument_sets(header: str) -> None:
     """Those that say who asks, how it travels, or that it is another request than it seems."""
     with pytest.raises(CallBlocked, match="may not set this header"):
         request({"a": "x"}, parameterLocation={header: "header"}, mapping={header: "/a"})
+
+
+def test_what_is_missing_is_told_first_and_then_what_does_not_fit_by_its_place() -> None:
+    schema = {"required": ["z"], "properties": {name: {"type": "string"} for name in "ba"}}
+    found = misfits(schema, {"b": 1, "a": [2]})
+    assert [each.path for each in found] == ["/z", "/a", "/b"]
 
 
 # Redirects and answers

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from aurora_orchestration.llm.completion import Ask, ModelRefused, ModelReply, Truncated
 from aurora_orchestration.llm.metered_model import CapReached, RunSpending, _believable, _checked
+from aurora_orchestration.llm.providers.editor import EditorProvider, EditorReply
 from aurora_orchestration.llm.providers.provider import Completion, Wanted
 from aurora_orchestration.model_settings import Caps
 from aurora_orchestration.types import Usage
@@ -75,3 +77,24 @@ def test_a_model_is_given_up_after_two_answers_without_json_in_a_row_and_not_of_
     assert not spending.is_wordy("m")
     spending.heard_json("m", any_json=False)
     assert spending.is_wordy("m") and not spending.is_wordy("other")
+
+
+@pytest.mark.parametrize(
+    ("schema", "shaped"),
+    [
+        pytest.param({"type": "object"}, True, id="the shape in words, where one is asked for"),
+        pytest.param(None, False, id="and nothing more, where none is"),
+    ],
+)
+async def test_what_an_editors_model_is_asked(schema: Any, shaped: bool) -> None:
+    """Editors take no schema: one that lends a model may leave it out."""
+    asked: list[str] = []
+
+    class Editor:
+        async def complete(self, system: str, *_: Any) -> EditorReply:
+            asked.append(system)
+            return EditorReply(text="{}", model="", input_tokens=None)
+
+    answer = await EditorProvider("wished-for", Editor(), 5.0).complete(replace(WANTED, schema=schema))
+    assert ("Its JSON Schema" in asked[0]) is shaped and asked[0].startswith(WANTED.system)
+    assert (answer.model, answer.usage.total) == ("wished-for", 0), "what it does not tell"
