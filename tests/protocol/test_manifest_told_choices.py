@@ -234,3 +234,30 @@ def test_what_is_said_of_an_answer_that_is_no_manifest(
         with pytest.raises(SiteError) as raised:
             _require_manifest(answer)
         assert says in str(raised.value)
+
+
+# Patterns
+
+
+@pytest.mark.parametrize(
+    ("pattern", "bad"),
+    [
+        pytest.param(r"[\8]", False, id="a digit in a class is a digit"),
+        pytest.param(r"(a)\1", False, id="behind a group it means that"),
+        pytest.param(r"\0", False, id="and 0 is the sign of that number"),
+        pytest.param(r"[\b]", False, id="a backspace"),
+        pytest.param(r"\p{L}+", False, id="a kind of letters"),
+        pytest.param(r"(?<a>x)\k<a>", False, id="a group by its name"),
+        pytest.param(r"\u{1F600}\cJ", False, id="a sign by its number"),
+        pytest.param(r"[^]", False, id="anything"),
+        pytest.param(r"[]", False, id="nothing"),
+        pytest.param(r"[[a&&b]", False, id="signs in a class are signs"),
+        pytest.param(r"(?<=a)b", False, id="what stands before"),
+        pytest.param(r"(?P<a>x)", True, id="not Python's own groups"),
+        pytest.param(r"a**", True, id="nor twice as many"),
+        pytest.param("a\\", True, id="nor what ends within a sign"),
+        pytest.param(r"[z-a]", True, id="nor a class that goes backwards"),
+    ],
+)
+def test_which_patterns_are_none(pattern: str, bad: bool) -> None:
+    assert bool(told(update(text(pattern=pattern)), "parameters-pattern")) is bad

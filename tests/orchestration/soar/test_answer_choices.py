@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from aurora_orchestration.settings import ScoringSettings, SoarSettings
+from aurora_orchestration.soar import run_executors
 from aurora_orchestration.soar.claims import Sources
 from aurora_orchestration.soar.collect import _failed, _Run, _Shares, _Try, outcome_of
 from aurora_orchestration.soar.retrieve import _repeats, is_weak, mixed
@@ -202,3 +205,22 @@ def test_a_share_of_a_type_is_never_more_than_what_logs_left() -> None:
     logs = [LogSection(file="l", section="s", line_start=1, line_end=2, content="x", tokens=25, score=0.9)]
     found = mixed([[chunk(1, 0.9, tokens=50), chunk(2, 0.8, tokens=50)]], logs, 100, 10)
     assert (len(found.chunks), found.tokens) == (1, 75)
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+async def test_agents_are_guarded_where_nobody_watches_and_only_then(
+    guarded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the guard goes with them."""
+    told: list[str] = []
+
+    async def guard_of(*_: Any, **__: Any) -> Any:
+        told.append("guarded")
+        return SimpleNamespace(remove=lambda: told.append("removed"))
+
+    monkeypatch.setattr(run_executors, "guard_of", guard_of)
+    monkeypatch.setattr(run_executors, "Executors", lambda *_, **given: told.append(str(given["guard"] is not None)))
+    services: Any = SimpleNamespace(home=tmp_path, workspace=tmp_path, environ={}, now=None, trusted=True)
+    async with run_executors.executors_of(services, SoarSettings(), "r", tmp_path / "a", guarded=guarded):
+        pass
+    assert told == (["guarded", "True", "removed"] if guarded else ["False"])
