@@ -9,16 +9,22 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from lsprotocol import types
 from msgspec.structs import replace
 
+from aurora_deliverables.deliverable import Deliverable
+from aurora_deliverables.events import Ended, Event, ToolCalled
 from aurora_memory import StoreError
 from aurora_server.configuration.settings import DetectSettings
 from aurora_server.daemon.daemon_log import describe
 from aurora_server.dashboard.tier_chart import Dot, _borders, _scale, _segments
+from aurora_server.lsp import synchronization
 from aurora_server.lsp.hover import _related, _title, _wants_markdown
-from aurora_server.workspace import buffers, closed_memories, memory_settings
+from aurora_server.lsp.manifests import formatting
+from aurora_server.workspace import buffers, closed_memories, memory_settings, spec_checks
 from aurora_server.workspace.buffers import Buffers
 from aurora_server.workspace.change_history import WorkspaceGit
+from aurora_server.workspace.open_deliverables import OpenDeliverables
 from aurora_server.workspace.spec_files import Specs
 from tests.server.test_lsp_words import explained, link, recalled
 
@@ -228,3 +234,51 @@ async def test_a_git_that_does_not_answer_says_of_nothing_that_it_is_lost_or_cle
     assert await git._touched("a", ["HEAD"], []) is True
     assert await git.is_clean(["a"]) is False
     assert await git._contents("a", ["c"]) is None and await git._contents("a", []) == {}
+
+
+# What is open, and what is told of it
+
+
+def test_a_run_is_no_open_deliverable_and_what_ends_is_none_any_more() -> None:
+    made: Any = OpenDeliverables.__new__(OpenDeliverables)
+    made._open, made._told, made.edited_at = {}, OrderedDict(a=object(), b=object()), {"a": 1.0}
+    change = Deliverable("a", "executing", 1.0, 1.0)
+    made.hear((), [change, replace(change, change_id="r", kind="run")])
+    assert made.ids == ["a"]
+    made.hear([Event("1", "a", 1.0, ToolCalled("x"))], [])
+    assert list(made._told) == ["a", "b"], "a call changes nothing of what is known"
+    made.hear([Event("2", "a", 2.0, Ended("failed"))], [replace(change, status="failed")])
+    assert (made.ids, made.edited_at, list(made._told)) == ([], {}, ["b"])
+
+
+def test_of_too_many_test_files_the_first_by_name_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spec_checks, "MAX_TEST_FILES", 2)
+    monkeypatch.setattr(spec_checks.files, "see", lambda root, path: SimpleNamespace(text=path))
+    monkeypatch.setattr(spec_checks, "titles_in", lambda text, path: [path])
+    indexed = ["tests/test_c.py", "src/a.py", "tests/test_b.py", "tests/test_a.py"]
+    assert spec_checks._titles_of_tests(Path("/w"), indexed) == ["tests/test_a.py", "tests/test_b.py"]
+
+
+@pytest.mark.parametrize(("width", "spaces"), [(2, "  "), (0, " "), (1_000_000, None)])
+def test_an_indentation_is_as_wide_as_an_editor_asks_within_reason(
+    width: int, spaces: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("aurora_manifest.editing.layout.laid_out", lambda document, style: asked.append(style.unit))
+    snapshot: Any = SimpleNamespace(json=None, edits=lambda found: found)
+    formatting._edits(snapshot, types.FormattingOptions(width, insert_spaces=True), None)
+    assert asked == [spaces] if spaces is not None else len(asked[0]) < 100
+
+
+async def test_a_file_that_is_opened_may_be_what_was_recalled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether or not others follow open documents; a document that is no file is not."""
+    used: list[str] = []
+    owner = SimpleNamespace(relative=lambda path: path.name, uses=SimpleNamespace(opened=used.append))
+
+    async def owned(path: Path) -> Any:
+        return owner if path.is_relative_to("/w") else None
+
+    ls: Any = SimpleNamespace(on_open=[], folders=SimpleNamespace(owner=owned))
+    for uri in ("file:///w/a.py", "file:///elsewhere/b.py", "untitled:c"):
+        await synchronization.did_open(ls, types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "", 1, "")))
+    assert used == ["a.py"]
