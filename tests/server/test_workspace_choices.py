@@ -21,11 +21,12 @@ from aurora_server.dashboard.tier_chart import Dot, _borders, _scale, _segments
 from aurora_server.lsp import synchronization
 from aurora_server.lsp.hover import _related, _title, _wants_markdown
 from aurora_server.lsp.manifests import formatting
-from aurora_server.workspace import buffers, closed_memories, memory_settings, spec_checks
+from aurora_server.workspace import buffers, closed_memories, evidence, memory_settings, spec_checks
 from aurora_server.workspace.buffers import Buffers
 from aurora_server.workspace.change_history import WorkspaceGit
 from aurora_server.workspace.open_deliverables import OpenDeliverables
 from aurora_server.workspace.spec_files import Specs
+from aurora_server.workspace.telemetry import TelemetryFollower
 from tests.server.test_lsp_words import explained, link, recalled
 
 # Specs
@@ -282,3 +283,45 @@ async def test_a_file_that_is_opened_may_be_what_was_recalled(monkeypatch: pytes
     for uri in ("file:///w/a.py", "file:///elsewhere/b.py", "untitled:c"):
         await synchronization.did_open(ls, types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "", 1, "")))
     assert used == ["a.py"]
+
+
+def test_of_many_accesses_the_last_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    none: Any = lambda *_: {}  # noqa: E731
+    monkeypatch.setattr(evidence, "chunk_reader", SimpleNamespace(parts_of=none, accesses=none, by_id=none))
+    monkeypatch.setattr(evidence, "commit_reader", SimpleNamespace(chunk_commits=none))
+    monkeypatch.setattr(evidence, "learned_reader", SimpleNamespace(lessons=none))
+    history = tuple(86_400.0 * day for day in range(evidence.ACCESSES + 5))
+    chunk = SimpleNamespace(id=1, changed_at=None)
+    hit: Any = SimpleNamespace(
+        matched=(), history=history, chunk=chunk, path=(), episodes=(), nearness=None, focus=(1, 2)
+    )
+    nothing: Any = None
+    colleagues: Any = SimpleNamespace(parts=none)
+    (told,) = evidence.evidence_of(nothing, [hit], None, history[-1] + 86_400.0, colleagues)
+    assert (len(told.accesses), told.access_count, told.days_since_access) == (evidence.ACCESSES, len(history), 1.0)
+    assert told.accesses[-1] == evidence.iso(history[-1])
+
+
+async def test_of_what_was_archived_the_last_word_is_waited_for_and_once() -> None:
+    """Its scores may come at once; what is settled goes at once."""
+    sent: list[str] = []
+
+    async def put(*_: Any) -> bool:
+        return True
+
+    async def send(change_id: str) -> None:
+        sent.append(change_id)
+
+    cancelled: list[str] = []
+    made: Any = TelemetryFollower.__new__(TelemetryFollower)
+    made._outbox, made._closed, made._grace, made._send = SimpleNamespace(put=put), False, 1.0, send
+    made._later = {}
+    made._loop = SimpleNamespace(
+        call_later=lambda seconds, what, name: SimpleNamespace(cancel=lambda: cancelled.append(name))
+    )
+    open_yet = Deliverable("x", "completed", 1.0, 2.0, 2.0)
+    await made._put(open_yet)
+    await made._put(open_yet)
+    assert (sent, cancelled, list(made._later)) == ([], ["x"], ["x"])
+    await made._put(replace(open_yet, settled=True))
+    assert (sent, cancelled, list(made._later)) == (["x"], ["x", "x"], [])
