@@ -15,6 +15,8 @@ from msgspec.structs import replace
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.events import Ended, Event, ToolCalled
 from aurora_memory import StoreError
+from aurora_orchestration.settings import SoarSettings
+from aurora_server.configuration.model_selection import ModelChoice
 from aurora_server.configuration.settings import DetectSettings
 from aurora_server.daemon.daemon_log import describe
 from aurora_server.dashboard.tier_chart import Dot, _borders, _scale, _segments
@@ -25,6 +27,7 @@ from aurora_server.workspace import buffers, closed_memories, evidence, memory_s
 from aurora_server.workspace.buffers import Buffers
 from aurora_server.workspace.change_history import WorkspaceGit
 from aurora_server.workspace.open_deliverables import OpenDeliverables
+from aurora_server.workspace.soar import Soar
 from aurora_server.workspace.spec_files import Specs
 from aurora_server.workspace.telemetry import TelemetryFollower
 from tests.server.test_lsp_words import explained, link, recalled
@@ -325,3 +328,23 @@ async def test_of_what_was_archived_the_last_word_is_waited_for_and_once() -> No
     assert (sent, cancelled, list(made._later)) == ([], ["x"], ["x"])
     await made._put(replace(open_yet, settled=True))
     assert (sent, cancelled, list(made._later)) == (["x"], ["x", "x"], [])
+
+
+def test_a_model_that_a_session_chose_is_asked_with_its_own_key_and_over_what_is_configured(tmp_path: Path) -> None:
+    """The key is looked up like any other, and kept nowhere; flags of the question come before the session's."""
+    asked: list[Any] = []
+
+    def configured(*, trusted: bool, flags: Any = None) -> Any:
+        asked.append(flags)
+        return SoarSettings(), []
+
+    nothing: Any = None
+    soar = Soar(tmp_path, tmp_path, configured, nothing, nothing, {"A": "1"})
+    choice = ModelChoice(provider="openai", model="m", api_key="k")
+    chosen = soar.services(trusted=False, choice=choice)
+    assert chosen.environ == choice.variables({"A": "1"}) and "k" in chosen.environ.values()
+    chosen.settings({"llm_model": "other"})
+    assert asked[-1] == {**choice.flags, "llm_model": "other"}
+    plain = soar.services(trusted=True)
+    plain.settings({})
+    assert (plain.environ, asked[-1], plain.trusted) == ({"A": "1"}, None, True)
