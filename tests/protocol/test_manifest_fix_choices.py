@@ -315,3 +315,10 @@ def test_where_there_are_choices_nothing_else_is_proposed() -> None:
 def test_a_text_that_lacks_its_last_quote_ends_before_what_follows(text: str, mended: Any) -> None:
     found = next(each for each in check(text) if each.rule == "json-syntax")
     assert found.fix is not None and json.loads(edited(text, found.fix.edits)) == mended
+
+
+@pytest.mark.parametrize(("value", "meant"), [("x", True), ({}, False)])
+def test_a_parameter_that_stands_beside_the_others_is_no_keyword_without_its_sign(value: Any, meant: bool) -> None:
+    """`schema` may be `$schema`, but not where a schema stands: that is a parameter in the wrong place."""
+    found = told(update({"parameters": {"schema": value}}), "schema-unknown-member")
+    assert any("$schema" in each.message for each in found) is meant

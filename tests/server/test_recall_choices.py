@@ -163,6 +163,24 @@ def test_who_solved_it_elsewhere(learned_by: str | None, who: str) -> None:
     assert hits_reply(given, 10).links == (), "which has no link: it is not in this memory"
 
 
+def test_where_a_pattern_is_from_is_told_before_what_of_it_holds_no_more() -> None:
+    given = replied(1)
+    given["results"][0] |= {"file": "", "transferred_from": "shop", "learned_by": "", "drifted": ["a.py"]}
+    assert places_reply(given, 500).text.index("shop]") < places_reply(given, 500).text.index("a.py")
+
+
+@pytest.mark.parametrize(
+    ("pending", "said"),
+    [
+        (0, "memory knows no file a.py; 'aurora doctor' says what is left out"),
+        (2, "memory knows no file a.py; 2 files still being indexed"),
+    ],
+)
+def test_why_a_file_is_not_known(pending: int, said: str) -> None:
+    """What is still to come may be it: nobody has to look yet."""
+    assert recall_documents._no_file("a.py", pending) == said
+
+
 def test_a_text_with_a_fence_in_it_has_a_longer_one_around_it() -> None:
     given = replied(1, lines=1)
     given["results"][0]["content"] = "```\ncode\n```"
