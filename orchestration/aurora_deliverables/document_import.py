@@ -184,6 +184,8 @@ def _at_last(
         elif begun and status == status_in(None):  # nothing but archived, and taken up again
             yield now + _MOMENT, PhaseEnded("archive")
             yield now + 2 * _MOMENT, Revived()
+        elif status in _FIRST_PHASE:  # its phases do not tell of it at all
+            yield now + moment, PhaseStarted(_FIRST_PHASE[status])
 
 
 def _stretches(phases: Mapping[str, Any], *, ended: bool) -> Iterator[Stretch]:

@@ -294,9 +294,7 @@ def _five(members: Sequence[Deliverable], every: Sequence[Deliverable], days: fl
 
 def _measure(name: MetricName, value: float | None) -> Measure:
     rounded = None if value is None else round(value, _DIGITS)
-    return Measure(
-        rounded, UNITS[name], tier(name, value if rounded is None or name == "feature_throughput" else rounded)
-    )
+    return Measure(rounded, UNITS[name], tier(name, rounded))
 
 
 FEW = 5

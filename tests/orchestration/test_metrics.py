@@ -481,3 +481,8 @@ def test_what_is_not_measured_is_said_with_what_would_tell_it() -> None:
 def test_of_what_nobody_wanted_any_more_nothing_is_missing() -> None:
     """It is in none of the five metrics: nobody need tell more of it."""
     assert [gap.metric for gap in gaps_of(failed(1))] and gaps_of(failed(1, withdrawn=True)) == []
+
+
+def test_of_what_ended_at_one_moment_the_same_ones_count_whoever_told_first() -> None:
+    one, other = done(1, 60, "a"), done(1, 7200, "b")
+    assert measure([one, other], NOW, count=1).metrics == measure([other, one], NOW, count=1).metrics

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -342,3 +344,18 @@ def test_nobody_there_is_told_by_signal(begin: Begin) -> None:
     for signal in ("traces", "metrics"):
         outcome = status(export, signal).outcome
         assert outcome.why and outcome.last_failure is not None and abs(outcome.last_failure - time.time()) < HANG
+
+
+def test_an_exporter_that_breaks_ends_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise ValueError("broken")
+
+    made: Any = Sender.__new__(Sender)
+    made._interval, made._told_at, made._now, made._not_before, made._record = 0.0, -1.0, time.time, {}, None
+    providers: Any = SimpleNamespace(show=broken, send_totals=broken)
+    made._count_values([], providers)
+    made._tell_totals(providers)
+    assert [each.getMessage() for each in caplog.records] == [
+        "values could not be sent",
+        "telemetry could not be told again",
+    ]

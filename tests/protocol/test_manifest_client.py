@@ -549,6 +549,7 @@ def test_of_saved_cookies_those_that_have_expired_meanwhile_are_gone(tmp_path: P
     jar.save()
     kept = [line.split("\t")[5] for line in file.read_text().splitlines()[1:]]
     assert sorted(kept) == ["new", "own"]
+    assert {cookie.name: cookie.domain for cookie in Jar(file).load()} == dict.fromkeys(kept, ".shop.example")
 
 
 def test_a_slash_alone_names_nothing_behind_a_slash() -> None:

@@ -29,6 +29,9 @@ def documented(text: str) -> ChunkView:
         ("npm version(https://npmjs.com/package/nitropack)\nnpm downloads(https://npmjs.com/package/nitropack)", ""),
         ("Default:", ""),
         ("Default: 3 (1 while tests run)", "Default: 3 (1 while tests run)"),
+        ("Takes units, i.e. bytes, e.g. KiB. More.", "Takes units, i.e. bytes, e.g. KiB."),
+        ("Reads rows, cells etc. of a table. More.", "Reads rows, cells etc. of a table."),
+        ("Reads a table, cf. its format. More.", "Reads a table, cf. its format."),
         ("See the manual (https://example.com/manual) first.", "See the manual (https://example.com/manual) first."),
     ],
 )

@@ -27,11 +27,13 @@ _BOLD_LINE = re.compile(r"(?:\*|_|\*\*|__)+([^*_]+?):?(?:\*|_)+:?\s*$|#{1,6}\s+(
 _ITEM = re.compile(r"(?P<mark>[*#-]+|\d+[.)])\s+(?P<text>\S.*)")
 _BOX = re.compile(r"\[([ xX])\]|\((/|x|\*)\)")
 _WITHDRAWN = re.compile(
-    r"won'?t|duplicate|cannot reproduce|declined|rejected|not planned|not a bug|obsolete|cancel", re.I
+    r"won'?t|duplicate|cannot reproduce|declined|rejected|not planned|not a bug|obsolete|cancel", re.IGNORECASE
 )
 """Resolutions at which nobody failed: what was asked for is not wanted, or is asked for elsewhere."""
 
-_ABANDONED = re.compile(r"won'?t|duplicate|cannot reproduce|declined|rejected|incomplete|cancel|abandon|obsolete", re.I)
+_ABANDONED = re.compile(r"incomplete|abandon", re.IGNORECASE)
+"""Those at which somebody did."""
+
 _VERIFYING = re.compile(r"review|test|\bqa\b|verif|valid", re.IGNORECASE)
 
 
@@ -93,7 +95,7 @@ def issue_of_row(row: Mapping[str, str]) -> IssueFields:
         spec_id=row["Issue key"],
         title=row.get("Summary") or "",
         opened=_dated(row, "Created"),
-        updated=_dated(row, "Updated", "Resolved"),
+        updated=_dated(row, "Updated"),
         closed_at=_dated(row, "Resolved"),
         type_words=[row.get("Issue Type") or ""],
         criteria=[line.checked for line in criteria],

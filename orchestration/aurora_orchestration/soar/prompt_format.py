@@ -7,6 +7,7 @@ injection, without secrets.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -64,7 +65,7 @@ def outside(value: Any) -> Any:
         return [outside(member) for member in value]
     if isinstance(value, msgspec.Struct):
         return outside(msgspec.to_builtins(value))
-    if isinstance(value, float) and value != value:
+    if isinstance(value, float) and not math.isfinite(value):  # JSON has no number for it
         return None
     return value
 

@@ -174,7 +174,7 @@ class JsonDocument:
                     return NodePlace(tuple(path), node, within, False)
                 within = node.members[index]
                 path.append(within.name)
-                if offset < within.value.start or isinstance(within.value, Broken):
+                if offset < within.value.start:
                     return NodePlace(tuple(path), within.value, within, offset <= within.name_end)
                 node = within.value
             elif isinstance(node, Array):

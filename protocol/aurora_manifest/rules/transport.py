@@ -9,7 +9,7 @@ from aurora_manifest.json.document import JsonDocument, Scalar
 from aurora_manifest.json.value_text import alternatives, described, quoted
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, members
-from aurora_manifest.rules.places import GUESSES, IGNORE, mistaken
+from aurora_manifest.rules.places import GUESSES, IGNORE
 from aurora_manifest.rules.registry import RuleMatch, at, at_name, capability_rule
 from aurora_manifest.rules.templates import ROUTER_STEP
 from aurora_manifest.templates import placed
@@ -56,16 +56,11 @@ def goes_nowhere(capability: Capability, document: JsonDocument) -> Iterator[Rul
         return
     variables = placed(template)
     located = capability.location.value if capability.location else {}
-    lookalikes: set[str] | None = None
     routed = [match[1] or match[2] for match in ROUTER_STEP.finditer(template.text)]
     for member in members(capability.mapping):
         if member.name in routed:  # `url-template-colon` tells that
             continue
         if member.name not in variables and member.name not in located and member.name != IGNORE:
-            # One that a variable was to name has its place, as soon as both are called the same.
-            lookalikes = lookalikes if lookalikes is not None else {*mistaken(capability).values()}
-            if member.name in lookalikes:  # told at the variable
-                continue
             fix = None if routed else adding_member(document, action, "encoding", "query")
             message = f'{quoted(member.name)} is never sent: it is not in the URL template and there is no "encoding"'
             yield at_name(member, message, (*capability.path, "action", "parameterMapping", member.name), fix)

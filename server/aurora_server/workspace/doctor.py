@@ -203,11 +203,11 @@ async def _record(record: RecordExchange, store: Store) -> DoctorFinding:
     waiting = await store.read(record_outbox.count)
     later = f"; {waiting} lines wait for it, and nothing of them is lost" if waiting else ""
     if record.problem is not None:
-        what, _, fix = record.problem.rpartition("; ")
-        what = f"what is learned here stays in this memory: {what or fix}{later}"
+        told, _, step = record.problem.rpartition("; ")
+        what = f"what is learned here stays in this memory: {told or step}{later}"
         if record.passing:
             return DoctorFinding(level="warning", what=what, fix="nothing: it is tried again within half a minute")
-        return DoctorFinding(level="error", what=what, fix=fix if what else "aurora doctor --repair")
+        return DoctorFinding(level="error", what=what, fix=step if told else "aurora doctor --repair")
     if record.place is None:
         return DoctorFinding(level="ok", what=f"the repository's record was not opened yet{later}")
     found = await record.checked()

@@ -204,3 +204,59 @@ def test_what_lies_in_a_closed_folder_is_not_gone(tmp_path: Path, monkeypatch: p
     assert gone(folder, known) == []
     monkeypatch.undo()
     assert gone(tmp_path / "nowhere", known) == known
+
+
+WRITTEN = "## Query: {} | ID: {}\n\n### Execution Summary\n- **Status**: complete\n"
+
+
+def logged(
+    folder: Path, name: str, *, began: str = "2025-12-13T10:00:00Z", run_id: str = "r", status: str = "x"
+) -> Path:
+    place = folder / "2025" / "12"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / name).write_text(WRITTEN.format(began, run_id))
+    return place / name
+
+
+def test_of_a_log_that_is_there_compressed_too_the_plain_one_is_read(tmp_path: Path) -> None:
+    """It was being compressed when that was cut off: the other may be half a log."""
+    (logged(tmp_path, "a-2025-12-13.md").parent / "a-2025-12-13.md.gz").write_bytes(b"half")
+    assert [path.name for _, _, path in files(tmp_path)] == ["a-2025-12-13.md"]
+
+
+def test_a_whole_name_means_one_log_and_a_beginning_all_that_go_on_with_a_word(tmp_path: Path) -> None:
+    for name in ("oauth-2025-12-13.md", "oauth-2025-12-13-2.md", "oauthor-2025-12-13.md"):
+        logged(tmp_path, name)
+    assert [each.name for each in by_name(tmp_path, "oauth-2025-12-13")] == ["oauth-2025-12-13"]
+    assert {each.name for each in by_name(tmp_path, "oauth")} == {"oauth-2025-12-13", "oauth-2025-12-13-2"}
+
+
+def test_of_one_day_the_later_run_comes_first_whatever_it_is_called(tmp_path: Path) -> None:
+    logged(tmp_path, "b-2025-12-13.md", began="2025-12-13T09:00:00Z")
+    logged(tmp_path, "a-2025-12-13.md", began="2025-12-13T11:00:00Z")
+    assert [each.name[0] for each in conversations(tmp_path)] == ["a", "b"]
+
+
+def test_a_run_is_found_on_another_day_than_its_id_tells(tmp_path: Path) -> None:
+    """A clock was set, or it was written after midnight."""
+    logged(tmp_path, "a-2025-12-14.md", run_id=ID)
+    found = by_id(tmp_path, ID)
+    assert found is not None and found.name == "a-2025-12-14"
+
+
+@pytest.mark.parametrize(
+    ("ending", "state"),
+    [
+        pytest.param("", "unfinished", id="without an end it goes on, or was cut off"),
+        pytest.param("{}", "complete", id="an end is an end"),
+        pytest.param("{}- **Status**: failed\n", "failed", id="in the words that stand there"),
+        pytest.param(
+            '{}- **Status**: failed\n```json\n{{"execution_summary": {{"state": "cancelled"}}}}\n```\n', "cancelled",
+            id="but facts come before words",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_log_came_to(tmp_path: Path, ending: str, state: str) -> None:
+    path = logged(tmp_path, "a-2025-12-13.md")
+    path.write_text("## Query: x | ID: r\n" + ending.format("\n### Execution Summary\n"))
+    assert conversation("a", "2025-12-13", path).state == state

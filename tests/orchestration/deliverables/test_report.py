@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from aurora_deliverables.choices import FailureType
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.events import Ended, Event, Started, TokensUsed
 from aurora_deliverables.reducer import fold
@@ -99,3 +100,18 @@ def test_the_rates_of_a_stretch_that_is_asked_for_ahead_are_over_the_days_until_
     found = reported([told("a", 0, 1), told("b", 0, 4), told("c", 0, 4)], 0, 10, 2)
     assert found.metrics is not None
     assert found.metrics.metrics.feature_throughput.value == 0.75, "three in four days, though two are over"
+
+
+def test_what_began_and_ended_in_a_stretch_was_spent_on_its_days_too() -> None:
+    found = reported([told("a", 1, 3, 1.5, 2.5)], 1, 4, 5)
+    assert [each.tokens.cost_usd if each.tokens else None for each in found.parts] == [1.0, 1.0, None]
+
+
+def test_the_commonest_reason_to_fail_comes_first_and_one_that_nobody_told_is_told_as_that() -> None:
+    reasons: list[FailureType | None] = ["regression", None, None, "incomplete", "incomplete", "incomplete"]
+    histories = [
+        [Event(f"{n}-b", f"{n}", DAY, Started()), Event(f"{n}-e", f"{n}", 2 * DAY, Ended("failed", why))]
+        for n, why in enumerate(reasons)
+    ]
+    found = reported(histories, 1, 4, 5)
+    assert list(found.failure_types.items()) == [("incomplete", 3), ("unclassified", 2), ("regression", 1)]

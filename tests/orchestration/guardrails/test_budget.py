@@ -12,8 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+import psutil
 import pytest
 
+from aurora_orchestration.guardrails import budget as budgets
 from aurora_orchestration.guardrails.blocked import OverBudget, QuestionBlocked, Unrecorded
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.guardrails.budget_periods import period_at
@@ -439,3 +441,14 @@ def test_what_a_new_period_takes_over(kind: Any, held: float, spent: float) -> N
     february = begin(period_at(datetime(2026, 2, 1, tzinfo=UTC).timestamp(), "monthly"), "monthly")
     tracker = since([LedgerEvent(at="2026-01-31T23:59:59Z", kind=kind, key="k", usd=0.5)], february)
     assert (tracker.held, tracker.consumed_usd) == (held, spent)
+
+
+@pytest.mark.parametrize(("error", "lives"), [(psutil.NoSuchProcess, False), (psutil.AccessDenied, True)])
+def test_a_process_that_may_not_be_looked_at_is_there(
+    error: type[Exception], lives: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def process(pid: int) -> None:
+        raise error(pid)
+
+    monkeypatch.setattr(psutil, "Process", process)
+    assert budgets._lives(os.getppid(), 1.0) is lives

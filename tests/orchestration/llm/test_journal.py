@@ -110,3 +110,9 @@ def test_ids_that_are_paths_are_none(tmp_path: Path, run: str) -> None:
     with pytest.raises(LlmError, match="no run"):
         Journal(tmp_path, run)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_is_named_with_what_to_look_at(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LlmError, match=r"cannot keep a journal in .*file.*; check AURORA_HOME"):
+        Journal(tmp_path / "file" / "runs", "run-1")

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.decompose import built
-from aurora_orchestration.soar.decomposition_checks import check
+from aurora_orchestration.soar.decomposition_checks import MOST_TOLD, _shortened, check
 from aurora_orchestration.soar.replies import DecompositionReply
 from aurora_orchestration.soar.structure import ordered
 from aurora_orchestration.types import Decomposition, Verification
@@ -207,3 +207,15 @@ def test_absurd_input_is_judged_in_time() -> None:
     long = "word " * 700
     many = made(subgoals=[subgoal(f"SG{n}", long, expected_output=long[:3900]) for n in range(20)])
     assert check(many, long * 10, bundle(long * 20), AGENTS, SETTINGS).verdict != "pass"
+
+
+def test_of_what_a_subgoal_says_a_bounded_part_is_compared() -> None:
+    plan = CORPUS.cases[0].decomposition
+    long = replace(
+        plan,
+        subgoals=tuple(
+            replace(each, description="a b " * 9_999, expected_output="c d " * 9_999) for each in plan.subgoals
+        ),
+    )
+    told = _shortened(long).subgoals
+    assert {len(each.description) for each in told} == {len(each.expected_output) for each in told} == {MOST_TOLD}
