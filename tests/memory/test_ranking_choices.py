@@ -443,14 +443,55 @@ ROWS = [
         ],
         ("b/retry.py:wait_again", "a/transport.py:wait_before"),
     ),
+    *(
+        Row(
+            f"a topic is in today's file, before its twin of {old} that is kept for those who have not moved on",
+            "retry policy",
+            [
+                Chunk(f"shop/{old}/retry.py", "wait_before", "retry policy"),
+                Chunk("shop/w2/retry.py", "wait_again", "retry policy"),
+            ],
+            ("shop/w2/retry.py:wait_again", f"shop/{old}/retry.py:wait_before"),
+        )
+        for old in ("deprecated", "legacy", "obsolete", "v1")
+    ),
     Row(
-        "a topic is in today's file, before its twin that is kept for those who have not moved on",
-        "retry policy",
+        "where documents alone are about a topic, one of the guide comes before one of the examples",
+        "opening hours",
         [
-            Chunk("shop/deprecated/retry.py", "wait_before", "retry policy"),
-            Chunk("shop/outgoing/retry.py", "wait_again", "retry policy"),
+            Chunk("examples/a.md", "Shop.Opening hours", "the opening hours", "section"),
+            Chunk("guide/b.md", "Shop.Opening hours", "the opening hours", "section"),
         ],
-        ("shop/outgoing/retry.py:wait_again", "shop/deprecated/retry.py:wait_before"),
+        ("guide/b.md:Shop.Opening hours", "examples/a.md:Shop.Opening hours"),
+    ),
+    Row(
+        "for a topic of tests a test is no worse than code that says as much",
+        "cookie tests",
+        [
+            Chunk("shop/cookie.py", "keep_cookie", "tests of a cookie"),
+            Chunk("tests/cookie.py", "keep_cookie", "tests of a cookie"),
+        ],
+        ("tests/cookie.py:keep_cookie", "shop/cookie.py:keep_cookie"),
+    ),
+    Row(
+        "code that says more of tests than a test does is no worse for being none, but for a change of tests",
+        "where are the tests of a cookie collected",
+        [
+            Chunk("tests/cart.py", "keep_cart", "tests of a cookie"),
+            Chunk("tools/collect.py", "collect_tests_of_cookie", "tests of a cookie collected"),
+        ],
+        ("tools/collect.py:collect_tests_of_cookie", "tests/cart.py:keep_cart"),
+    ),
+    Row(
+        "a task is answered by its likeliest functions before a file that has only a little more to do with it",
+        "writes an invoice as a page",
+        [
+            Chunk("a.py", "write_invoice_page", "as", doc="Writes an invoice as a page."),
+            Chunk("b.py", "write_page_of_invoice", "as", doc="Writes an invoice as a page."),
+            Chunk("c.py", "invoice_page", "write it", doc="Writes an invoice as a page."),
+            *(Chunk("steps.py", f"step_{n}", "writes an invoice as a page", line=20 * n + 1) for n in range(3)),
+        ],
+        ("a.py:write_invoice_page", "b.py:write_page_of_invoice", "c.py:invoice_page", "steps.py:step_1"),
     ),
     Row(
         "a test mentioned in a sentence about a change is not asked for",

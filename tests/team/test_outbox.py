@@ -33,6 +33,7 @@ def entry(kind: str, body: object) -> Entry:
         pytest.param(
             "difficult", {}, [*ALL, "difficult"], "entries of the kind difficult are never sent", id="failed questions"
         ),
+        pytest.param("difficult", {}, [], "entries of the kind difficult are never sent", id="whatever else is shared"),
         pytest.param(
             "later", {}, [*ALL, "later"], "entries of the kind later are never sent", id="kinds of a newer AURORA"
         ),
