@@ -85,6 +85,13 @@ def test_what_is_set_aside_under_the_name_of_one_that_is_gone_is_gone_through(tm
     assert clean_aside(tmp_path) == [tmp_path / names[0]]
 
 
+def test_what_sqlite_shares_of_a_file_set_aside_is_no_copy(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    shared = tmp_path / "w.db.adopted-shm"
+    shared.write_bytes(SECRET.encode())
+    assert clean_aside(tmp_path) == [] and shared.read_bytes() == SECRET.encode()
+
+
 def test_a_link_set_aside_is_not_followed(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     theirs = tmp_path / "notes.txt"

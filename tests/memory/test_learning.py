@@ -137,8 +137,9 @@ def test_a_name_without_a_letter_is_no_name_of_a_pattern() -> None:
 @pytest.mark.parametrize(
     ("other", "alike"),
     [
-        pytest.param("show me briefly how login checks a password", True, id="words around a question"),
+        pytest.param("briefly, how login checks a password, now", True, id="words around a question"),
         pytest.param("how login checks a password and its hash", True, id="a few more words"),
+        pytest.param("briefly: how login checks", True, id="with a word around it and fewer of its own"),
         pytest.param("how logout checks a password", False, id="a word in the place of another"),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.places import QueryPlace
-from aurora_memory.recall.question import MAX_REPEATS, REPEATED, TEXT
+from aurora_memory.recall.question import ERRAND, MAX_REPEATS, REPEATED, TEXT
 from aurora_memory.recall.question_kind import ISSUE_WORDS, MEANING, QuestionKind
 from aurora_memory.recall.title_likeness import features, title_weights
 from tests.memory.test_signals import LEFT_FOR_MEASURING
@@ -183,6 +183,13 @@ def test_the_last_frames_of_a_traceback_are_the_places_it_names() -> None:
 )
 def test_tests_are_asked_for_or_only_mentioned(query: str, wanted: bool) -> None:
     assert parse_question(query).about_tests == wanted
+
+
+@pytest.mark.parametrize("term", ["test", "spec"])
+def test_one_that_is_only_mentioned_counts_less_than_what_is_to_be_changed(term: str) -> None:
+    question = parse_question(f"fix invoice of the {term} account")
+    assert not question.about_tests
+    assert (question.weights[term], question.weights["invoic"]) == (ERRAND, 1.0)
 
 
 @pytest.mark.parametrize(("words", "kind"), [(ISSUE_WORDS - 1, "topic"), (ISSUE_WORDS, "issue")])

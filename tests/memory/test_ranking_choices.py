@@ -87,6 +87,12 @@ ROWS = [
         ("b.js:parseDate", "a.js:ParseDate"),
     ),
     Row(
+        "a name as it is spelled comes before a file that is called so and says it often",
+        "login",
+        [*(Chunk("login.py", f"step_{n}", "login login", line=20 * n + 1) for n in range(6)), Chunk("z.py", "login")],
+        ("z.py:login", "login.py:step_0"),
+    ),
+    Row(
         "a name in other letters comes before one that only has its words",
         "parseDate",
         [Chunk("a.js", "parseDates", "parseDate of a date", doc="parse date"), Chunk("b.js", "PARSEDATE")],
@@ -566,6 +572,15 @@ async def test_the_order_of_answers(store: Store, row: Row) -> None:
     found = await answers(store, row)
     assert tuple(name for name in found if name in row.order) == row.order, found
     assert found[0] == row.order[0], found
+
+
+async def test_beside_a_files_answer_stands_what_is_not_far_behind_it(store: Store) -> None:
+    said = "session cookies of a customer"
+    near = [Chunk("a.py", "session_cookies", said, doc=said), Chunk("a.py", "load_session", "cookies", line=20)]
+    far = Chunk("a.py", "<module>", "one two three cookies", "module", line=900)
+    await remember(store, [*near, far, *(Chunk(f"o{n}.py", "other", "nothing") for n in range(20))])
+    (first,) = await store.read(recall, parse_question("session cookies"), 1, NOW)
+    assert (first.chunk.name, [each.name for each in first.also]) == ("session_cookies", ["load_session"])
 
 
 @pytest.mark.parametrize(

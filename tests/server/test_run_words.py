@@ -1,4 +1,4 @@
-"""What the command line says of a run: in which of several words a stage, its outcome, its cost and its end are told."""
+"""What the command line says of a run: in which of several words a stage, its outcome, its cost and end are told."""
 
 from __future__ import annotations
 

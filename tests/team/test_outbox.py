@@ -46,6 +46,13 @@ def entry(kind: str, body: object) -> Entry:
             id="one whose solution was not",
         ),
         pytest.param("run", [1], ["run"], "it is the question of a run that was not kept", id="a run that is none"),
+        pytest.param(
+            "access",
+            {"run": "q7Zx2LmV9tRb4KcW8nHd3JpF", "text": "two words"},
+            ["access"],
+            "",
+            id="an id is no secret, however many words are beside it",
+        ),
         pytest.param("access", "{", ["access"], "its body is not JSON", id="what cannot be looked through"),
         pytest.param("access", "[" * 5000, ["access"], "its body is not JSON", id="what is nested too deep to be"),
         pytest.param(FORGET, {}, [], "", id="that something is forgotten is told whatever is shared"),
