@@ -232,3 +232,17 @@ def test_weights_of_titles_are_of_features_that_there_are_and_of_no_repository_t
     used = {name.lower().rpartition("/")[2] for name in fitted.provenance["commits"]}
     assert len(used) >= 30
     assert not used & set(LEFT_FOR_MEASURING.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "there", "missing"),
+    [
+        pytest.param("Fix it. \n", "full stop", "verb later", id="a sentence ends before white space"),
+        pytest.param("Fix. it", "verb first", "full stop", id="not within it"),
+        pytest.param("Users adds it now", "verb later", "verb first", id="a verb of somebody else"),
+        pytest.param("Users add it now", "joins words", "verb later", id="no other form of it"),
+        pytest.param("adds users", "verb first", "verb later", id="which is first or later"),
+    ],
+)
+def test_what_is_seen_of_a_text(text: str, there: str, missing: str) -> None:
+    assert there in features(text) and missing not in features(text)

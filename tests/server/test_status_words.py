@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ from aurora_cli.agents import agent_lines
 from aurora_cli.budget import history_lines
 from aurora_cli.budget import status_lines as budget_lines
 from aurora_cli.config import _same_place
-from aurora_cli.deliverable_ingest import _documents, _is_event, outcome_lines, reports_of, xml_text
+from aurora_cli.deliverable_ingest import _documents, _is_event, _requests, outcome_lines, reports_of, xml_text
 from aurora_cli.demo import _goes_on
 from aurora_cli.doctor import _tells, doctor_lines
 from aurora_cli.headless import iteration_line
@@ -22,7 +23,7 @@ from aurora_cli.manifest_validate import mended_lines, summary_line
 from aurora_cli.memory import import_lines, other_lines, told
 from aurora_cli.output import TerminalStyle
 from aurora_cli.status import status_lines
-from aurora_cli.team import _named, _print_outcome
+from aurora_cli.team import _named, _print_outcome, _tell
 from aurora_manifest.kinds import MANIFEST
 from aurora_protocol import AuroraError
 from aurora_protocol.human_text import lasting, used
@@ -456,3 +457,20 @@ def test_of_colleagues_three_are_named_and_those_who_do_not_share_their_names_ar
     )
     assert parts_of([]) == ""
     assert learned_by({"name": "", "at": "2026-02-01T00:00:00Z"}) == "a colleague learned this on 2026-02-01"
+
+
+@pytest.mark.parametrize(
+    ("given", "documents"),
+    [(b"", []), (b"\n  \n", []), (b"\n{}", [{}]), (b"\n# Report", ["# Report"])],
+)
+def test_of_a_file_that_says_nothing_nothing_is_asked(given: bytes, documents: list[Any]) -> None:
+    asked = list(_requests(io.BytesIO(given), "a"))
+    assert asked == [{"action": "ingest", "document": each} for each in documents]
+
+
+@pytest.mark.parametrize(("as_json", "said"), [(True, '{"left":"a b"}\n'), (False, "left a\ufffd b\n")])
+def test_what_was_done_with_a_team_is_told_to_people_or_to_programs(
+    capsys: pytest.CaptureFixture[str], as_json: bool, said: str
+) -> None:
+    _tell(SimpleNamespace(json=as_json), {"left": "a b"}, "left a\x1b b")  # type: ignore[arg-type]
+    assert capsys.readouterr().out.replace(": ", ":") == said

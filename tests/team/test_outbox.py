@@ -95,4 +95,5 @@ def test_a_preview_shows_all_again_where_other_kinds_are_shared_now(tmp_path: Pa
         record.append([EntryDraft("access", used, 1.0)])
         sent = ExchangeProgress(sent=record.last_number(), kinds=("access",))
         assert list(preview(record, sent, ["access"])) == []
-        assert [reason for _, reason in preview(record, sent, ["access", "run"])] == [""]
+        told = list(preview(record, sent, ["access", "run"]))
+        assert [(each.author, each.machine, reason) for each, reason in told] == [("ann", "m", "")]
