@@ -226,7 +226,9 @@ class Indexer:
         due = time.monotonic() + self._settings.sweep
         while not self._wake.is_set():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), min(LOOK_SECONDS, self._settings.sweep))
+                # Not wait_for: in Python 3.11 that forgets that it was cancelled where what it waits for came as well.
+                async with asyncio.timeout(min(LOOK_SECONDS, self._settings.sweep)):
+                    await self._wake.wait()
             if time.monotonic() >= due:
                 self._wanted.everything = True
                 return

@@ -166,8 +166,6 @@ def _code_role(name: str, kind: str, path: str) -> str:
     if not noun:
         return _spelled((*words[-3:], KIND_ROLES.get(kind, kind))) or kind
     thing = [word for word in words[1:] if word not in _JOINTS][:2] or around[-2:] or list(_pieces(file))[-2:]
-    if thing and thing[-1] == noun:
-        thing = thing[:-1]
     return _spelled((*thing, noun))
 
 

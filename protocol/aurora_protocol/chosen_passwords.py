@@ -28,7 +28,7 @@ _LINES = re.compile(r"[^\n]{0,240}+(?:\n[^\n]{0,160}+)?")
 _WORD = re.compile(r"(?<![^\s\"'`=:>(/])[0-9A-Za-z][^\s\"'`<>{}()\[\];,\\|=/.]{7,63}")
 _QUOTES = "\"'`"
 _MARKS = re.compile(r"[!#%@$&*^?+~]")
-_SURE_MARKS = re.compile(r"[!%]|#(?![A-Za-z])|@(?!\w+\.)|(?<=[0-9]{4})\*\Z")
+_SURE_MARKS = re.compile(r"[!%@]|#(?![A-Za-z])|(?<=[0-9]{4})\*\Z")
 """Marks that stand in words beside numbers less often than signs of code do."""
 _ENCODED = re.compile(r"%[0-9A-Fa-f]{2}|[!$&*^?+~]{2}|\$\d+\Z|::")
 _FEWEST_DIGITS = 2

@@ -310,7 +310,7 @@ def _print_outcome(told: dict[str, object]) -> None:
     stopped = told["stopped"]
     assert isinstance(stopped, dict)
     for reason, number in sorted(stopped.items()):
-        print(plain(f"  stayed: {number:,}, {reason}"))
+        print(f"  stayed: {number:,}, {plain(reason)}")
     secrets = told["secrets"]
     assert isinstance(secrets, list)
     for identity in secrets:

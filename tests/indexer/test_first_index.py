@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator, Callable
@@ -12,8 +13,11 @@ import pytest
 
 from aurora_indexer.files.scan import Limits, scan
 from aurora_indexer.indexer import HERE_BYTES, HERE_FILES, Indexer, IndexerSettings
+from aurora_indexer.watch.watcher import FileChanges
+from aurora_indexer.workers.messages import ParseFailed, ReadStat, Reply, WorkItem
 from aurora_indexer.workers.pool import WorkerPool
-from aurora_memory.store import Store
+from aurora_memory.store import Store, file_reader
+from tests.wait_limits import HANG
 
 
 def files(root: Path, count: int, size: int = 0) -> None:
@@ -99,3 +103,58 @@ async def test_what_fails_again_and_again_for_one_reason_is_logged_once(
         files(tmp_path / "work", 1)
         assert (await indexer.run(None)).failed == 0
     assert [each.getMessage() for each in caplog.records].count("indexing failed") == 1
+
+
+async def test_what_the_daemon_cannot_parse_in_its_time_a_worker_parses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+
+    def slow(root: str, item: WorkItem, *_: object) -> Reply:
+        looked.append(item.path)
+        return ParseFailed(item.path, "too slow", ReadStat(size=item.size, mtime_ns=1, mark=1))
+
+    monkeypatch.setattr("aurora_indexer.indexer.process_file", slow)
+    files(tmp_path / "work", 2)
+    async with indexed(tmp_path) as (indexer, pool):
+        assert sorted(looked) == ["m0.py", "m1.py"] and len(pool.pids) == 1
+        assert indexer.counts is not None and (indexer.counts.files, indexer.counts.skipped) == (2, 0)
+
+
+async def test_what_other_rules_make_of_files_is_no_edit(tmp_path: Path) -> None:
+    files(tmp_path / "work", 1)
+    async with indexed(tmp_path) as (indexer, _):
+        heard: list[tuple[tuple[str, ...], bool]] = []
+        indexer.on_files_changed(lambda touched: heard.append((touched.changed, touched.edited)))
+        await indexer._store.remember("chunking", "of another version")
+        assert (await indexer.run(None)).parsed == 1
+        assert await indexer._store.read(file_reader.fact, "chunking") != "of another version"
+        assert (await indexer.run(None)).parsed == 0
+        files(tmp_path / "work", 1, 70)
+        assert (await indexer.run(None)).parsed == 1
+        files(tmp_path / "work", 1, 7)
+        assert (await indexer.run(None, edited=False)).parsed == 1
+        assert heard == [(("m0.py",), False), (("m0.py",), True), (("m0.py",), False)]
+
+
+@pytest.mark.parametrize(
+    ("overflow", "git", "everything", "edited"),
+    [(False, False, False, True), (True, False, True, True), (False, True, True, False), (True, True, True, False)],
+)
+async def test_what_a_checkout_changes_is_no_edit(
+    tmp_path: Path, overflow: bool, git: bool, everything: bool, edited: bool
+) -> None:
+    (tmp_path / "work").mkdir()
+    async with indexed(tmp_path) as (indexer, _):
+        indexer._on_changes(FileChanges({"a.py"}, {"b.py"}, overflow=overflow, git_head_changed=git))
+        wanted = indexer._wanted
+        assert (wanted.paths, wanted.everything, wanted.edited) == ({"a.py", "b.py"}, everything, edited)
+
+
+async def test_what_changes_as_it_is_closed_keeps_nobody_waiting(tmp_path: Path) -> None:
+    files(tmp_path / "work", 1)
+    async with asyncio.timeout(HANG), indexed(tmp_path) as (indexer, _):
+        await asyncio.sleep(0.1)
+        indexer.changed(["m0.py"])
+        await asyncio.sleep(0)  # who waits for changes has heard, and had no turn yet
+        await indexer.close()

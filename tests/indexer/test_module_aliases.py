@@ -256,3 +256,62 @@ def test_a_package_is_what_it_exports_before_its_main_file_and_that_before_its_s
     found = configured(tmp_path, {"core/package.json": package}, "core")
     (front,) = [targets for _, pattern, targets in found if pattern == "core"]
     assert front == ("core/dist/all.js", "core/dist/main.js", "core/src/index", "core/lib/index", "core/index")
+
+
+@pytest.mark.parametrize("name", ["tsconfig.json", "tsconfig.base.json", "jsconfig.json"])
+def test_a_configuration_goes_by_any_of_its_names_and_its_base_is_where_all_is_looked_for(
+    tmp_path: Path, name: str
+) -> None:
+    options: dict[str, object] = {"baseUrl": "./src", "paths": {"@a/*": ["a/*", 5, "../b/*"], "@none": "a", "@out": []}}
+    assert configured(tmp_path, {f"web/{name}": {"compilerOptions": options}}, "web/deep") == [
+        ("web", "@a/*", ("web/src/a/*", "web/b/*")),
+        ("web", "*", ("web/src/*",)),
+    ]
+
+
+def test_a_configuration_may_have_comments_and_commas_too_many(tmp_path: Path) -> None:
+    (tmp_path / "tsconfig.json").write_text(
+        '\ufeff{ // why\n "compilerOptions": {"paths": {"@a/*": ["src//a/*",],}, /* } */ },\n}', "utf-8"
+    )
+    (found,) = module_aliases(tmp_path, [""])
+    assert (found.pattern, found.targets) == ("@a/*", ("src/a/*",))
+
+
+def test_what_is_extended_is_followed_four_times_with_or_without_its_suffix(tmp_path: Path) -> None:
+    paths: dict[str, object] = {"compilerOptions": {"paths": {"@a": ["./a"]}}}
+    configs: dict[str, dict[str, object]] = {f"{n}.json": {"extends": f"./{n + 1}.json"} for n in range(1, 5)}
+    configs["tsconfig.json"] = {"extends": "./2"}
+    assert [each[1] for each in configured(tmp_path, {**configs, "4.json": paths}, "")] == ["@a"]
+    configs["tsconfig.json"] = {"extends": "./1"}
+    assert configured(tmp_path, {**configs, "4.json": {"extends": "./5.json"}, "5.json": paths}, "") == []
+    (tmp_path / "x").mkdir()
+    assert configured(tmp_path / "x", {"tsconfig.json": {"extends": "base"}, "base.json": paths}, "") == []
+
+
+def test_names_of_a_packages_own_are_its_alone(tmp_path: Path) -> None:
+    package: dict[str, object] = {"imports": {"#a": "./a.js", "#b/*": {"node": "./n/*.js", "default": "./d/*.js"}}}
+    assert configured(tmp_path, {"core/package.json": package}, "core") == [
+        ("core", "#b/*", ("core/n/*.js", "core/d/*.js")),
+        ("core", "#a", ("core/a.js",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("exports", "front", "inner"),
+    [
+        pytest.param("./all.js", ("core/all.js",), (), id="one file"),
+        pytest.param({"import": "./m.js", "require": "./c.js"}, ("core/m.js", "core/c.js"), (), id="by condition"),
+        pytest.param({".": ["./a.js", "./b.js"]}, ("core/a.js", "core/b.js"), (), id="several"),
+        pytest.param({"./in": {"types": "./t.ts", "default": "./i.js"}}, (), ("core/t.ts", "core/i.js"), id="inner"),
+        pytest.param({"./in": None, "in": "./x.js"}, (), (), id="nothing"),
+        pytest.param({".": "../../out.js", "./in": "../../out.js"}, (), (), id="outside"),
+    ],
+)  # fmt: skip
+def test_what_a_package_exports(
+    tmp_path: Path, exports: object, front: tuple[str, ...], inner: tuple[str, ...]
+) -> None:
+    aliases = configured(tmp_path, {"core/package.json": {"name": "@x/core", "exports": exports}}, "core")
+    found = {pattern: targets for _, pattern, targets in aliases}
+    assert found.pop("@x/core") == (*front, "core/src/index", "core/lib/index", "core/index")
+    assert found.pop("@x/core/*") == ("core/src/*", "core/*")
+    assert found == ({"@x/core/in": inner} if inner else {})

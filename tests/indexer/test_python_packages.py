@@ -94,6 +94,27 @@ def test_packages_are_known_by_names_of_one_folder(tmp_path: Path, files: list[s
     assert {each.pattern: each.targets[0] for each in python_packages(tmp_path, files)} == wanted
 
 
+ASIDE = (
+    "test tests testing doc docs example examples sample samples script scripts tool tools benchmark benchmarks"
+    " fixtures vendor _vendor third_party node_modules"
+).split()
+
+
+@pytest.mark.parametrize("name", ASIDE)
+def test_what_lies_aside_is_imported_from_nowhere_else(tmp_path: Path, name: str) -> None:
+    assert python_packages(tmp_path, [f"a/{name}/__init__.py"]) == []
+    assert python_packages(tmp_path, [f"a/{name}/shop/__init__.py"]) == []
+    assert python_packages(tmp_path, [f"a/my{name}/shop/__init__.py"]) != []
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "setup.py", "setup.cfg"])
+def test_a_project_is_declared_by_any_of_these(tmp_path: Path, name: str) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / name).touch()
+    found = python_packages(tmp_path, ["one/lib/shop/__init__.py", "one/cart/a.py"])
+    assert ("", "cart") in {(each.scope, each.pattern) for each in found}
+
+
 def test_folders_may_lie_as_deep_as_paths_are_long(tmp_path: Path) -> None:
     deep = "a/" * 3000
     assert python_packages(tmp_path, [f"{deep}shop/__init__.py"])[0].targets == (f"{deep}shop",)

@@ -48,6 +48,20 @@ def test_colleagues_uses_count_by_their_weight_beside_ones_own_and_as_ones_own_w
     assert joined[3] == pytest.approx(math.log(1e6)), "a use of one's own makes nothing less present"
 
 
+@pytest.mark.parametrize(
+    ("edited", "committed", "history"),
+    [
+        pytest.param(900.0, True, (100.0, 500.0, 900.0), id="commits and the edit that was seen since"),
+        pytest.param(None, True, (100.0, 500.0), id="commits, and not its file's time beside them"),
+        pytest.param(None, False, (300.0,), id="its file's time where nothing else is known"),
+        pytest.param(900.0, False, (900.0,), id="and not beside an edit"),
+    ],
+)
+def test_what_stands_in_for_uses_of_ones_own(edited: float | None, committed: bool, history: tuple[float, ...]) -> None:
+    commits = {1: Commits([500, 100], "abc", "fix")} if committed else {}
+    assert histories_of([head(edited)], {}, {}, commits, {"a.py": 300.0}) == [history]
+
+
 def test_what_only_colleagues_have_used_has_no_commits_for_its_history_as_what_one_has_used_oneself() -> None:
     commits = {each: Commits([500, 100], "abc", "fix") for each in (1, 2, 3)}
     chunks = [ChunkHead(each, "a.py", f"f{each}", "function", None, 1, 2, None) for each in (1, 2, 3)]

@@ -67,8 +67,9 @@ async def test_who_uses_a_constant(store: Store, text: str, users: list[tuple[st
     assert found.said == said
 
 
-async def test_what_is_declared_nowhere_is_unknown(store: Store) -> None:
-    found = await store.read(answer, parse_question("who uses MAX_BITES"), 10, 1000.0, FILES.__getitem__)
+@pytest.mark.parametrize("text", ["who uses MAX_BITES", "subclasses of MAX_BYTES", "what changes with MAX_BYTES"])
+async def test_what_is_declared_nowhere_and_what_no_constant_has_is_unknown(store: Store, text: str) -> None:
+    found = await store.read(answer, parse_question(text), 10, 1000.0, FILES.__getitem__)
     assert found is not None
     assert found.is_unknown
 

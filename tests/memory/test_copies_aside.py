@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from aurora_memory.store import copies_aside
 from aurora_memory.store.copies_aside import clean_aside
 from aurora_memory.store.page_reader import Pages
 from tests.protocol.test_secrets import ALL
@@ -54,6 +55,50 @@ def test_a_secret_on_two_pages_becomes_spaces_and_all_else_stays(tmp_path: Path,
     found = sorted(each[-2600:] for each in kept if b"word and" in each)
     assert SECRET[:12].encode() not in b"".join(path.read_bytes() for path in files)
     assert found == sorted(each.replace(SECRET, " " * len(SECRET)).encode()[-2600:] for each in texts)
+
+
+def test_a_file_is_gone_through_once_by_the_same_rules_and_again_by_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o700)
+    aside = tmp_path / "w.db.damaged-20260101T000000Z"
+    aside.write_bytes(f"one {SECRET} two".encode())
+    assert clean_aside(tmp_path) == [aside]
+    aside.write_bytes(f"one {SECRET} two".encode())
+    assert clean_aside(tmp_path) == []
+    with monkeypatch.context() as later:
+        later.setattr(copies_aside, "_RULES", "those of a newer AURORA")
+        assert clean_aside(tmp_path) == [aside]
+    assert aside.read_bytes() == f"one {' ' * len(SECRET)} two".encode()
+
+
+def test_what_is_set_aside_under_the_name_of_one_that_is_gone_is_gone_through(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    names = ("w.db.adopted", "x.db.adopted")
+    for name in names:
+        (tmp_path / name).write_bytes(SECRET.encode())
+    clean_aside(tmp_path)
+    (tmp_path / names[0]).unlink()
+    (tmp_path / "y.db.adopted").write_bytes(b"nothing")
+    clean_aside(tmp_path)
+    (tmp_path / names[0]).write_bytes(SECRET.encode())
+    assert clean_aside(tmp_path) == [tmp_path / names[0]]
+
+
+def test_what_sqlite_shares_of_a_file_set_aside_is_no_copy(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    shared = tmp_path / "w.db.adopted-shm"
+    shared.write_bytes(SECRET.encode())
+    assert clean_aside(tmp_path) == [] and shared.read_bytes() == SECRET.encode()
+
+
+def test_a_link_set_aside_is_not_followed(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    theirs = tmp_path / "notes.txt"
+    theirs.write_bytes(SECRET.encode())
+    (tmp_path / "w.db.adopted").symlink_to(theirs)
+    assert clean_aside(tmp_path) == []
+    assert theirs.read_bytes() == SECRET.encode()
 
 
 def test_a_secret_on_two_free_pages_becomes_spaces(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aurora_indexer.parse.chunk_parser import parse_file
-from aurora_memory.chunk_validation import InvalidChunkDocument, document_problems, plain
+from aurora_memory.chunk_validation import InvalidChunkDocument, _shortened, document_problems, plain
 from aurora_memory.chunks import chunk_id
 from aurora_memory.document_builder import code_document, knowledge_document
 from aurora_memory.documents import CodeDocument
@@ -104,3 +104,13 @@ def test_what_no_document_can_hold_is_refused_when_it_is_made() -> None:
 def test_ids_people_see() -> None:
     assert chunk_id("a.py", "f", 1, 2, "function") == "code:a.py:f:1-2"
     assert chunk_id("", "auth-flow:v2", 0, 0, "reasoning") == "reas:auth-flow:v2"
+
+
+def test_what_is_called_is_told_with_what_it_is_called_of() -> None:
+    references = [("calls", "post", "http"), ("calls", "go", ""), ("mentions", "x", "y"), ("calls", "post", "http")]
+    assert list(dict.fromkeys(code_document(view(), references=references).content.calls)) == ["http.post", "go"]
+
+
+@pytest.mark.parametrize(("length", "said"), [(200, "x" * 200), (201, f"{'x' * 100} … {'x' * 90}")])
+def test_a_problem_is_told_in_two_hundred_letters(length: int, said: str) -> None:
+    assert _shortened("x" * length) == said

@@ -97,3 +97,8 @@ def test_a_section_of_a_document_begins_with_its_heading() -> None:
     section = "## Prices\n\nAll prices are in cents.\n\nTaxes are added late.\n\nDiscounts come first."
     lines = excerpt(numbered(section, 5), "## Prices", 5, "All prices are in cents.", ["discount"])
     assert text(lines) == "## Prices\nAll prices are in cents.\n…\nDiscounts come first."
+
+
+def test_documentation_that_goes_on_where_the_text_ends_is_shown_as_far_as_it_is_there() -> None:
+    read = [(1, "def f():"), (2, '    """One')]
+    assert excerpt(read, "def f()", 1, "One\nof two\nof three", []) == [(1, "def f()"), (2, '    """One')]

@@ -328,6 +328,8 @@ async def test_what_went_only_partly_well_ranks_behind_a_pattern_that_fits_as_we
     hits = await store.read(recall_reasoning, parse_question("optimize"), 10, NOON + DAY)
     assert [hit.chunk.signature for hit in hits] == ["Optimize the renderer", "Optimize the archive"]
     assert hits[0].strength - hits[1].strength > 0.4
+    (best,) = await store.read(recall_reasoning, parse_question("optimize"), 1, NOON + DAY)
+    assert best.chunk.id == hits[0].chunk.id, "who asks for one gets the best of all"
 
 
 async def test_of_solutions_that_fit_equally_well_the_latest_are_looked_at(store: Store) -> None:

@@ -16,6 +16,7 @@ from aurora_memory.learning import (
     InvalidRun,
     LearningPolicy,
     Retrieved,
+    alikeness,
     boost,
     bounded,
     fingerprint,
@@ -113,6 +114,39 @@ def test_a_document_says_what_was_done() -> None:
 def test_a_models_own_names_are_taken() -> None:
     document = lesson_of(run(pattern="OAuth: the Flow/v2!")).document
     assert document is not None and document.id == "reas:oauth-the-flow-v2"
+
+
+@pytest.mark.parametrize(
+    ("changes", "sequence"),
+    [
+        ({"tool_sequence": ("edit", "grep", "edit")}, ("edit", "grep", "edit")),
+        ({"tools_used": (), "tool_sequence": ()}, ()),
+    ],
+    ids=["the order they were used in is told as it was", "none was used"],
+)
+def test_what_tools_a_way_of_working_took(changes: dict[str, Any], sequence: tuple[str, ...]) -> None:
+    document = lesson_of(run(**changes)).document
+    assert document is not None and document.content.tool_sequence == sequence
+
+
+def test_a_name_without_a_letter_is_no_name_of_a_pattern() -> None:
+    document = lesson_of(run(pattern=" !? ")).document
+    assert document is not None and document.id == "reas:query"
+
+
+@pytest.mark.parametrize(
+    ("other", "alike"),
+    [
+        pytest.param("briefly, how login checks a password, now", True, id="words around a question"),
+        pytest.param("how login checks a password and its hash", True, id="a few more words"),
+        pytest.param("briefly: how login checks", True, id="with a word around it and fewer of its own"),
+        pytest.param("how logout checks a password", False, id="a word in the place of another"),
+    ],
+)
+def test_which_questions_may_be_one_pattern(other: str, alike: bool) -> None:
+    one, two = [lesson_of(run(query=query)).document for query in ("how login checks a password", other)]
+    assert one is not None and two is not None
+    assert (alikeness(one, two) > 0, alikeness(two, one) > 0) == (alike, alike)
 
 
 def test_nothing_is_kept_of_what_was_not_taken_apart() -> None:

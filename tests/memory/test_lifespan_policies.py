@@ -157,6 +157,15 @@ def test_policies_are_found_in_whole_configurations_and_in_files_of_their_own(
     assert section_of(document) == section
 
 
+def test_a_default_that_names_no_policy_takes_nothing_else_of_its_layer_away() -> None:
+    found = over({"default_policy": "nobody", "enabled": False, "policies": {"mine": USUAL}})
+    assert (names(found.policies)[0], found.policies.enabled, found.policies.default) == (
+        "mine",
+        False,
+        BUILT_IN.default,
+    )
+
+
 json_like: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),

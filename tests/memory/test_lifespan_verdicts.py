@@ -126,6 +126,9 @@ def test_the_usage_based_default_keeps_what_is_used() -> None:
         (),
     )
     assert judge(chunk(access_count=3, used=90), policies, NOW).state == "decaying"
+    assert judge(chunk(used=None, made=None), policies, NOW).state == "kept", (
+        "of what has no times nobody says it is idle"
+    )
 
 
 def test_a_default_policy_that_flags_does_not_flag_what_it_does_not_fit() -> None:
@@ -210,6 +213,8 @@ FOREVER = ("retain_indefinitely", "kept", "logarithmic", None, ())
         (FINTECH, chunk(success_score=0.6), ("default", "kept", "exponential", 80, ())),
         # What a project says of all others is not said of what a policy before it is about (App. C.2's own example).
         (FINTECH, PATTERN, FOREVER),
+        # What is flagged otherwise lives no longer or shorter than before.
+        (project(policies={"patterns": COPIED | {"escalation_action": "show"}}), PATTERN, (*FOREVER[:4], ("show",))),
         # The built-in ones copied out, as App. C shows them, change nothing.
         (project(policies={"patterns": COPIED}), PATTERN, FOREVER),
     ],

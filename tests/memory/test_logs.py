@@ -67,6 +67,28 @@ def test_a_log_without_ids_takes_the_given_one() -> None:
     assert (section.query_id, section.topic, section.phase) == ("aurora-9", "database-advice", None)
 
 
+@pytest.mark.parametrize(
+    ("text", "titles"),
+    [
+        pytest.param("# Kangaroo ##\n", ["Kangaroo"], id="marks at the end of a heading are none of its words"),
+        pytest.param("#Kangaroo\n# Wallaby\n", ["Wallaby"], id="a heading has a space behind its mark"),
+        pytest.param(
+            "# Kangaroo\n```\n```json\n# wallaby\n```\n# Emu\n", ["Kangaroo", "Emu"], id="code ends at a bare fence"
+        ),
+        pytest.param(
+            "# Kangaroo\n~~~~\n~~~\n# wallaby\n", ["Kangaroo"], id="which is as long as the one it began with"
+        ),
+    ],
+)
+def test_what_a_section_of_a_log_is_called(text: str, titles: list[str]) -> None:
+    assert [each.title for each in index_of("a.md", text)] == titles
+
+
+def test_of_json_only_what_was_said_is_found_and_not_what_its_format_calls_it() -> None:
+    (section,) = index_of("a.md", '# Kangaroo\n{"wallaby": "koala"}\n')
+    assert [word for _, word in section.keywords] == ["kangaroo", "koala"]
+
+
 @given(st.text(alphabet="#`~ \n-ab{}\"':Phase19", max_size=300))
 def test_any_text_can_be_indexed(text: str) -> None:
     lines = len(text.splitlines())
@@ -77,7 +99,8 @@ def test_any_text_can_be_indexed(text: str) -> None:
 
 
 def test_hostile_logs_take_no_time_and_no_room() -> None:
-    assert len(index_of("a.md", "# kangaroo\n" * 20_000)) == MAX_SECTIONS
+    sections = index_of("a.md", "# kangaroo\n" * 20_000)
+    assert [each.line_start for each in sections] == list(range(1, MAX_SECTIONS + 1)), "the first are found"
     assert grows_with_length(lambda size: index_of("a.md", "# kangaroo\n" * size), 500, 5_000)
     assert grows_with_length(lambda size: index_of("a.md", '# x\n"' + '"a' * size), 10_000, 100_000)
     assert grows_with_length(lambda size: index_of("a.md", "# x\n" + "`" * size + "\n" + "{" * size), 10_000, 100_000)

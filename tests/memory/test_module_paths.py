@@ -27,6 +27,50 @@ def test_which_file_is_looked_for_first(module: str, importer: str, first: str, 
     assert found.index(first) < found.index(second)
 
 
+@pytest.mark.parametrize("folder", ["dist", "lib", "build", "out", "esm", "cjs", "types"])
+def test_what_lies_in_a_folder_of_built_files_may_be_written_in_src(folder: str) -> None:
+    assert f"src/{folder}x/a.ts" not in (found := list(candidates(f"../{folder}/a", "web/b.ts", "ecmascript")))
+    assert "src/a.ts" in found and found.index(f"{folder}/a.ts") < found.index("src/a.ts")
+    assert "web/a.ts" not in found
+
+
+GO = (
+    ModuleAlias("shop", "example.org/shop/*", ("shop/*",)),
+    ModuleAlias("", "example.org/shop", (".",)),
+    ModuleAlias("", "example.org/*", ("./*",)),
+)
+
+
+@pytest.mark.parametrize(
+    ("module", "folders"),
+    [
+        pytest.param("example.org/shop/cart", ["shop/cart/"], id="the first module that has it, and no other"),
+        pytest.param("example.org/shop", ["/"], id="a module at the top of the workspace"),
+        pytest.param("example.org/bank", ["bank/"], id="one of several modules"),
+        pytest.param("fmt", [], id="what is of no module here"),
+    ],
+)
+def test_a_go_package_is_one_folder(module: str, folders: list[str]) -> None:
+    assert list(candidates(module, "a/b.go", "go", GO)) == folders
+
+
+@pytest.mark.parametrize(
+    ("module", "importer", "found"),
+    [
+        pytest.param("@/cart", "web/a.ts", "web/src/cart.ts", id="where the alias holds"),
+        pytest.param("@/cart", "api/a.ts", None, id="not elsewhere"),
+        pytest.param("@/cart", "webs/a.ts", None, id="a folder whose name only begins so is elsewhere"),
+        pytest.param("@x/cart", "web/a.ts", None, id="a name that only begins so is another"),
+        pytest.param("~a.css", "web/a.ts", None, id="what stands for the star may not overlap"),
+        pytest.param("~axa.css", "web/a.ts", "web/x.css", id="and stands between both ends"),
+    ],
+)
+def test_an_alias_stands_for_folders(module: str, importer: str, found: str | None) -> None:
+    aliases = (ModuleAlias("web", "@/*", ("web/src/*",)), ModuleAlias("web", "~a*a.css", ("web/*.css",)))
+    tried = list(candidates(module, importer, "ecmascript", aliases))
+    assert (found in tried) if found else not tried
+
+
 def test_a_path_out_of_the_workspace_is_no_file() -> None:
     assert not list(candidates("../../x.js", "a/b.ts", "ecmascript"))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from aurora_memory.recall import parse_question, recall
-from aurora_memory.recall.places import LATER, QueryPlace, below, places_in, standing_at
+from aurora_memory.recall.places import LATER, QueryPlace, below, places_in, standing_at, within
 from aurora_memory.store import Store, chunk_reader
 from tests.memory.chunks import chunk, file
 
@@ -155,6 +155,27 @@ async def test_of_what_is_around_a_line_the_larger_stands_the_farther_behind(sto
     ordered = sorted(there, key=lambda each: -standing[each.id])
     assert [each.name for each in ordered] == ["shop.sell.count", "shop.sell", "shop"]
     assert len(set(standing.values())) == 3
+
+
+async def test_of_two_that_are_on_the_same_lines_the_one_inside_is_meant(store: Store) -> None:
+    path = "src/one.py"
+    await store.write([file(path, chunk(path, "Door", "two", kind="class"), chunk(path, "Door.open", "one"))])
+    there = await store.read(chunk_reader.of_file, path)
+    standing = standing_at(parse_question(f"{path}:3").places, there)
+    assert {each.name: standing[each.id] for each in there} == {"Door.open": 1.0, "Door": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("told", "path", "meant"),
+    [
+        pytest.param("auth.py", "src/auth.py", True, id="the end of a path"),
+        pytest.param("auth.py", "src/oauth.py", False, id="not the end of a name"),
+        pytest.param("usr/lib/src/auth.py", "src/auth.py", True, id="a path of another disk that ends as one here"),
+        pytest.param("usr/lib/auth.py", "auth.py", False, id="whose name alone would be anybody's"),
+    ],
+)
+def test_which_file_a_place_is_in(told: str, path: str, meant: bool) -> None:
+    assert within(QueryPlace(told, None, 3), path) is meant
 
 
 async def test_the_end_of_a_name_is_less_exact_than_the_whole(store: Store) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.places import QueryPlace
-from aurora_memory.recall.question import REPEATED, TEXT
+from aurora_memory.recall.question import ERRAND, MAX_REPEATS, REPEATED, TEXT
 from aurora_memory.recall.question_kind import ISSUE_WORDS, MEANING, QuestionKind
 from aurora_memory.recall.title_likeness import features, title_weights
 from tests.memory.test_signals import LEFT_FOR_MEASURING
@@ -23,6 +23,8 @@ KINDS: list[tuple[str, QuestionKind]] = [
     ("where do we retry requests?", "how"),
     ("when does a cached total expire", "how"),
     ("when a cart is empty the totals vanish", "report"),
+    ("what if a cart is empty", "report"),
+    ("DeprecationWarning: totals of carts", "error"),
     ("Explain how expand fills a template", "how"),
     ("Returns the date of an invoice", "task"),
     ("copies a file over another", "task"),
@@ -82,6 +84,7 @@ NOUNS_OR_VERBS: list[tuple[str, QuestionKind]] = [
     ("request cancellation", "topic"),
     ("cache eviction", "topic"),
     ("only one daemon per workspace", "topic"),
+    ("only two daemons at once", "topic"),
     ("only a few totals are wrong", "report"),
     ("only notify slack on failure", "change"),
     ("Merge base", "task"),
@@ -141,6 +144,11 @@ def test_all_words_of_a_report_count_the_title_most_repeated_ones_more() -> None
     assert question.weights["invoic"] == TEXT
     assert question.weights["account"] == pytest.approx(TEXT + 2 * REPEATED)
     assert "wordep" in question.weights
+    assert question.weights["wordaa"] == TEXT, "what follows the first line is no title"
+    often = parse_question(f"ledger broken\n{text} {'account ' * 9}")
+    assert often.weights["account"] == pytest.approx(TEXT + MAX_REPEATS * REPEATED), (
+        "repeated for ever it counts no more"
+    )
 
 
 def test_the_last_frames_of_a_traceback_are_the_places_it_names() -> None:
@@ -158,6 +166,8 @@ def test_the_last_frames_of_a_traceback_are_the_places_it_names() -> None:
         ("add tests for the invoice", True),
         ("fix: invoices of the test account are wrong", False),
         ("ValueError: test is not a date", False),
+        ("ValueError: no such test", False),
+        ("stack drops tests", True),
         ("skip a test by its marker", False),
         ("which fixtures does a test need", False),
         ("where are tests collected", False),
@@ -173,6 +183,13 @@ def test_the_last_frames_of_a_traceback_are_the_places_it_names() -> None:
 )
 def test_tests_are_asked_for_or_only_mentioned(query: str, wanted: bool) -> None:
     assert parse_question(query).about_tests == wanted
+
+
+@pytest.mark.parametrize("term", ["test", "spec"])
+def test_one_that_is_only_mentioned_counts_less_than_what_is_to_be_changed(term: str) -> None:
+    question = parse_question(f"fix invoice of the {term} account")
+    assert not question.about_tests
+    assert (question.weights[term], question.weights["invoic"]) == (ERRAND, 1.0)
 
 
 @pytest.mark.parametrize(("words", "kind"), [(ISSUE_WORDS - 1, "topic"), (ISSUE_WORDS, "issue")])
@@ -215,3 +232,17 @@ def test_weights_of_titles_are_of_features_that_there_are_and_of_no_repository_t
     used = {name.lower().rpartition("/")[2] for name in fitted.provenance["commits"]}
     assert len(used) >= 30
     assert not used & set(LEFT_FOR_MEASURING.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "there", "missing"),
+    [
+        pytest.param("Fix it. \n", "full stop", "verb later", id="a sentence ends before white space"),
+        pytest.param("Fix. it", "verb first", "full stop", id="not within it"),
+        pytest.param("Users adds it now", "verb later", "verb first", id="a verb of somebody else"),
+        pytest.param("Users add it now", "joins words", "verb later", id="no other form of it"),
+        pytest.param("adds users", "verb first", "verb later", id="which is first or later"),
+    ],
+)
+def test_what_is_seen_of_a_text(text: str, there: str, missing: str) -> None:
+    assert there in features(text) and missing not in features(text)

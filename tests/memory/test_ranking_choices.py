@@ -87,6 +87,12 @@ ROWS = [
         ("b.js:parseDate", "a.js:ParseDate"),
     ),
     Row(
+        "a name as it is spelled comes before a file that is called so and says it often",
+        "login",
+        [*(Chunk("login.py", f"step_{n}", "login login", line=20 * n + 1) for n in range(6)), Chunk("z.py", "login")],
+        ("z.py:login", "login.py:step_0"),
+    ),
+    Row(
         "a name in other letters comes before one that only has its words",
         "parseDate",
         [Chunk("a.js", "parseDates", "parseDate of a date", doc="parse date"), Chunk("b.js", "PARSEDATE")],
@@ -462,14 +468,55 @@ ROWS = [
         ],
         ("b/retry.py:wait_again", "a/transport.py:wait_before"),
     ),
+    *(
+        Row(
+            f"a topic is in today's file, before its twin of {old} that is kept for those who have not moved on",
+            "retry policy",
+            [
+                Chunk(f"shop/{old}/retry.py", "wait_before", "retry policy"),
+                Chunk("shop/w2/retry.py", "wait_again", "retry policy"),
+            ],
+            ("shop/w2/retry.py:wait_again", f"shop/{old}/retry.py:wait_before"),
+        )
+        for old in ("deprecated", "legacy", "obsolete", "v1")
+    ),
     Row(
-        "a topic is in today's file, before its twin that is kept for those who have not moved on",
-        "retry policy",
+        "where documents alone are about a topic, one of the guide comes before one of the examples",
+        "opening hours",
         [
-            Chunk("shop/deprecated/retry.py", "wait_before", "retry policy"),
-            Chunk("shop/outgoing/retry.py", "wait_again", "retry policy"),
+            Chunk("examples/a.md", "Shop.Opening hours", "the opening hours", "section"),
+            Chunk("guide/b.md", "Shop.Opening hours", "the opening hours", "section"),
         ],
-        ("shop/outgoing/retry.py:wait_again", "shop/deprecated/retry.py:wait_before"),
+        ("guide/b.md:Shop.Opening hours", "examples/a.md:Shop.Opening hours"),
+    ),
+    Row(
+        "for a topic of tests a test is no worse than code that says as much",
+        "cookie tests",
+        [
+            Chunk("shop/cookie.py", "keep_cookie", "tests of a cookie"),
+            Chunk("tests/cookie.py", "keep_cookie", "tests of a cookie"),
+        ],
+        ("tests/cookie.py:keep_cookie", "shop/cookie.py:keep_cookie"),
+    ),
+    Row(
+        "code that says more of tests than a test does is no worse for being none, but for a change of tests",
+        "where are the tests of a cookie collected",
+        [
+            Chunk("tests/cart.py", "keep_cart", "tests of a cookie"),
+            Chunk("tools/collect.py", "collect_tests_of_cookie", "tests of a cookie collected"),
+        ],
+        ("tools/collect.py:collect_tests_of_cookie", "tests/cart.py:keep_cart"),
+    ),
+    Row(
+        "a task is answered by its likeliest functions before a file that has only a little more to do with it",
+        "writes an invoice as a page",
+        [
+            Chunk("a.py", "write_invoice_page", "as", doc="Writes an invoice as a page."),
+            Chunk("b.py", "write_page_of_invoice", "as", doc="Writes an invoice as a page."),
+            Chunk("c.py", "invoice_page", "write it", doc="Writes an invoice as a page."),
+            *(Chunk("steps.py", f"step_{n}", "writes an invoice as a page", line=20 * n + 1) for n in range(3)),
+        ],
+        ("a.py:write_invoice_page", "b.py:write_page_of_invoice", "c.py:invoice_page", "steps.py:step_1"),
     ),
     Row(
         "a test mentioned in a sentence about a change is not asked for",
@@ -544,6 +591,15 @@ async def test_the_order_of_answers(store: Store, row: Row) -> None:
     found = await answers(store, row)
     assert tuple(name for name in found if name in row.order) == row.order, found
     assert found[0] == row.order[0], found
+
+
+async def test_beside_a_files_answer_stands_what_is_not_far_behind_it(store: Store) -> None:
+    said = "session cookies of a customer"
+    near = [Chunk("a.py", "session_cookies", said, doc=said), Chunk("a.py", "load_session", "cookies", line=20)]
+    far = Chunk("a.py", "<module>", "one two three cookies", "module", line=900)
+    await remember(store, [*near, far, *(Chunk(f"o{n}.py", "other", "nothing") for n in range(20))])
+    (first,) = await store.read(recall, parse_question("session cookies"), 1, NOW)
+    assert (first.chunk.name, [each.name for each in first.also]) == ("session_cookies", ["load_session"])
 
 
 @pytest.mark.parametrize(

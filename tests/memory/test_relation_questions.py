@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_memory.chunks import Import
+from aurora_memory.chunks import CodeChunk, Import
 from aurora_memory.recall.question import parse_question
 from aurora_memory.recall.relation_questions import Asked, RelationQuestion, answer, relation_question
 from aurora_memory.store import Store, chunk_reader
@@ -142,6 +142,39 @@ async def test_what_implements_a_method_is_what_heirs_call_so_their_heirs_as_wel
     await store.close()
 
 
+async def test_an_override_is_as_sure_as_the_least_sure_base_on_the_way(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "memory.db")
+    base = [chunk("a.py", "Base", kind="class"), chunk("a.py", "Base.run", kind="method", line=9)]
+    heirs: list[CodeChunk] = []
+    for n, (name, of) in enumerate({"Sure": "Base", "Unsure": "Other", "Below": "Unsure"}.items()):
+        heirs += [
+            chunk("b.py", name, kind="class", line=20 * n + 1, inherits=(of,)),
+            chunk("b.py", f"{name}.run", kind="method", line=20 * n + 9),
+        ]
+    other = [chunk("c.py", "Other", kind="class", inherits=("Base",))]
+    twin = [
+        chunk("d.py", "Sure", kind="class"),
+        chunk("d.py", "Sure.run", kind="method", line=9),
+    ]
+    await store.write(
+        [
+            file("a.py", *base),
+            file("b.py", *heirs, imports=(Import("a", "Base"), Import("c", "Other"))),
+            file("c.py", *other),
+            file("d.py", *twin),
+        ]
+    )
+    await store.resolve()
+    found = await store.read(answer, parse_question("what overrides Base.run"), 10, 1000.0)
+    await store.close()
+    assert found is not None
+    assert [(hit.chunk.path, hit.chunk.name, hit.is_likely) for hit in found.hits] == [
+        ("b.py", "Sure.run", False),
+        ("b.py", "Unsure.run", True),
+        ("b.py", "Below.run", True),
+    ], "a class of the same name in another file of the folder is another class"
+
+
 async def test_nothing_is_said_to_be_nothing_and_unknown_names_are_other_questions(store: Store) -> None:
     assert await told(store, "subclasses of A") == ([], "Nothing here is known that inherits from 'A'.")
     assert await told(store, "who calls the shots") is None
@@ -151,6 +184,7 @@ async def test_nothing_is_said_to_be_nothing_and_unknown_names_are_other_questio
     ("text", "said"),
     [
         ("who calls prase", "Nothing here is called 'prase'; did you mean 'parse'?"),
+        ("who calls sav", "Nothing here is called 'sav'; did you mean 'save'?"),
         ("subclasses of Bsae", "Nothing here is called 'Bsae'; did you mean 'Base'?"),
         ("subclasses of Losd", "Nothing here is called 'Losd'; did you mean 'Load'?"),
         ("who calls losd", "Nothing here is called 'losd'; did you mean 'load'?"),
@@ -198,14 +232,15 @@ async def test_what_only_the_askers_file_calls_so_is_no_part_of_the_name(store: 
         ("who calls empty?", ["check"], "1 calls 'empty?'."),
         ("who calls empty", ["check"], "1 calls 'empty?'."),
         ("who calls get!", [], "Nothing here is known that calls 'get'."),
+        ("who calls drop", ["ask"], "1 calls 'drop?'."),
     ],
 )
 async def test_a_mark_at_the_end_is_of_the_name_where_something_is_called_so(
     tmp_path: Path, text: str, callers: list[str], said: str
 ) -> None:
     store = await Store.open(tmp_path / "memory.db")
-    names = {"Base.route": (), "Base.route!": (), "Base.empty?": ()}
-    calling = {"get": ("route",), "call": ("route!",), "check": ("empty?",)}
+    names = {"Base.route": (), "Base.route!": (), "Base.empty?": (), "Base.drop!": (), "Base.drop?": ()}
+    calling = {"get": ("route",), "call": ("route!",), "check": ("empty?",), "ask": ("drop?",), "do": ("drop!",)}
     made = [
         chunk("base.rb", name, kind="method" if "." in name else "function", line=10 * n + 1, calls=calls)
         for n, (name, calls) in enumerate((names | calling).items())

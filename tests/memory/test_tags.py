@@ -27,6 +27,10 @@ from aurora_memory.semantic_tags import code_tags, domain_of, keywords_of, knowl
         (MODULE_NAME, "module", "src/db/session.py", "session-module"),
         ("Color", "enum", "a.rs", "color-enumeration"),
         ("operator()", "method", "a.cpp", "operator-method"),
+        ("HttpClient", "class", "a.ts", "http-client"),
+        ("Server.Login", "method", "a.go", "authentication-handler"),
+        ("load_settings_for_user", "function", "a.py", "settings-user-loader"),
+        ("parse_parser", "function", "a.py", "parser"),
     ],
 )
 def test_roles(name: str, kind: str, path: str, role: str) -> None:
@@ -44,6 +48,10 @@ def test_roles(name: str, kind: str, path: str, role: str) -> None:
         ("tokenize", "grammar/lexer.py", "", ["match"], "parsing"),
         ("load_settings", "config.py", "", ["getenv"], "configuration"),
         ("frobnicate", "x.py", "", ["log"], "general"),
+        ("frobnicate", "x.py", "Takes a token.", [], "general"),
+        ("frobnicate", "auth/x.py", "", [], "general"),
+        ("frobnicate", "auth/x.py", "Takes a token.", [], "security"),
+        (MODULE_NAME, "src/login.py", "", [], "security"),
     ],
 )
 def test_domains(name: str, path: str, doc: str, calls: list[str], domain: str) -> None:
@@ -91,6 +99,30 @@ def test_keywords_rank_by_how_often_a_word_stands() -> None:
     found = keywords_of("", [text])
     assert found[0] == "tokens" and set(found[1:3]) == {"expire", "refreshed"}
     assert len(keywords_of("Research on oauth providers", [text])) == 7
+
+
+@pytest.mark.parametrize(
+    ("title", "texts", "found"),
+    [
+        pytest.param(
+            "Login", ["token token token"], ("login", "token"), id="the title's before what stands more often"
+        ),
+        pytest.param("", ["expires expired expire"], ("expires",), id="of one stem as it was spelled first"),
+        pytest.param("", ["an IP of a host"], ("host",), id="two letters tell nothing"),
+        pytest.param("", ["router 404 port"], ("router", "port"), id="neither does a number, and ties are in order"),
+    ],
+)
+def test_which_words_tell_of_a_text(title: str, texts: list[str], found: tuple[str, ...]) -> None:
+    assert keywords_of(title, texts) == found
+
+
+def test_of_two_areas_that_a_text_speaks_for_as_much_the_one_that_is_listed_first_is_its_own() -> None:
+    assert domain_of([("table password", 3.0)]) == domain_of([("password table", 3.0)]) == "security"
+
+
+def test_a_question_that_says_no_more_than_what_is_to_be_done_is_known_by_that() -> None:
+    assert reasoning_tags("fix it").keywords == ("fix",)
+    assert reasoning_tags("fix the parser").keywords == ("parser",)
 
 
 def test_reasoning_of_the_specifications_example() -> None:

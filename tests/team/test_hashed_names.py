@@ -189,7 +189,7 @@ def test_pseudonyms_go_by_the_key_and_what_is_one_stays() -> None:
     assert guise.shown("Ann  LEE") == guise.shown("ann lee") != Guise("ann", "m1", other).shown("Ann Lee")
     assert guise.shown(guise.shown("Ann Lee")) == guise.shown("Ann Lee")
     assert Guise("ann", "m1").stream == ("ann", "m1") != guise.stream
-    body = '{"a":{"author":"Ann Lee"}}'
+    body = '{"a":[{"author":"Ann Lee"}]}'
     entry = Entry(entry_id("ann", "m1", 1, "deliverable", body), "r" * 8, "ann", "m1", 1, 1.0, "deliverable", body)
     leaving = guise.leaving(entry)
     assert "Ann" not in str(leaving)
@@ -197,6 +197,9 @@ def test_pseudonyms_go_by_the_key_and_what_is_one_stays() -> None:
     assert guise.arriving(entry) == entry, "somebody else's stays as it is"
     theirs = Guise("jo", "m2", key).leaving(entry)
     assert guise.arriving(theirs) == theirs, "a colleague's with the same key as well"
+    ours = Guise("ann", "m2", key)
+    back = ours.arriving(leaving)
+    assert (back.author, back.machine) == ("ann", guise.stream[1]), "one's own of another machine stays of that machine"
     for wrong in ("", "0" * 63, "g" * 64):
         with pytest.raises(TeamError):
             checked_key(wrong)

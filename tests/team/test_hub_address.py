@@ -31,6 +31,18 @@ def test_elsewhere_tls_is_verified(url: str) -> None:
     assert conninfo_to_dict(connection_text(url, {}))["sslmode"] == "verify-full"
 
 
+def test_elsewhere_nothing_comes_instead_of_tls_and_ones_own_patience_stays() -> None:
+    given = conninfo_to_dict(connection_text("postgresql://ann@hub.example/x?gssencmode=prefer&connect_timeout=9", {}))
+    assert (given["gssencmode"], given["connect_timeout"], given["application_name"]) == ("disable", "9", "aurora")
+
+
+def test_the_systems_own_certificates_are_no_file_of_that_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tmp_path.joinpath("system").touch()
+    tmp_path.joinpath("system").chmod(0o666)
+    connection_text("postgresql://ann@hub.example/x?sslrootcert=system", {})
+
+
 @pytest.mark.parametrize("mode", ["disable", "allow", "prefer", "require", "verify-ca"])
 def test_elsewhere_nothing_less_is_taken(mode: str) -> None:
     with pytest.raises(TeamError, match="verify-full"):
@@ -39,17 +51,29 @@ def test_elsewhere_nothing_less_is_taken(mode: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["postgresql://ann@localhost/x", "postgresql://ann@127.0.0.1/x", "postgresql://[::1]/x", "postgresql://%2Frun/x"],
+    [
+        "postgresql://ann@localhost/x",
+        "postgresql://ann@127.0.0.1/x",
+        "postgresql://[::1]/x",
+        "postgresql://%2Frun/x",
+        "postgresql:///x?hostaddr=127.0.0.1",
+    ],
 )
 def test_here_tls_is_not_asked_for(url: str) -> None:
     assert "sslmode" not in conninfo_to_dict(connection_text(url, {}))
-    if "%2F" not in url:
+    if "%2F" not in url and "hostaddr" not in url:
         assert conninfo_to_dict(connection_text(url, {"PGHOSTADDR": "192.0.2.1"}))["sslmode"] == "verify-full"
 
 
 @pytest.mark.parametrize(
     "url",
-    ["postgresql://ann:hunter22@hub.example/x", "postgresql://hub.example/x?password=hunter22", "mysql://hunter22"],
+    [
+        "postgresql://ann:hunter22@hub.example/x",
+        "postgresql://hub.example/x?password=hunter22",
+        "postgresql://hub.example/x?sslpassword=hunter22",
+        "postgresql://hub.example/x?passfile=hunter22",
+        "mysql://hunter22",
+    ],
 )
 def test_a_password_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(TeamError) as told:

@@ -33,6 +33,7 @@ def entry(kind: str, body: object) -> Entry:
         pytest.param(
             "difficult", {}, [*ALL, "difficult"], "entries of the kind difficult are never sent", id="failed questions"
         ),
+        pytest.param("difficult", {}, [], "entries of the kind difficult are never sent", id="whatever else is shared"),
         pytest.param(
             "later", {}, [*ALL, "later"], "entries of the kind later are never sent", id="kinds of a newer AURORA"
         ),
@@ -45,6 +46,13 @@ def entry(kind: str, body: object) -> Entry:
             id="one whose solution was not",
         ),
         pytest.param("run", [1], ["run"], "it is the question of a run that was not kept", id="a run that is none"),
+        pytest.param(
+            "access",
+            {"run": "q7Zx2LmV9tRb4KcW8nHd3JpF", "text": "two words"},
+            ["access"],
+            "",
+            id="an id is no secret, however many words are beside it",
+        ),
         pytest.param("access", "{", ["access"], "its body is not JSON", id="what cannot be looked through"),
         pytest.param("access", "[" * 5000, ["access"], "its body is not JSON", id="what is nested too deep to be"),
         pytest.param(FORGET, {}, [], "", id="that something is forgotten is told whatever is shared"),
@@ -87,4 +95,5 @@ def test_a_preview_shows_all_again_where_other_kinds_are_shared_now(tmp_path: Pa
         record.append([EntryDraft("access", used, 1.0)])
         sent = ExchangeProgress(sent=record.last_number(), kinds=("access",))
         assert list(preview(record, sent, ["access"])) == []
-        assert [reason for _, reason in preview(record, sent, ["access", "run"])] == [""]
+        told = list(preview(record, sent, ["access", "run"]))
+        assert [(each.author, each.machine, reason) for each, reason in told] == [("ann", "m", "")]

@@ -63,7 +63,7 @@ class Policies(Struct, frozen=True, dict=True):
     enabled: bool = True
 
     def named(self, name: str) -> NamedPolicy | None:
-        """The policy of that name, asked or not."""
+        """The policy of that name, asked or not: a fallback that configuration defines is one that is asked."""
         return next((each for each in (*self.policies, *self.fallbacks) if each.name == name), None)
 
     @cached_property
@@ -253,9 +253,7 @@ def _with_policies(below: Policies, place: str, given: object, problems: list[st
     asked = {each.name for each in below.policies}
     new = [each for name, each in read.items() if name not in asked]
     known = [read.get(each.name, each) for each in below.policies]
-    # A fallback that configuration defines is a policy like any other from then on.
-    fallbacks = tuple(each for each in below.fallbacks if each.name not in read)
-    return replace(below, policies=(*new, *known), fallbacks=fallbacks)
+    return replace(below, policies=(*new, *known))
 
 
 def _shown(value: object) -> str:

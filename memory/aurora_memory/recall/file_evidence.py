@@ -116,9 +116,9 @@ def with_likeliest_files(candidates: Candidates, ordered: Ordered, ranks: Sequen
     """
     worth = evidence(candidates, ranks)
     first = ordered.ranks[:UNMOVED]
-    there = {candidates.heads[rank.place].path for rank in first}
-    likeliest = [path for path in sorted(worth, key=lambda path: -worth[path])[:LIKELIEST] if path not in there]
+    likeliest = sorted(worth, key=lambda path: -worth[path])[:LIKELIEST]
     if candidates.question.kind == "task":
+        there = {candidates.heads[rank.place].path for rank in first}
         enough = max((worth[path] for path in there), default=0.0) + CLEARLY
         likeliest = [path for path in likeliest if worth[path] >= enough]
     moved = [next(rank.id for rank in ordered.ranks if candidates.heads[rank.place].path == path) for path in likeliest]

@@ -206,7 +206,7 @@ def _of(db: sqlite3.Connection, commit: str, seen: RepositoryFacts) -> str:
 def _whole(db: sqlite3.Connection, remote: str) -> str:
     """The record of the one whole history that was met of a remote; "" without one, or with several."""
     rows = db.execute("SELECT DISTINCT id FROM names WHERE remote = ? AND first_commit <> ''", (remote,)).fetchall()
-    return str(rows[0][0]) if remote and len(rows) == 1 else ""
+    return str(rows[0][0]) if len(rows) == 1 else ""
 
 
 def _folder(common: str) -> str:

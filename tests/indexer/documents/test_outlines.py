@@ -48,6 +48,7 @@ def test_where_front_matter_ends(text: str, title: str) -> None:
         pytest.param("# C#\n# a # b#\n", [(1, "C#"), (1, "a # b#")], id="a sharp that belongs to a word stays"),
         pytest.param("One\n===\nTwo\nlines\n---\n", [(1, "One"), (2, "Two lines")], id="underlined"),
         pytest.param("- item\n---\n\n> said\n---\n", [], id="a rule below a list or a quote underlines nothing"),
+        pytest.param("a\nb\nc\n---\n", [(2, "a b c")], id="three lines are a heading"),
         pytest.param("a\nb\nc\nd\n---\n", [], id="nor does one below a long paragraph"),
         pytest.param("```\n# no\n~~~\n# no\n```\n# yes\n", [(1, "yes")], id="code ends with the mark that began it"),
         pytest.param("<!--\n# no\n-->\n<!-- one -->\n# yes\n", [(1, "yes")], id="comments hide, over lines or in one"),

@@ -60,3 +60,8 @@ def test_no_word_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(covered) == len(set(covered))
     terms = {term for chunk in found.chunks for part in chunk.parts for term in part.occurrences}
     assert terms >= {f"says{n}" for n in range(60)} | {f"heading{n}" for n in range(60)}
+
+
+def test_of_many_headings_every_so_many_is_kept_with_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sections, "FEW_SECTIONS", 5)
+    assert names("".join(f"## s{n}\n" for n in range(13))) == ["s0", "s3", "s6", "s9", "s12"]

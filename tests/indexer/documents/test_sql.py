@@ -98,3 +98,48 @@ def test_what_a_definition_mentions(statement: str, mentioned: list[str]) -> Non
 def test_a_definition_says_what_stands_directly_above(above: str, said: str) -> None:
     (found,) = chunks(f"SELECT 0;\n{above}CREATE TABLE a (x INT);\n")
     assert found.docstring == said
+
+
+BEFORE = (
+    "OR REPLACE ALTER TEMP TEMPORARY GLOBAL LOCAL UNLOGGED EXTERNAL FOREIGN VIRTUAL MATERIALIZED RECURSIVE CONSTRAINT"
+    " EDITIONABLE NONEDITIONABLE TRANSIENT AGGREGATE"
+).split()
+
+
+@pytest.mark.parametrize("word", BEFORE)
+@pytest.mark.parametrize("kind", ["TABLE", "VIEW", "FUNCTION", "PROCEDURE", "TRIGGER", "TYPE", "DOMAIN"])
+def test_words_before_a_kind_are_no_kind(word: str, kind: str) -> None:
+    assert [each.name for each in chunks(f"CREATE {word} {kind} a;\n")] == ["a"]
+
+
+@pytest.mark.parametrize("word", ["INDEX", "ROLE", "SCHEMA", "EXTENSION", "UNIQUE INDEX"])
+def test_other_kinds_are_no_definitions(word: str) -> None:
+    assert chunks(f"CREATE {word} a;\n") == []
+
+
+@pytest.mark.parametrize(
+    "word", "PRIMARY FOREIGN UNIQUE CHECK CONSTRAINT KEY INDEX EXCLUDE LIKE PERIOD FULLTEXT SPATIAL".split()
+)
+def test_constraints_are_no_columns(word: str) -> None:
+    (found,) = chunks(f"CREATE TABLE a (x INT, {word} y, z INT);\n")
+    assert found.signature == "CREATE TABLE a (x, z)"
+
+
+@pytest.mark.parametrize("words", ["REFERENCES b", "FROM b", "JOIN b", "INTO b", "UPDATE b"])
+def test_words_before_a_name_refer_to_it(words: str) -> None:
+    (found,) = chunks(f"CREATE VIEW v AS SELECT {words};\n")
+    assert [(each.kind, each.name) for each in found.references] == [("mentions", "b")]
+
+
+@pytest.mark.parametrize("quoted", ['"b c"', "`b c`", "[b c]"])
+def test_names_are_quoted_in_three_ways(quoted: str) -> None:
+    (found,) = chunks(f"CREATE TABLE {quoted} (x INT);\n")
+    assert found.name == "b c"
+
+
+@pytest.mark.parametrize("block", ["IF x THEN y; END IF", "LOOP x; END LOOP", "WHILE x DO y; END WHILE",
+                                   "REPEAT x; UNTIL y END REPEAT", "FOR x IN y LOOP z; END FOR"])  # fmt: skip
+def test_a_block_within_a_routine_ends_with_its_own_word(block: str) -> None:
+    found = chunks(f"CREATE PROCEDURE p() BEGIN {block}; SELECT 1; END;\nCREATE TABLE z (a INT);\n")
+    assert [each.name for each in found] == ["p", "z"]
+    assert found[0].line_end == 1

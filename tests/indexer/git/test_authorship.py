@@ -10,11 +10,16 @@ import pytest
 from aurora_indexer.git import authorship, commands
 
 
-def saying(monkeypatch: pytest.MonkeyPatch, said: bytes | None) -> None:
-    async def answer(*_: Any, **__: Any) -> bytes | None:
+def saying(monkeypatch: pytest.MonkeyPatch, said: bytes | None) -> list[dict[str, Any]]:
+    """What git was asked with, by and by."""
+    asked: list[dict[str, Any]] = []
+
+    async def answer(*_: Any, **options: Any) -> bytes | None:
+        asked.append(options)
         return said
 
     monkeypatch.setattr(commands, "answer", answer)
+    return asked
 
 
 async def test_a_mail_address_is_the_same_person_in_capitals_and_small_letters(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +46,15 @@ async def test_which_authors_are_told(monkeypatch: pytest.MonkeyPatch, said: byt
 async def test_lines_that_are_in_no_commit_yet_are_nobodys_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     one, none = "a" * 40, "0" * 40
     said = "".join(f"{commit} 1 1 1\nauthor Ann\n\tcode {n}\n" for n, commit in enumerate([one, none, one]))
-    saying(monkeypatch, said.encode())
+    asked = saying(monkeypatch, said.encode())
     assert await authorship.lines_of(Path("/w"), "a.py", 1, 3) == authorship.LineCommits({one: 2}, 1)
+    assert asked[0]["seconds"] == 10.0, "git has its time, and no more"
     saying(monkeypatch, None)
     assert await authorship.lines_of(Path("/w"), "a.py", 1, 3) is None, "git cannot tell"
+
+
+async def test_nothing_is_asked_about_no_commits(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = saying(monkeypatch, b"c1\0a\0a\0A\x007\n")
+    assert await authorship.authors(Path("/w"), []) == [] and asked == []
+    assert [each.commit for each in await authorship.authors(Path("/w"), ["c1"])] == ["c1"]
+    assert asked[0]["send"] == b"c1\n"

@@ -173,6 +173,13 @@ HEAD = b"\0" + b"a" * 40 + b"\x00100\0\0subject\0body\0\n\n"
 DIFF = b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1 @@ f\n-1\n-2\n\\ No newline at end of file\n+3\n"
 
 
+@pytest.mark.parametrize(("files", "lines", "sweeping"), [(100, 10_000, False), (101, 1, True), (1, 10_001, True)])
+def test_a_commit_is_sweeping_by_its_files_or_its_lines(files: int, lines: int, sweeping: bool) -> None:
+    walk = FunctionWalk({})
+    walk.take(LoggedCommit(hash="a", at=1, parents=[], subject="", body="", files=files, lines=lines))
+    assert [each.sweeping for each in walk.walked()] == [sweeping]
+
+
 def test_the_log_may_be_cut_anywhere() -> None:
     log = (HEAD + DIFF) * 3
     whole = read(log, {b"x"})

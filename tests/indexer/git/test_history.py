@@ -146,6 +146,10 @@ async def test_a_merge_is_found_by_what_its_branch_says(repository: Path, store:
         pytest.param(
             "Merge branch 'a'", "Acked-by: Ann <a@b.c>", ["first"], "first", id="who looked at it says nothing"
         ),
+        *(
+            pytest.param("Merge branch 'a'", f"{trailer}: Ann <a@b.c>\nSaid", ["first"], "Said", id=trailer)
+            for trailer in ("Signed-off-by", "Co-authored-by", "Reviewed-by", "ACKED-BY", "Tested-by", "Change-Id")
+        ),
         pytest.param(
             "Merge branch 'side'", "", [" ", ""], "Merge branch 'side'", id="itself where nothing else is said"
         ),

@@ -137,3 +137,27 @@ async def test_the_users_global_ignore_file(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("*.bak\n")
     (tmp_path / ".gitconfig").write_text("[core]\n\texcludesFile = ~/mine\n")
     assert await commands.excludes_file(environment=environment) == tmp_path / "mine"
+
+
+async def test_which_files_differ_from_what_is_committed(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(repository, "config", "core.autocrlf", "false")
+    names = ("same", "crlf", "edited", "saved", "gone", "folder", "more", "none")
+    commit(repository, "first", 1000, **{f"{name}_py": "1\n2\n" for name in names})
+    files = await tracked_files(repository, "HEAD")
+    assert files is not None
+    now = {"crlf": "1\r\n2\r\n", "edited": "1\n3\n", "saved": "1\n4\n", "more": "5\n2\n", "none": "1\n6\n"}
+    for name, text in now.items():
+        (repository / f"{name}.py").write_text(text, newline="")
+    (repository / "gone.py").unlink()
+    (repository / "folder.py").unlink()
+    (repository / "folder.py").mkdir()
+    indexed = {f"{name}.py": content_hash(now.get(name, "1\n2\n").encode()) for name in names if name != "none"}
+    indexed["saved.py"] = content_hash(b"1\n2\n")
+    hunks, lost = await edits(repository, files, indexed)
+    assert hunks == {b"edited.py": [Hunk(1, 2, 1)], b"more.py": [Hunk(1, 1, 1)]}
+    assert lost == {b"saved.py", b"gone.py", b"folder.py", b"none.py"}
+    monkeypatch.setattr("aurora_indexer.git.worktree.MAX_EDITED", 1)
+    hunks, lost = await edits(repository, files, indexed)
+    assert (list(hunks), b"more.py" in lost) == ([b"edited.py"], True), "those that are too many wait"
+    unknown = await edits(repository, {b"edited.py": b"1" * 40}, indexed)
+    assert unknown == ({}, {b"edited.py"}), "nor is there anything to compare with that git does not have"

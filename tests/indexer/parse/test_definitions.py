@@ -287,3 +287,14 @@ def test_functions_of_lua_under_a_key_of_a_table_that_is_handed_over() -> None:
         "function find.entry_maker 3-3",
         "function find.other key 4-4",
     ]
+
+
+def test_a_definition_that_begins_where_another_ends_is_none_of_its() -> None:
+    assert listed("a.js", "class A{a(){}b(){}}class B{c(){}}function d(){}\n") == [
+        "class A 1-1: class A",
+        "method A.a 1-1: a()",
+        "method A.b 1-1: b()",
+        "class B 1-1: class B",
+        "method B.c 1-1: c()",
+        "function d 1-1: function d()",
+    ]

@@ -32,3 +32,13 @@ def test_above_a_definition(path: str, above: str, first: int, said: str) -> Non
     assert parsed is not None
     (found,) = [each for each in parsed.chunks if each.name.lower() == "f"]
     assert (found.line_start, found.docstring) == (first, said)
+
+
+@pytest.mark.parametrize(
+    ("first", "indent", "said"),
+    [("// Says.\n", 0, "Says."), ("  // Says.\n", 2, "Says."), ("  // Odd.\n", 0, ""), ("a();// Of a.\n", 4, "")],
+)
+def test_of_the_first_line_it_is_no_other(first: str, indent: int, said: str) -> None:
+    parsed = parse_source("a.js", f"{first}{' ' * indent}function f() {{}}\n".encode())
+    assert parsed is not None
+    assert [each.docstring for each in parsed.chunks if each.name == "f"] == [said]

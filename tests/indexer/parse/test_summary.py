@@ -75,6 +75,22 @@ def test_three_branches_and_loops_are_few_and_more_than_ten_are_many(
             ["total", "sum", "prices", "customer", "rounding", "follows"],
             id="the first sentence before the rest",
         ),
+        pytest.param(
+            "total",
+            "",
+            "Sum up. Rows rows rows of what is there.",
+            (),
+            ["rows", "total", "sum"],
+            id="forty letters are one sentence",
+        ),
+        pytest.param(
+            "total",
+            "",
+            "Sum up. Rows rows rows of what is there..",
+            (),
+            ["total", "sum", "rows"],
+            id="of more the first",
+        ),
     ],
 )
 def test_the_words_that_tell_a_chunk_best_come_first(

@@ -28,7 +28,12 @@ if {used!r}.get("go"):
 
 @pytest.mark.parametrize(
     ("used", "said"),
-    [({"python": 2, "go": 3, "markdown": 9}, ["1", "1"]), ({"markdown": 9}, ["0"]), ({}, ["0"])],
+    [
+        ({"python": 2, "go": 3, "markdown": 9}, ["1", "1"]),
+        ({"go": 1}, ["1", "1"]),
+        ({"markdown": 9}, ["0"]),
+        ({}, ["0"]),
+    ],
 )
 def test_the_commonest_language_is_ready_before_the_first_save(used: dict[str, int], said: list[str]) -> None:
     command = [sys.executable, "-c", READY.format(used=used)]
