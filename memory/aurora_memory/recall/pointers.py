@@ -57,7 +57,7 @@ class Pointer(NamedTuple):
 
 
 class Pointed(Struct, frozen=True):
-    """What a report points at: paths of files, and row ids of chunks, each with how much that counts, in (0, 1]."""
+    """Files by path and chunks by row id that a report points at, each with how much it counts, in (0, 1]."""
 
     files: Mapping[str, float] = {}
     chunks: Mapping[int, float] = {}
