@@ -9,6 +9,7 @@ import pytest
 
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.pointers import FARTHER, Pointed, Pointer, pointed_at, pointers_in
+from aurora_memory.recall.search import WIDELY
 from aurora_memory.store import Store, chunk_reader
 from tests.memory.chunks import chunk, file
 
@@ -121,3 +122,13 @@ async def test_what_a_report_points_at_is_weighed_though_none_of_its_words_stand
     plain = await store.read(recall, parse_question(LONG), 5, NOW)
     assert "shop/quiet.py" not in [hit.chunk.path for hit in plain]
     assert await store.read(pointed_at, parse_question(LONG)) == Pointed()
+
+
+async def test_a_file_that_is_pointed_at_is_looked_into_however_many_resemble_the_report_more(store: Store) -> None:
+    other = [
+        file(f"u{n}.py", chunk(f"u{n}.py", f"total_{n}", "total cart rates wrong kept")) for n in range(WIDELY + 9)
+    ]
+    await store.write([*other, file("shop/quiet.py", chunk("shop/quiet.py", "hush", "kept"))])
+    for pointer, is_told in (("", False), ("https://f.io/a/b/blob/main/shop/quiet.py", True)):
+        hits = await store.read(recall, parse_question(f"{LONG}{pointer}"), 5, NOW)
+        assert ("hush" in [hit.chunk.name for hit in hits[:4]]) == is_told

@@ -94,4 +94,5 @@ def test_the_scope_of_a_change_is_what_it_begins_with(subject: str, scope: tuple
 def test_only_a_change_has_a_scope_and_tests_may_be_one() -> None:
     assert parse_question(f"parser: {'keep blank lines ' * 20}").scope == ()
     assert parse_question("test/parser: keep blank lines").about_tests
+    assert parse_question("test(parser): keep blank lines").about_tests
     assert not parse_question("testing/parser keeps blank lines").about_tests

@@ -94,6 +94,12 @@ ROWS = [
         ("b/parser.py:kept", "a/notes.py:kept"),
     ),
     Row(
+        "a change is in the folder that it begins with, before a file that has more of its words",
+        "parser: keep blank lines of notes",
+        [Chunk("a/notes.py", "kept", "blank lines", doc="kept"), Chunk("parser/b/kept.py", "kept", "lines")],
+        ("parser/b/kept.py:kept", "a/notes.py:kept"),
+    ),
+    Row(
         "a change that begins with the name of a file is not in its tests",
         "parser: keep blank lines of notes",
         [Chunk("tests/test_parser.py", "kept", "blank notes"), Chunk("b/notes.py", "kept", "blank lines")],

@@ -51,8 +51,8 @@ _ASKS_FOR_TESTS = re.compile(
 )
 """Tests that are asked for: `login tests`, `tests of the parser`, `how do we test it`; who skips a test wants none."""
 
-_CHANGES_TESTS = re.compile(r"(?i)^\W*(?:tests?|specs?)[/(]\S+:|(?<!\S)(?:tests|specs)(?!\S)|\b(?:test|spec)\W*$")
-"""Tests that are to be changed: `fix matching tests for Windows`, `remove the unicode host test`, `test/http: …`."""
+_CHANGES_TESTS = re.compile(r"(?i)^\W*(?:tests?|specs?)\(\S+:|(?<!\S)(?:tests|specs)(?!\S)|\b(?:test|spec)\W*$")
+"""Tests that are to be changed: `fix matching tests for Windows`, `remove the unicode host test`, `test(http): …`."""
 
 _SCOPE = re.compile(r"\s*(?:\w{1,30}\(([^()\s]{2,40})\)!?:|\[([\w./-]{2,40})\]:?|([A-Za-z][\w./-]{1,40}):(?!:))\s")
 _NO_SCOPE = re.compile(
