@@ -134,12 +134,13 @@ def match(
     types: Collection[int] | None = None,
     members: int = 0,
     also: Places | None = None,
+    into: Collection[int] = (),
 ) -> Matches:
     """Weigh every part in which one of the terms stands; keep the `limit` best of those types.
 
     `weights` says how much each term counts, `said` are those that the question says and does not only suggest. Of
-    the likeliest files, each up to `members` parts more are kept, however little they say; `also` are parts that are
-    kept whatever stands in them.
+    the likeliest files, each up to `members` parts more are kept, however little they say, and of the files `into`;
+    `also` are parts that are kept whatever stands in them.
     """
     import numpy as np
 
@@ -196,7 +197,7 @@ def match(
     best = best[np.argsort(-first[best], kind="stable")]
     best = np.concatenate([best, _of_called_files(parts.files[alive], called / whole, first, best)])
     if members:
-        best = np.concatenate([best, _members(parts.files[alive], first, best, members)])
+        best = np.concatenate([best, _members(parts.files[alive], first, best, members, into)])
     if also is not None:
         kept = np.searchsorted(alive, np.sort(also[wanted[also]]))
         best = np.concatenate([best, np.setdiff1d(kept, best)])
@@ -242,8 +243,8 @@ def _of_called_files(files: Places, called: Floats, first: Floats, best: Places)
     return np.array(found, dtype=np.intp)
 
 
-def _members(files: Places, first: Floats, best: Places, most: int) -> Places:
-    """Of the files that `best` says most of, each up to `most` further parts, best first."""
+def _members(files: Places, first: Floats, best: Places, most: int, into: Collection[int]) -> Places:
+    """Of the files that `best` says most of, and those `into`, each up to `most` further parts, best first."""
     import numpy as np
 
     worth: dict[int, float] = {}
@@ -253,7 +254,7 @@ def _members(files: Places, first: Floats, best: Places, most: int) -> Places:
         share = left.get(file, 1.0)
         worth[file] = worth.get(file, 0.0) + share * float(first[part])
         left[file] = share * MEMBERS_DECAY
-    chosen = sorted(worth, key=lambda file: -worth[file])[:MEMBERS_FILES]
+    chosen = list({*sorted(worth, key=lambda file: -worth[file])[:MEMBERS_FILES], *into})
     rest = np.setdiff1d(np.flatnonzero(np.isin(files, chosen)), best)
     rest = rest[np.argsort(-first[rest], kind="stable")]
     taken = dict.fromkeys(chosen, 0)

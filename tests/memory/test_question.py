@@ -69,3 +69,30 @@ def test_a_pasted_line_that_defines_something_asks_for_that(line: str, name: str
 )
 def test_words_that_only_begin_as_a_definition_are_words(line: str) -> None:
     assert parse_question(line).kind != "name"
+
+
+@pytest.mark.parametrize(
+    ("subject", "scope"),
+    [
+        ("parser: keep blank lines", ("parser",)),
+        ("fix(parser): keep blank lines", ("parser",)),
+        ("feat(core/http_client)!: keep blank lines", ("http", "client")),
+        ("[parser] keep blank lines", ("parser",)),
+        ("src/parser.c: keep blank lines", ("parser",)),
+        ("test/parser: keep blank lines", ("parser",)),
+        ("fix: keep blank lines", ()),
+        ("[CI] keep blank lines", ()),
+        ("std::parser keeps blank lines", ()),
+        ("keep blank lines: they tell", ()),
+        ("fix the parser: keep blank lines", ()),
+    ],
+)
+def test_the_scope_of_a_change_is_what_it_begins_with(subject: str, scope: tuple[str, ...]) -> None:
+    assert parse_question(subject).scope == scope
+
+
+def test_only_a_change_has_a_scope_and_tests_may_be_one() -> None:
+    assert parse_question(f"parser: {'keep blank lines ' * 20}").scope == ()
+    assert parse_question("test/parser: keep blank lines").about_tests
+    assert parse_question("test(parser): keep blank lines").about_tests
+    assert not parse_question("testing/parser keeps blank lines").about_tests

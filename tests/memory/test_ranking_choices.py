@@ -70,6 +70,51 @@ ROWS = [
         ("tests/test_invoice.py:test_invoice_total", "src/invoice.py:invoice_total"),
     ),
     Row(
+        "of a traceback the function that raised comes before its caller, though that has more of its words",
+        'Traceback (most recent call last):\n  File "src/cart.py", line 3, in add\n'
+        '  File "src/tax.py", line 3, in rate\nKeyError: no such country',
+        [Chunk("src/cart.py", "add", "such country tax rate"), Chunk("src/tax.py", "rate", "file")],
+        ("src/tax.py:rate", "src/cart.py:add"),
+    ),
+    Row(
+        "where a long report links to comes before what has more of its words",
+        "invoice total wrong in leap years " + "the invoice total of leap years is wrong where " * 5 + "it is, see "
+        "https://forge.io/shop/shop/blob/main/src/days.py#L42-L43",
+        [
+            Chunk("src/days.py", "count", "years", line=20),
+            Chunk("src/days.py", "length", "leap years", line=40),
+            Chunk("src/bill.py", "sum", "leap years wrong"),
+        ],
+        ("src/days.py:length", "src/bill.py:sum"),
+    ),
+    Row(
+        "a change is in the file that it begins with, before one that has more of its words",
+        "parser: keep blank lines of notes",
+        [Chunk("a/notes.py", "kept", "blank lines", doc="kept"), Chunk("b/parser.py", "kept", "notes")],
+        ("b/parser.py:kept", "a/notes.py:kept"),
+    ),
+    Row(
+        "a change is in the folder that it begins with, before a file that has more of its words",
+        "parser: keep blank lines of notes",
+        [Chunk("a/notes.py", "kept", "blank lines", doc="kept"), Chunk("parser/b/kept.py", "kept", "lines")],
+        ("parser/b/kept.py:kept", "a/notes.py:kept"),
+    ),
+    Row(
+        "a change that begins with the name of a file is not in its tests",
+        "parser: keep blank lines of notes",
+        [Chunk("tests/test_parser.py", "kept", "blank notes"), Chunk("b/notes.py", "kept", "blank lines")],
+        ("b/notes.py:kept", "tests/test_parser.py:kept"),
+    ),
+    Row(
+        "a change of tests is in the test that is called as it begins",
+        "test/parser: keep blank lines of notes",
+        [
+            Chunk("tests/test_notes.py", "kept", "blank lines", doc="lines"),
+            Chunk("tests/test_parser.py", "kept", "notes"),
+        ],
+        ("tests/test_parser.py:kept", "tests/test_notes.py:kept"),
+    ),
+    Row(
         "a long report is answered by what is made here before a test, an example or a copied library that say more",
         "invoice total wrong in leap years " + "the invoice total of leap years is wrong where " * 5 + "it is",
         [

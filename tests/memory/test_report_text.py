@@ -13,6 +13,10 @@ WRITTEN = (
 )
 
 TABLES = {
+    "printed": "Windows-10-SP0\nPython 3.10.10 (tags/v3.10.10, Feb 7 2023) [MSC v.1929]\nshop 5.2\nNumpy 1.24.2\n",
+    "shell": ">>> import shop; print(shop.__version__)\nshop 5.3\n>>> import x; print(x.__version__)\nx 1.2.3\n",
+    "nested json": '{\r\n "idna": {\r\n "version": "3.3"\r\n },\r\n "ssl": {\r\n "version": "101010cf"\r\n },\r\n'
+    ' "openssl": {\r\n "version": ""\r\n },\r\n "name": "CPython",\r\n "http": {\r\n "version": "1.26.7"\r\n }\r\n}',
     "key and value": "Versions\n--------\ncommit: None\npython: 3.7.3 |Anaconda| (default)\n[GCC 7.3.0]\nOS: Linux\n"
     "numpy: 1.16.4\nscipy: 1.3.0\n",
     "pinned": "astroid==2.9.3\npylint==2.12.2\nmypy==0.931\nisort==5.10.1\n",
@@ -92,3 +96,14 @@ def test_packages_that_are_only_listed_are_not_asked_for() -> None:
     assert "read" in question.terms and "numpi" not in question.terms
     assert question.text == report, "what was asked is told as it was"
     assert "numpi" in parse_question("numpy: 1.16.4").terms, "few words are what is asked for"
+
+
+def test_what_a_program_printed_is_no_table_of_versions() -> None:
+    text = "Rates are wrong\nrate 1.5\nsale 2.5\nlease 2.6\nfee 2.75"
+    assert report_text(text) == text
+
+
+def test_ticked_boxes_and_folds_are_a_forms() -> None:
+    text = "Rows are lost\n- [x] I have searched the issues\n<details><summary>Rows</summary>\n- [ ] of two\n</details>"
+    assert report_text(text).split() == "Rows are lost Rows - [ ] of two".split()
+    assert report_text("- [x] is not read\nat all") == "- [x] is not read\nat all", "a title stays"

@@ -13,6 +13,7 @@ from msgspec import Struct
 from aurora_memory.activation import Activation, context_boost, decay_penalty
 from aurora_memory.recall.access_history import histories_of, levels_of, with_others
 from aurora_memory.recall.places import standing_at
+from aurora_memory.recall.pointers import Pointed
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.search import Findings, PartMatch
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, learned_reader
@@ -31,11 +32,14 @@ Column = Sequence[float]
 
 
 class NameShares(NamedTuple):
-    """Shares: of the question that a file's name says, of that name that the question says, of its folders'."""
+    """Shares: of the question that a file's name says, of that name that the question says, of its folders', and of a
+    change's scope that its name or folders say.
+    """
 
     said: float
     heard: float
     above: float
+    scoped: float = 0.0
 
 
 class Candidates(Struct, frozen=True):
@@ -47,7 +51,7 @@ class Candidates(Struct, frozen=True):
     declares a name of the question. `histories` are access times without colleagues' uses (`of_others`, by row id),
     which `counts` and `levels` have. `last_used` (by row id), `commits` and `mtimes` tell when chunks were used and
     changed, and files, `names_of_files` by path what files' names have of the question, `alike` is the cosine by word
-    vectors.
+    vectors, `pointed` what a report points at.
     """
 
     question: Question
@@ -71,6 +75,7 @@ class Candidates(Struct, frozen=True):
     mtimes: Mapping[str, float]
     names_of_files: Mapping[str, NameShares]
     alike: Column
+    pointed: Pointed
 
     def activation(self, n: int) -> Activation:
         """The terms of one candidate's activation."""
@@ -136,12 +141,13 @@ def gather(
         of_others,
         commits,
         mtimes,
-        {path: _name_shares(path, rarity, findings.rarities) for path in by_file},
+        {path: _name_shares(path, rarity, findings.rarities, question.scope) for path in by_file},
         [findings.alike.get(each, 0.0) for each in ids],
+        findings.pointed,
     )
 
 
-def _name_shares(path: str, total: float, rarities: Mapping[str, float]) -> NameShares:
+def _name_shares(path: str, total: float, rarities: Mapping[str, float], scope: Sequence[str]) -> NameShares:
     """`total` is what a question's terms weigh together, `rarities` what each does."""
     stem, above = _name_terms(path)
     said = [rarities[term] for term in stem if term in rarities]
@@ -149,6 +155,7 @@ def _name_shares(path: str, total: float, rarities: Mapping[str, float]) -> Name
         min(1.0, sum(said) / total),
         len(said) / max(1, len(stem)),
         len([term for term in above if term in rarities]) / max(1, len(above)),
+        len([term for term in scope if term in stem or term in above]) / len(scope) if scope else 0.0,
     )
 
 

@@ -115,14 +115,31 @@ def with_likeliest_files(candidates: Candidates, ordered: Ordered, ranks: Sequen
     make way only where a file has clearly more to do with it than theirs.
     """
     worth = evidence(candidates, ranks)
-    first = ordered.ranks[:UNMOVED]
     likeliest = sorted(worth, key=lambda path: -worth[path])[:LIKELIEST]
     if candidates.question.kind == "task":
-        there = {candidates.heads[rank.place].path for rank in first}
-        enough = max((worth[path] for path in there), default=0.0) + CLEARLY
+        enough = max((worth[path] for path in _first_files(candidates, ordered)), default=0.0) + CLEARLY
         likeliest = [path for path in likeliest if worth[path] >= enough]
-    moved = [next(rank.id for rank in ordered.ranks if candidates.heads[rank.place].path == path) for path in likeliest]
-    order = [*(rank.id for rank in first), *moved, *(rank.id for rank in ordered.ranks)]
+    return _moved_in(candidates, ordered, likeliest)
+
+
+def with_files_pointed_at(candidates: Candidates, ordered: Ordered) -> Ordered:
+    """Answers to a report, of which one of each of the two files that it points at most is among the first four."""
+    files = candidates.pointed.files
+    most = sorted(files, key=lambda path: -files[path])[:LIKELIEST]
+    return _moved_in(candidates, ordered, most)
+
+
+def _first_files(candidates: Candidates, ordered: Ordered) -> set[str]:
+    return {candidates.heads[rank.place].path for rank in ordered.ranks[:UNMOVED]}
+
+
+def _moved_in(candidates: Candidates, ordered: Ordered, paths: Sequence[str]) -> Ordered:
+    """The answers with the best one of each of those files behind the first that stay where they are."""
+    best: dict[str, int] = {}
+    for rank in ordered.ranks:
+        best.setdefault(candidates.heads[rank.place].path, rank.id)
+    moved = [best[path] for path in paths if path in best]
+    order = [*(rank.id for rank in ordered.ranks[:UNMOVED]), *moved, *(rank.id for rank in ordered.ranks)]
     return Ordered(_placed(ordered.ranks, order), ordered.also)
 
 

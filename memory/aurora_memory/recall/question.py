@@ -51,8 +51,15 @@ _ASKS_FOR_TESTS = re.compile(
 )
 """Tests that are asked for: `login tests`, `tests of the parser`, `how do we test it`; who skips a test wants none."""
 
-_CHANGES_TESTS = re.compile(r"(?i)(?<!\S)(?:tests|specs)(?!\S)|\b(?:test|spec)\W*$")
-"""Tests that are to be changed: `fix domain matching tests for Windows`, `remove the unicode host test`."""
+_CHANGES_TESTS = re.compile(r"(?i)^\W*(?:tests?|specs?)\(\S+:|(?<!\S)(?:tests|specs)(?!\S)|\b(?:test|spec)\W*$")
+"""Tests that are to be changed: `fix matching tests for Windows`, `remove the unicode host test`, `test(http): …`."""
+
+_SCOPE = re.compile(r"\s*(?:\w{1,30}\(([^()\s]{2,40})\)!?:|\[([\w./-]{2,40})\]:?|([A-Za-z][\w./-]{1,40}):(?!:))\s")
+_NO_SCOPE = re.compile(
+    r"(?i)(?:bug(?:fix)?|build|chore|ci|deps|docs?|feat(?:ure)?s?|fix(?:es|ed)?|lint|minor|perf|refactor|release|revert|rfc"
+    r"|style|tests?|todo|types?|typing|wip)"
+)
+"""What subjects begin with that says of what sort a change is, not where it is made."""
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*")
 _QUOTED = re.compile(r"`([^`\n]{1,80})`")
@@ -100,6 +107,8 @@ class Question(Struct, frozen=True):
     """Whether a topic reads like the title of a report: either may be meant, and is answered."""
     is_completed: bool = False
     """Whether the index was asked what its last word may become."""
+    scope: tuple[str, ...] = ()
+    """The terms of what a change is said to be made in: `http: …`, `fix(parser): …`."""
 
     @property
     def is_id(self) -> bool:
@@ -180,7 +189,18 @@ def parse_question(query: str) -> Question:
         places=places,
         kind=kind,
         is_open=kind == "topic" and title_likeness(asked) > 0,
+        scope=_scope(asked) if kind == "change" else (),
     )
+
+
+def _scope(query: str) -> tuple[str, ...]:
+    """What a change begins with that is the name of a part: the last one of a path, as its terms."""
+    found = _SCOPE.match(query)
+    said = "" if found is None else found[1] or found[2] or found[3]
+    if not said or _NO_SCOPE.fullmatch(said):
+        return ()
+    pieces = stem_word(said.rstrip("/").rpartition("/")[2].partition(".")[0])
+    return tuple(pieces[:-1] if len(pieces) > 2 else pieces)
 
 
 def spelled_out(question: Question) -> list[str]:

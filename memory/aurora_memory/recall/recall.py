@@ -22,6 +22,7 @@ from aurora_memory.recall.file_evidence import (
     Ordered,
     in_order,
     of_files,
+    with_files_pointed_at,
     with_likeliest_files,
     with_report,
 )
@@ -111,12 +112,16 @@ def recall(
 
 
 def _hedged(candidates: Candidates, ranks: Sequence[Rank], ordered: Ordered) -> Ordered:
-    """Answers in order: a report's among those to what may be one, a topic's files among those to a report or task."""
+    """Answers in order: a report's among those to what may be one, a topic's files among those to a report or task, and
+    those that a long report points at among its own.
+    """
     question = candidates.question
     if question.is_open:
         return with_report(ordered, ranked_anew(candidates, ranks, weights_of("report")), TOPICS)
     if question.kind in WITH_LIKELIEST:
         return with_likeliest_files(candidates, ordered, ranked_anew(candidates, ranks, weights_of("topic")))
+    if candidates.pointed.files:
+        return with_files_pointed_at(candidates, ordered)
     return ordered
 
 

@@ -1,5 +1,5 @@
-"""Text of a bug report or issue without what its form made: a template's comments and headings, addresses, and tables
-of installed versions.
+"""Text of a bug report or issue without what its form made: a template's comments, headings and ticked boxes,
+addresses, and tables of installed versions.
 
 Such lines name packages and tools, and a recall of their words finds the module that prints them, or the form. Pure.
 """
@@ -92,8 +92,9 @@ _PROMPTS = frozenset(
 each.
 """
 
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _ADDRESS = re.compile(r"\bhttps?://[^\s<>\"')]{1,2000}")
+_FOLDED = re.compile(r"</?(?:details|summary)\b[^>\n]{0,80}>")
 _ENTRY = re.compile(r"\W{0,12}[\w.() /+-]{1,40}[\"'`]?\s{0,20}(?:==?|:|-)\s{0,20}(?P<value>\S{0,60})(?P<rest>.{0,120})")
 _HEADING = re.compile(
     r"(?i)(?=.{0,120}$)\W{0,12}(?:\S{1,30}\s{1,4}){0,5}\S{0,30}"
@@ -103,6 +104,14 @@ _MARKED = re.compile(r"\s*[#*_]|.*[:?*_]\s*\Z")
 _WORD = re.compile(r"[a-z']+")
 _MARKS = re.compile(r"\W*")
 _COMPILER = re.compile(r"\[(?:GCC|Clang|MSC)\b[^\]]{0,80}\].{0,40}")
+_INSTALLED = re.compile(
+    r">>> import \w.*__version__.*|(?:Linux|Windows|macOS|Darwin)-\S+"
+    r"|(?:>>> )?[A-Za-z][\w-]{0,39} v?\d+(?:\.\w+)+(?: [(|].*)?"
+)
+"""A platform, or a package and its version as Python prints both: `numpy 1.21.5`."""
+
+_RELEASE = re.compile(r"\d+\.\d+\.\w")
+_TICKED = re.compile(r"\s*[-*] \[[xX]\] ")
 _VERSION = re.compile(r"[\"'`v]{0,2}\d+(?:\.\w+)+|None\b|null\b")
 
 
@@ -110,8 +119,8 @@ def report_text(text: str) -> str:
     """The lines of a report that somebody wrote for it."""
     kept: list[str] = []
     table: list[str] = []
-    for number, line in enumerate(_ADDRESS.sub(" ", _COMMENT.sub(" ", text)).split("\n")):
-        if number and _is_prompt(line):
+    for number, line in enumerate(_FOLDED.sub("", _ADDRESS.sub(" ", COMMENT.sub(" ", text))).split("\n")):
+        if number and (_is_prompt(line) or _TICKED.match(line)):
             continue
         if _is_entry(line.strip()):
             table.append(line)
@@ -146,6 +155,8 @@ def _is_prompt(line: str) -> bool:
 
 def _is_entry(line: str) -> bool:
     """Whether a line says what something is (`numpy: 1.16.4`, `"version": "2.22"`, `OS = Linux`) or nothing."""
+    if _INSTALLED.fullmatch(line):
+        return True
     entry = _ENTRY.fullmatch(line)
     if entry is None:
         return _MARKS.fullmatch(line) is not None or _COMPILER.fullmatch(line) is not None
@@ -153,6 +164,9 @@ def _is_entry(line: str) -> bool:
 
 
 def _tells_versions(lines: list[str]) -> bool:
-    told = [line for line in lines if _MARKS.fullmatch(line.strip()) is None]
+    listed = [line for line in map(str.strip, lines) if _MARKS.fullmatch(line) is None]
+    told = [line for line in listed if not line.endswith("{")]
+    if any(map(_INSTALLED.fullmatch, told)) and not any(map(_RELEASE.search, told)):
+        return False  # words with numbers behind them may be what a program printed
     versions = sum(_VERSION.search(line) is not None for line in told)
-    return len(told) >= LISTED and 3 * versions >= len(told)
+    return len(listed) >= LISTED and 3 * versions >= len(told)

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from aurora_memory.bm25 import Matches, match, rarity
+from aurora_memory.bm25 import Matches, Parts, match, rarity
 from aurora_memory.chunks import CHUNK_TYPES
 from aurora_memory.recall.declarations import remainder_declarations
 from aurora_memory.recall.kinship import kinship, nearest
 from aurora_memory.recall.places import meant
+from aurora_memory.recall.pointers import Pointed, pointed_at
 from aurora_memory.recall.prefix import entries_of
 from aurora_memory.recall.question import Question, spelled_out
 from aurora_memory.recall.question_kind import QuestionKind
@@ -81,7 +82,8 @@ class Findings(Struct, frozen=True):
     `declared` are remainders, each with the line that declares what the question names; `ids` are all chunks in the
     order in which they were found, `by_words` those of them that are found without an embedding. `alone` says that the
     question is the id of one, so that nothing else is meant. `rarities` is what each known term of the question weighs,
-    `alike` the cosine of each chunk's nearest part with the question, where word vectors were asked.
+    `alike` the cosine of each chunk's nearest part with the question, where word vectors were asked, `pointed` what a
+    report points at.
     """
 
     matches: Mapping[int, PartMatch] = {}
@@ -93,6 +95,7 @@ class Findings(Struct, frozen=True):
     alone: bool = False
     rarities: Mapping[str, float] = {}
     alike: Mapping[int, float] = {}
+    pointed: Pointed = field(default_factory=Pointed)
 
 
 def search(
@@ -117,11 +120,13 @@ def search(
         entries = {term: entries[term] for term in rarities}
     places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
     cosines = None
+    pointed = pointed_at(reader, question)
     if entries:
         looked_at, members = (WIDELY, MEMBERS) if question.kind in _WIDE else (CANDIDATES, 0)
         cosines = kinship(reader, question, len(parts.chunks)) if by_meaning else None
         also = None if cosines is None else nearest(cosines)
-        found = match(parts, entries, question.weights, question.terms, looked_at, places, members, also)
+        into = _files_of(reader, parts, pointed)
+        found = match(parts, entries, question.weights, question.terms, looked_at, places, members, also, into)
         matches = _by_chunk(found)
     exact = chunk_reader.named(reader, question.identifiers) if question.identifiers else []
     placed = _placed(reader, question, exact)
@@ -138,7 +143,7 @@ def search(
         spread, _ = _spread(reader, _sources(matches, exact, focus))  # context ranks what was found, and adds nothing
     remembered = sorted(episodes, key=lambda chunk: -episodes[chunk].amount)[:REMEMBERED]
     others = () if alone else (*primed, *remembered)
-    by_words = dict.fromkeys([*matches, *(chunk.id for chunk in exact), *others])
+    by_words = dict.fromkeys([*matches, *(chunk.id for chunk in exact), *others, *pointed.chunks])
     alike: dict[int, float] = {}
     if cosines is not None:
         known = [each for each in chunk_reader.part_numbers(reader, by_words) if each[1] < len(cosines)]
@@ -154,7 +159,14 @@ def search(
         alone,
         rarities,
         alike,
+        pointed,
     )
+
+
+def _files_of(reader: Reader, parts: Parts, pointed: Pointed) -> list[int]:
+    """The numbers of the files that a report points at."""
+    numbers = (number for path in pointed.files for number in chunk_reader.first_part(reader, path))
+    return [int(parts.files[number]) for number in numbers if number < len(parts.files)]
 
 
 def _placed(reader: Reader, question: Question, exact: Sequence[ChunkView]) -> list[ChunkView]:

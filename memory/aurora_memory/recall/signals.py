@@ -209,6 +209,17 @@ def folders(candidates: Candidates) -> Column:
 
 
 @signal(weight=0.0)
+def scope(candidates: Candidates) -> Column:
+    """Share of a change's scope (`parser: …`, `fix(parser): …`) that its file or folders are called; of a test's only
+    where tests are to be changed.
+    """
+    if not candidates.question.scope:
+        return [0.0] * len(candidates.heads)
+    tests, names = candidates.question.about_tests, candidates.names_of_files
+    return [names[head.path].scoped if tests or not is_test(head.path) else 0.0 for head in candidates.heads]
+
+
+@signal(weight=0.0)
 def size(candidates: Candidates) -> Column:
     """How long it is: the logarithm of its lines."""
     return [math.log1p(head.line_end - head.line_start) for head in candidates.heads]
@@ -330,6 +341,22 @@ def named(candidates: Candidates) -> Column:
 def meaning(candidates: Candidates) -> Column:
     """How near its words are in meaning to the question's, by the table of word vectors: the cosine of both."""
     return candidates.alike
+
+
+@signal(weight=0.0)
+def pointed_at(candidates: Candidates) -> Column:
+    """A report points at it: by a link to its lines, or by a traceback, of which the frame that raised counts most."""
+    if not candidates.pointed.chunks:
+        return [0.0] * len(candidates.heads)
+    return [candidates.pointed.chunks.get(head.id, 0.0) for head in candidates.heads]
+
+
+@signal(weight=0.0)
+def file_pointed_at(candidates: Candidates) -> Column:
+    """A report points at its file: by a link, a path or a traceback."""
+    if not candidates.pointed.files:
+        return [0.0] * len(candidates.heads)
+    return [candidates.pointed.files.get(head.path, 0.0) for head in candidates.heads]
 
 
 def _of_most(values: Column) -> Column:

@@ -137,6 +137,12 @@ def part_numbers(reader: Reader, ids: Collection[int]) -> list[tuple[int, int]]:
     return [(chunk, number) for chunk, number in reader.rows(sql, (as_list(list(ids)),))]
 
 
+def first_part(reader: Reader, path: str) -> list[int]:
+    """The number of a searchable part of a file, where it has any."""
+    sql = "SELECT parts.id FROM chunks JOIN parts ON chunk_id = chunks.id WHERE path = ? AND gone_at IS NULL LIMIT 1"
+    return [row[0] for row in reader.rows(sql, (path,))]
+
+
 def weighed_accesses(reader: Reader, ids: Sequence[int], now: float) -> dict[int, list[float]]:
     """Access times as they count at `now` (Unix seconds), one's own and colleagues' together (`parted_accesses`)."""
     own, others = parted_accesses(reader, ids, now)

@@ -73,6 +73,12 @@ def files_like(reader: Reader, ending: str, limit: int = 20) -> list[str]:
     return [row[0] for row in rows]
 
 
+def files_of(reader: Reader, paths: Sequence[str]) -> list[str]:
+    """Those of `paths` that are indexed files."""
+    rows = reader.rows("SELECT path FROM files WHERE path IN (SELECT value FROM json_each(?))", (as_list(paths),))
+    return [row[0] for row in rows]
+
+
 def has_suffix(reader: Reader, suffix: str) -> bool:
     """Whether an indexed file's name ends with `suffix` (`.py`)."""
     return bool(reader.rows("SELECT 1 FROM files WHERE substr(path, -length(?1)) = ?1 LIMIT 1", (suffix,)))
