@@ -10,6 +10,7 @@ from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.candidates import Candidates, NameShares
 from aurora_memory.recall.file_evidence import evidence
+from aurora_memory.recall.pointers import Pointed
 from aurora_memory.recall.ranking import Rank
 from aurora_memory.recall.search import PartMatch
 from aurora_memory.recall.signals import Signals
@@ -56,6 +57,7 @@ def worth(*chunks: Said, path: str = "shop/a.py", kind: str = "function", topic:
         mtimes={},
         names_of_files={each: NameShares(0, 0, 0) for each in (path, "shop/other.py")},
         alike=[each.near for each in said],
+        pointed=Pointed(),
     )
     ranks = [Rank(n, n, each.strength, Signals(())) for n, each in enumerate(said)]
     return evidence(made, sorted(ranks, key=lambda rank: -rank.strength))[path]
