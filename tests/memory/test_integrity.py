@@ -260,7 +260,7 @@ async def test_files_that_nobody_can_open_are_set_aside_too(tmp_path: Path, how:
     assert again.aside.name == "memory.db.damaged-20251212T120000Z-2"
 
 
-OLDER = """DROP TRIGGER chunks_former_places;
+OLDER = """DROP TRIGGER chunks_former_places; DROP INDEX chunks_gone;
 DROP TABLE deliverable_events; DROP TABLE deliverable_folds; DROP TABLE outbox; DROP TABLE row_sums;
 DROP TABLE unrecorded; DROP TABLE unread_entries; DROP TABLE heard_changes; DROP TABLE others_accesses;
 DROP TABLE others_runs; DROP TABLE others_patterns; DROP TABLE former_places;

@@ -23,11 +23,13 @@ from aurora_memory.store import (
     Store,
     chunk_reader,
     chunk_writer,
+    commit_reader,
     file_reader,
     relation_reader,
 )
 from aurora_memory.store.chunk_diff import FilePlan, plan_file
 from aurora_memory.store.chunk_writer import INLINE
+from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import UsageCounts
 from tests.memory.chunks import chunk, file
@@ -399,6 +401,28 @@ async def test_callers_are_counted_by_an_index_alone(store: Store) -> None:
     sql, values = await store.read(asked_for, lambda reader: relation_reader.usages(reader, [1]))
     found = str(await store.read(lambda reader: reader.rows(f"EXPLAIN QUERY PLAN {sql}", values)))
     assert "COVERING INDEX relations_to" in found and "chunks" not in found, found
+
+
+async def test_what_commits_changed_is_told_by_an_index_alone(store: Store) -> None:
+    sql, values = await store.read(asked_for, lambda reader: commit_reader.changed_by(reader, [1, 2]))
+    found = str(await store.read(lambda reader: reader.rows(f"EXPLAIN QUERY PLAN {sql}", values)))
+    assert "COVERING INDEX changes_commit" in found and "chunks" not in found, found
+    gone = "EXPLAIN QUERY PLAN SELECT id FROM chunks WHERE gone_at IS NOT NULL"
+    assert "COVERING INDEX chunks_gone" in str(await store.read(lambda reader: reader.rows(gone)))
+
+
+async def test_a_commit_changed_nothing_that_is_gone(store: Store) -> None:
+    await store.write([file("a.py", chunk("a.py", "login", "a body"), chunk("a.py", "logout", "another one"))])
+    login, logout = await only(store, "a.py", "login"), await only(store, "a.py", "logout")
+    await store.record_accesses([login], "soar", 1000.0)
+    change = ChangingCommit("abc", 1000, "Sign people in", "", 1, False, (login, logout))
+    await store.history.save([change], {login: "login", logout: "logout"})
+    found = await store.read(commit_reader.similar_commits, ["sign"], 5)
+    assert await store.read(commit_reader.changed_by, [found[0].id]) == {found[0].id: [login, logout]}
+    await store.write([file("a.py", chunk("a.py", "logout", "another one"))])
+    assert await store.read(commit_reader.changed_by, [found[0].id]) == {found[0].id: [logout]}
+    await store.write([file("a.py", chunk("a.py", "login", "a body"), chunk("a.py", "logout", "another one"))])
+    assert await store.read(commit_reader.changed_by, [found[0].id]) == {found[0].id: [login, logout]}
 
 
 async def test_a_recall_goes_through_no_more_relations_than_its_chunks_have(store: Store) -> None:

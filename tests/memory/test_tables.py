@@ -131,6 +131,7 @@ async def test_a_memory_file_and_an_export_of_before_are_read_and_written_alike(
     assert [name for name, _ in read(path, shape)] == sorted(
         [
             *before,
+            "chunks_gone",
             "row_sums",
             "unrecorded",
             "unread_entries",

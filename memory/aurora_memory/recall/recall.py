@@ -172,15 +172,17 @@ def _best(
 
     `overloads` are names that are one answer. What is not told is not read.
     """
-    parts = chunk_reader.parts_of(reader, [rank.id for rank in ranks])
     if candidates.question.by_name:
+        parts: Mapping[int, Sequence[PartView]] = {}
         contents = [frozenset[str]()] * len(ranks)
     else:
+        parts = chunk_reader.parts_of(reader, [rank.id for rank in ranks])
         contents = [_content(parts.get(rank.id, ())) for rank in ranks]
     names = [(head.path, head.name) for head in (candidates.heads[rank.place] for rank in ranks)]
     kept = fold_near_duplicates(contents, limit, [name if name in overloads else None for name in names])
     similar = {place: [ranks[other].id for other in kept.similar.get(place, ())] for place in kept.kept}
     shown = {ranks[place].id for place in kept.kept}
+    parts = parts or chunk_reader.parts_of(reader, list(shown))
     beside = {place: [each for each in also.get(ranks[place].id, ()) if each not in shown] for place in kept.kept}
     chunks = chunk_reader.by_id(reader, [*shown, *chain(*similar.values(), *beside.values())])
     return [
@@ -246,4 +248,5 @@ def _focus(chunk: ChunkView, findings: Findings, parts: Sequence[PartView]) -> t
 
 
 def _content(parts: Sequence[PartView]) -> frozenset[str]:
-    return frozenset[str]().union(*(content_terms(part.occurrences) for part in parts))
+    terms = [content_terms(part.occurrences) for part in parts]
+    return terms[0] if len(terms) == 1 else frozenset[str]().union(*terms)

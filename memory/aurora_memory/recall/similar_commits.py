@@ -55,15 +55,18 @@ def prime(
     One hop from each commit, divided among what it changed by the root of their number; several commits that say the
     same add up, with less from each.
     """
-    brought: dict[int, list[tuple[float, SimilarCommit]]] = {}
+    found: dict[int, Primed] = {}
+    several: dict[int, list[tuple[float, SimilarCommit]]] = {}
     for commit in similar:
         chunks = changed.get(commit.id, ())
         if not chunks:
             continue
         one = per_hop * commit.likeness**2 / math.sqrt(len(chunks)), commit
+        alone = Primed(min(1.0, one[0]), [one])  # most are primed by one commit
         for chunk in chunks:
-            brought.setdefault(chunk, []).append(one)
-    return {
-        chunk: Primed(min(1.0, math.fsum([amount for amount, _ in commits])), commits)
-        for chunk, commits in brought.items()
-    }
+            known = found.setdefault(chunk, alone)
+            if known is not alone:
+                several.setdefault(chunk, list(known.commits)).append(one)
+    for chunk, commits in several.items():
+        found[chunk] = Primed(min(1.0, math.fsum([amount for amount, _ in commits])), commits)
+    return found

@@ -110,17 +110,20 @@ def similar_commits(reader: Reader, words: Sequence[str], limit: int) -> list[Si
 
 
 def changed_by(reader: Reader, commit_ids: Sequence[int], *, sweeping: bool = False) -> dict[int, list[int]]:
-    """The live chunks each commit changed; of `sweeping` commits only if wanted."""
+    """The live chunks each commit changed; of `sweeping` commits only if wanted.
+
+    Few chunks are gone and many were changed: these are not looked up.
+    """
     rows = reader.rows(
-        f"""SELECT changes.commit_id, changes.chunk_id FROM changes
-            JOIN git_commits ON git_commits.id = changes.commit_id AND (sweeping = 0 OR ?)
-            JOIN chunks ON chunks.id = changes.chunk_id AND gone_at IS NULL
-            WHERE changes.commit_id IN ({marks(commit_ids)}) AND changed""",
-        (sweeping, *commit_ids),
+        f"""SELECT commit_id, chunk_id FROM git_commits JOIN changes ON commit_id = git_commits.id AND changed
+            WHERE git_commits.id IN ({marks(commit_ids)}) AND (sweeping = 0 OR ?)""",
+        (*commit_ids, sweeping),
     )
+    gone = {chunk_id for (chunk_id,) in reader.lasting("SELECT id FROM chunks WHERE gone_at IS NOT NULL")}
     found: dict[int, list[int]] = {}
     for commit_id, chunk_id in rows:
-        found.setdefault(commit_id, []).append(chunk_id)
+        if chunk_id not in gone:
+            found.setdefault(commit_id, []).append(chunk_id)
     return found
 
 

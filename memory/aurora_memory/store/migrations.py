@@ -249,6 +249,15 @@ async def weigh_callers(db: aiosqlite.Connection) -> None:
     await db.execute("CREATE INDEX relations_to ON relations (to_id, kind, weight)")
 
 
+async def tell_changed(db: aiosqlite.Connection) -> None:
+    """Database migration 11: what a commit changed and which chunks are gone, each by an index alone: recall asks for
+    hundreds of chunks that similar commits changed.
+    """
+    await db.execute("DROP INDEX changes_commit")
+    await db.execute("CREATE INDEX changes_commit ON changes (commit_id, chunk_id, changed)")
+    await db.execute("CREATE INDEX chunks_gone ON chunks (gone_at) WHERE gone_at IS NOT NULL")
+
+
 _COPIES = itertools.count()
 """Numbers of copies: two stores of one process may make one each at the same time."""
 
@@ -263,6 +272,7 @@ MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (
     mark_others_patterns,
     keep_former_places,
     weigh_callers,
+    tell_changed,
 )
 """Append only. The database's `user_version` is how many of these it has had."""
 
