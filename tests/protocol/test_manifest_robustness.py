@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.growth import grows_with_length
 from tests.manifests import check, damaged, manifest, mutated, reference_manifests
 from tests.protocol.rule_cases import BASE, patched, spelt, update, url
+from tests.shares import examples
 
 SMALL, LARGE = 1_000, 10_000
 
@@ -29,13 +30,13 @@ def looked_at(text: str) -> None:
     json.dumps([[each.message, each.path] for each in findings], ensure_ascii=False).encode()
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=200))
 def test_any_text(text: str) -> None:
     looked_at(text)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.text(alphabet=st.sampled_from("{}[],:\"\\/* \n\r\t'0.eE+-truefalsnxNaI\ufeff📝\ud800\x00"), max_size=100))
 def test_anything_like_json(text: str) -> None:
     looked_at(text)
