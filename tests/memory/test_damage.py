@@ -55,7 +55,7 @@ async def _build(path: Path) -> bytes:
         for n in range(150)
     ]
     await store.log_deliverable_events(events)
-    for n in range(40):
+    for n in range(10):
         await store.record_accesses(range(1, 30), "success", NOON + n)
     for n in range(30):
         await store.learn(run(100 + n, query=f"how is request number {n} sent {'on ' * (n * 9)}"))
