@@ -42,16 +42,18 @@ def test_anything_like_json(text: str) -> None:
     looked_at(text)
 
 
+@pytest.mark.hypothesis
 def test_damaged_manifests() -> None:
     chance = random.Random(14)
     texts = [json.dumps(each, indent=1, ensure_ascii=False) for each in [manifest(), *reference_manifests()]]
-    for number in range(400):
+    for number in range(examples(400)):
         looked_at(damaged(texts[number % len(texts)], chance))
 
 
+@pytest.mark.hypothesis
 def test_mutated_manifests_of_every_shape() -> None:
     chance = random.Random(15)
-    for _ in range(500):
+    for _ in range(examples(500)):
         looked_at(json.dumps(mutated(manifest(), chance), ensure_ascii=chance.random() < 0.5))
 
 
