@@ -146,7 +146,7 @@ async def test_a_line_that_is_cut_anywhere_loses_and_doubles_nothing(
     server: Server, tmp_path: Path, rounds: int
 ) -> None:
     chance = random.Random(22)
-    async with member(server, tmp_path, f"cutter_{rounds}") as (workspace, line):
+    async with member(server, tmp_path, f"cutter{rounds}") as (workspace, line):
         for round_ in range(rounds):
             line.most = chance.randrange(1, 20_000)
             before = line.lines
@@ -154,7 +154,7 @@ async def test_a_line_that_is_cut_anywhere_loses_and_doubles_nothing(
             await until(lambda before=before: line.lines > before)
         line.most = None
         home = tmp_path / "home-ann"
-        await until(lambda: len(own(home)) == rounds * TIMES and at_hub(server, f"cutter_{rounds}") == own(home))
+        await until(lambda: len(own(home)) == rounds * TIMES and at_hub(server, f"cutter{rounds}") == own(home))
         await until(lambda: Memberships(home).read()[0].problem == "")
 
 
