@@ -28,16 +28,18 @@ run: $(VENV)/.run
 	@$(BIN)/aurora --workspace "$(WORKSPACE)" index
 	@$(BIN)/aur --workspace "$(WORKSPACE)" mem "$(QUERY)"
 
-# Bytecode is kept: the tests start some thousand programs, each of which would compile what it imports. Four workers
+# Laws have a quarter of their examples here, the same ones each time, and rows of `long` in tests/shares.py have only one
+# of each kind: the rest is test-long's. Bytecode is kept: the tests start some thousand programs, each of which would compile what it imports. Four workers
 # for two cores, since a test waits for its programs longer than it works; in this order the long files do not come last.
 # What was skipped is listed with its reason, before what failed: the end of the output tells all that is wrong.
 test test-long: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder -rsfE -m "not long"
 
-# What takes minutes of processor time: hostile workspaces, nights of rogue agents, the wheel in an environment of its own.
+# What takes minutes of processor time: hostile workspaces, nights of rogue agents, the wheel in an environment of its own,
+# all rows of what `make test` does some of, and laws (Hypothesis) with all examples, others each time.
 test-long: $(VENV)/.dev
-	$(BIN)/python -m pytest --numprocesses 4 --dist load -rfE -m long
+	$(BIN)/python -m pytest --numprocesses 4 --dist load -rfE --hypothesis-profile many -m "long or hypothesis"
 
 # Faults by the dozen; another seed each time, unless SEED=… says which. What fails is told with the line that repeats it.
 torture: $(VENV)/.dev

@@ -18,9 +18,11 @@ from tests.programs import FORK_SERVERS, shared_server
 
 __all__ = ["fork_servers", "no_daemon_left", "no_task_left", "nothing_left_behind"]
 
-# How long an example takes says more of the machine than of the code: `make bench` is for time.
-settings.register_profile("any-machine", deadline=None)
-settings.load_profile("any-machine")
+# How long an example takes says more of the machine than of the code: `make bench` is for time. `make test` has few
+# examples of each law, the same each time; `make test-long` has four times as many, others each time.
+settings.register_profile("few", deadline=None, max_examples=25, derandomize=True)
+settings.register_profile("many", deadline=None)
+settings.load_profile("few")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts what runs in the background so, and every program that is started inherits it.
@@ -75,11 +77,12 @@ def _asked_for(arguments: list[str]) -> list[Path]:
 
 def pytest_collection_finish() -> None:
     """What collecting made stays until the end: no garbage collection has to look through it again (a third of the CPU
-    time of tests that start no program).
+    time of tests that start no program). One looks seldom: tests make trees of thousands of nodes.
     """
     gc.enable()
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,8 +2,9 @@
 
 `python -P tests/fork_server.py DESCRIPTOR [LISTENER]`: the inherited socket brings, for each program, one byte with
 four open files: a socket of that program's own, its standard input, output and error. The program's own socket brings a
-`Request`; its answers are lines: the process id, then, once it has ended, its exit status as `os.waitpid` tells it.
-So does each socket that is connected to the inherited `LISTENER`. The server ends when the inherited socket does.
+`Request`, whose arguments begin with `-c` where they are code, as Python's do; its answers are lines: the process id,
+then, once it has ended, its exit status as `os.waitpid` tells it. So does each that is connected to the inherited
+`LISTENER`. The server ends when the inherited socket does.
 """
 
 from __future__ import annotations
@@ -277,9 +278,18 @@ def main() -> int:
     gc.freeze()
     if not serve(owner, listener[0] if listener else None):
         return 0
+    if sys.argv[0] == "-c":
+        return run_code(sys.argv.pop(1))
     from aurora_cli import main as command
 
     return command()
+
+
+def run_code(code: str) -> int:
+    """Be `python -c`: names of modules are looked up in the working folder first."""
+    sys.path.insert(0, os.getcwd())  # noqa: PTH109 - as an interpreter does
+    exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
+    return 0
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from typing import IO, Any, TypeAlias
 from tests.wait_limits import HANG
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_cli")
+CODE = (sys.executable, "-c")
 _PROGRAM = Path(__file__).with_name("fork_server.py")
 _AT_START = ("PYTHON", "LD_", "DYLD_", "MALLOC_", "LANG", "LC_", "OPENBLAS_", "OMP_")
 """Beginnings of variables that count when an interpreter starts: with others than ours, a program starts for itself."""
@@ -54,6 +55,7 @@ class Program:
         text: bool = False,
         encoding: str | None = None,
         start_new_session: bool = False,
+        first: str = "aurora",
     ) -> None:
         self.args = list(arguments)
         self.returncode: int | None = None
@@ -71,7 +73,7 @@ class Program:
                     binary = os.fdopen(our, "wb" if name == "stdin" else "rb", -1 if text or name != "stdin" else 0)
                     setattr(self, name, _text(binary, encoding) if text or encoding else binary)
             request = {
-                "argv": ["aurora", *arguments],
+                "argv": [first, *arguments],
                 "cwd": os.path.abspath(cwd or os.curdir),  # noqa: PTH100 - a link stays one
                 "environment": dict(env),
                 "session": start_new_session,
@@ -288,16 +290,19 @@ def without_ours(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def start(command: Sequence[str], *, env: Mapping[str, str] | None = None, **options: Any) -> Started:
-    """Start `aurora …` (a command that begins with `COMMAND`), with the options of a `Program`.
+    """Start `aurora …` (a command that begins with `COMMAND`) or `python -c …`, with the options of a `Program`.
 
     Where there is no fork server for its environment, it is a `subprocess.Popen`.
     """
     environment = dict(os.environ if env is None else env)
     arguments = list(map(str, command))
-    assert tuple(arguments[: len(COMMAND)]) == COMMAND, command
+    code = tuple(arguments[: len(CODE)]) == CODE
+    assert code or tuple(arguments[: len(COMMAND)]) == COMMAND, command
     server = FORK_SERVERS.of(environment)
     if server is None:
         return subprocess.Popen(arguments, env=environment, **options)
+    if code:
+        return Program(server, arguments[len(CODE) :], env=environment, first="-c", **options)
     return Program(server, arguments[len(COMMAND) :], env=environment, **options)
 
 

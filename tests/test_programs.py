@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.fork_server import take_up_warnings
-from tests.programs import COMMAND, FORK_SERVERS, ForkServer, Program, run, shared_server, start
+from tests.programs import CODE, COMMAND, FORK_SERVERS, ForkServer, Program, run, shared_server, start
 from tests.wait_limits import HANG
 
 PIPE = subprocess.PIPE
@@ -45,6 +45,16 @@ def test_it_says_and_returns_what_a_program_does_that_starts_for_itself(
     forked, started = run([*COMMAND, *arguments], **options), subprocess.run([*COMMAND, *arguments], **options)
     assert (forked.returncode, forked.stdout, forked.stderr) == (started.returncode, started.stdout, started.stderr)
     assert started.stdout or started.stderr
+
+
+@pytest.mark.parametrize("code", ["import sys, here; print(__name__, here.NAME, sys.argv)", "raise ValueError('no')"])
+def test_code_is_run_as_python_runs_it(tmp_path: Path, home: dict[str, str], code: str) -> None:
+    (tmp_path / "here.py").write_text("NAME = 'here'\n")
+    options: dict[str, Any] = {"env": home, "cwd": tmp_path, "capture_output": True, "text": True, "timeout": HANG}
+    command = [*CODE, code, "-x", "y"]
+    forked, started = run(command, **options), subprocess.run(command, **options)
+    assert (forked.returncode, forked.stdout) == (started.returncode, started.stdout)
+    assert forked.stderr.splitlines()[-1:] == started.stderr.splitlines()[-1:]
 
 
 def test_it_has_its_own_folder_environment_session_and_only_standard_streams(

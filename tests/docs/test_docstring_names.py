@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -22,47 +23,58 @@ _NAMED = frozenset({"id", "attr", "arg", "name", "asname", "module"})
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+@dataclass(frozen=True)
+class Said:
+    """What a file says: its docstrings, and the words of everything else."""
+
+    docstrings: list[tuple[str, int]]
+    words: set[str]
+
+
 @cache
-def program() -> dict[Path, list[ast.AST]]:
-    """All that each file says."""
-    files = sorted(ROOT.glob("*/aurora_*/**/*.py"))
-    return {path: list(ast.walk(ast.parse(path.read_text(encoding="utf-8")))) for path in files}
+def program() -> dict[Path, Said]:
+    """What each file says."""
+    return {path: said(path.read_text(encoding="utf-8")) for path in sorted(ROOT.glob("*/aurora_*/**/*.py"))}
 
 
-def docstrings(nodes: list[ast.AST]) -> Iterator[ast.Constant]:
-    """Texts that stand alone as statements: of modules, classes and functions, and below what they explain."""
-    for node in nodes:
+def said(source: str) -> Said:
+    """Every name in code and every word of its texts, and beside them the docstrings."""
+    found = Said([], set())
+    alone = set()
+    for node in ast.walk(ast.parse(source)):  # who holds a text comes before it
         if isinstance(node, _DOCUMENTED):
-            for each in node.body:
-                value = each.value if isinstance(each, ast.Expr) else None
-                if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                    yield value
+            for value in docstrings(node):
+                alone.add(id(value))
+                found.docstrings.append((str(value.value), value.lineno))
+        if isinstance(node, ast.Constant):
+            text = node.value.decode("latin-1") if isinstance(node.value, bytes) else node.value
+            if isinstance(text, str) and id(node) not in alone:
+                found.words.update(re.findall(r"\w+", text))
+        else:
+            for field in _NAMED.intersection(node._fields):
+                if isinstance(name := getattr(node, field), str):
+                    found.words.update(name.split("."))
+    return found
 
 
-def names(nodes: list[ast.AST]) -> Iterator[str]:
-    """Every name in code, and every word of its texts that are no docstrings."""
-    said = {id(each) for each in docstrings(nodes)}
-    for node in nodes:
-        for field in _NAMED.intersection(node._fields):
-            if isinstance(name := getattr(node, field), str):
-                yield from name.split(".")
-        if isinstance(node, ast.Constant) and id(node) not in said:
-            value = node.value.decode("latin-1") if isinstance(node.value, bytes) else node.value
-            if isinstance(value, str):
-                yield from re.findall(r"\w+", value)
+def docstrings(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.Constant]:
+    """Texts that stand alone as statements: of a module, class or function, and below what they explain."""
+    for each in node.body:
+        value = each.value if isinstance(each, ast.Expr) else None
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            yield value
 
 
 @cache
 def unknown() -> dict[str, str]:
     """Quoted words that are nothing in the program, with where each stands."""
     modules = {part for path in program() for part in (path.stem, path.parent.name)}
-    known = {*modules, *sys.stdlib_module_names, *(name for nodes in program().values() for name in names(nodes))}
+    known = {*modules, *sys.stdlib_module_names}.union(*(each.words for each in program().values()))
     found = {}
-    for path, nodes in program().items():
-        for text in docstrings(nodes):
-            place = f"{path.relative_to(ROOT)}:{text.lineno}"
-            for quoted in _QUOTED.findall(str(text.value)):
-                found |= {part: place for part in quoted.split(".") if part not in known}
+    for path, file in program().items():
+        for text, line in file.docstrings:
+            for quoted in _QUOTED.findall(text):
+                found |= {part: f"{path.relative_to(ROOT)}:{line}" for part in quoted.split(".") if part not in known}
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sqlite3
@@ -18,6 +19,7 @@ from aurora_protocol.connection import open_connection
 from tests.e2e.product import Product, eventually, knows, product_in, recall
 from tests.e2e.repositories import commit, git, write
 from tests.server.daemons import Wire
+from tests.shares import one_of_each
 
 CODE = "def {}(value):\n    return value\n"
 
@@ -92,8 +94,10 @@ def renamed_over(path: Path, text: str, times: os.stat_result) -> None:
     beside.replace(path)
 
 
-@pytest.mark.parametrize("write_alike", [in_place, renamed_over])
-@pytest.mark.parametrize("seen", ["live", "after a restart", "by hand"])
+@pytest.mark.parametrize(
+    ("seen", "write_alike"),
+    one_of_each(itertools.product(["live", "after a restart", "by hand"], [in_place, renamed_over])),
+)
 def test_other_content_of_the_same_size_and_time_is_seen(
     tmp_path: Path, write_alike: Callable[[Path, str, os.stat_result], None], seen: str
 ) -> None:

@@ -91,6 +91,7 @@ def test_a_closed_folder_of_logs_stops_no_command(product: Ordinary, root: Path)
     )
 
 
+@pytest.mark.long
 def test_a_running_daemon_whose_logs_are_closed_writes_on_once_they_are_open(product: Ordinary, root: Path) -> None:
     logs = product.address.log.parent
     fine(product, "query", MEDIUM, cwd=root)

@@ -27,6 +27,7 @@ from aurora_server.mcp.daemon_link import DaemonLink
 from tests.e2e.product import COMMAND, Product, daemon_process, eventually, knows, product_in, recall
 from tests.e2e.repositories import large, write
 from tests.server.daemons import Wire
+from tests.shares import long
 from tests.wait_limits import HANG
 
 CODE = "def {}(value):\n    return value\n"
@@ -74,14 +75,11 @@ def _listens(product: Product) -> bool:
 
 def test_twenty_clients_at_once(product: Product, root: Path) -> None:
     product.json("index", cwd=root)
-    stop_at = time.monotonic() + 4
-    counts = [0] * 20
 
     def client(number: int) -> None:
         chance = random.Random(number)
         with product.session(root) as session:
-            while time.monotonic() < stop_at:
-                counts[number] += 1
+            for turn in range(8):
                 kind = chance.randrange(10)
                 if kind < 6:
                     wanted = chance.randrange(FILES)
@@ -89,7 +87,7 @@ def test_twenty_clients_at_once(product: Product, root: Path) -> None:
                     assert found[0]["name"] == f"handler_{wanted}_3", found
                     assert len({one["id"] for one in found}) == len(found)
                 elif kind < 8:
-                    name = f"edit_{number}_{counts[number]}"
+                    name = f"edit_{number}_{turn}"
                     write(root, {f"edits/by_{number}.py": CODE.format(name)})
                     session.request("aurora/index", {"paths": [str(root / f"edits/by_{number}.py")]}, timeout=HANG)
                     assert knows(session, f"edits/by_{number}.py", name)
@@ -101,7 +99,6 @@ def test_twenty_clients_at_once(product: Product, root: Path) -> None:
     with ThreadPoolExecutor(20) as crowd:
         for outcome in [crowd.submit(client, number) for number in range(20)]:
             outcome.result(HANG)
-    assert min(counts) >= 2, counts
     with product.session(root) as session:
         edits = list((root / "edits").glob("*.py"))
         assert session.request("aurora/index")["files"] == FILES + len(edits)
@@ -112,7 +109,7 @@ def test_twenty_clients_at_once(product: Product, root: Path) -> None:
     assert len(product.daemons()) == 1
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *map(long, range(1, 4))])
 def test_the_daemon_is_killed_while_it_indexes(product: Product, root: Path, seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(2):
@@ -147,7 +144,7 @@ def test_clients_are_killed_in_the_middle_of_requests(product: Product, root: Pa
     pid = product.pid()
     commands = [("mem", "handler"), ("index",), ("doctor",), ("lsp",)]
     chance = random.Random(1)
-    for round_ in range(12):
+    for round_ in range(8):
         process = product.start(*commands[round_ % 4], cwd=root)
         time.sleep(chance.uniform(0.02, 0.25))
         process.kill()
@@ -174,15 +171,14 @@ def _served_by(pid: int | None) -> set[int]:
 
 
 def test_two_cold_starters_end_with_one_daemon(product: Product, root: Path) -> None:
-    for _ in range(2):
-        starters = [product.start("mem", "handler_7_5", "--json", cwd=root) for _ in range(2)]
-        for starter in starters:
-            out, err = starter.communicate(timeout=HANG)
-            assert starter.returncode == 0, err
-            assert '"name": "handler_7_5"' in out
-        assert len(eventually(lambda: product.daemons(), "a daemon runs")) == 1
-        product.aurora("daemon", "stop", cwd=root)
-        eventually(lambda: not product.processes(), "it stops")
+    starters = [product.start("mem", "handler_7_5", "--json", cwd=root) for _ in range(2)]
+    for starter in starters:
+        out, err = starter.communicate(timeout=HANG)
+        assert starter.returncode == 0, err
+        assert '"name": "handler_7_5"' in out
+    assert len(eventually(lambda: product.daemons(), "a daemon runs")) == 1
+    product.aurora("daemon", "stop", cwd=root)
+    eventually(lambda: not product.processes(), "it stops")
 
 
 def test_a_home_with_a_long_path_works(tmp_path: Path) -> None:
@@ -217,6 +213,7 @@ def test_a_corrupt_memory_file_is_a_clear_error_and_stays(product: Product, root
     check_answers(product, root)
 
 
+@pytest.mark.long
 def test_a_memory_file_damaged_in_the_middle_is_told(product: Product, root: Path) -> None:
     product.json("index", cwd=root)
     product.aurora("daemon", "stop", cwd=root)
@@ -233,6 +230,7 @@ def test_a_memory_file_damaged_in_the_middle_is_told(product: Product, root: Pat
     assert database.stat().st_size >= len(damaged)
 
 
+@pytest.mark.long
 def test_a_changed_bit_in_a_killed_daemons_log_is_told_and_two_repairs_at_once_save_all(
     product: Product, root: Path
 ) -> None:
@@ -260,6 +258,7 @@ def test_a_changed_bit_in_a_killed_daemons_log_is_told_and_two_repairs_at_once_s
         assert {row[0] for row in connection.execute("SELECT id FROM deliverable_events")} == told
 
 
+@pytest.mark.long
 def test_what_a_cut_log_held_comes_back_from_the_record(product: Product, root: Path) -> None:
     """SQLite takes a log up to where it was cut; what was acknowledged after that is in the repository's record."""
     product.json("index", cwd=root)

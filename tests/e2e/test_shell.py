@@ -16,6 +16,7 @@ import pytest
 
 from tests.e2e.product import COMMAND, Product, product_in
 from tests.e2e.repositories import shop
+from tests.programs import start
 from tests.wait_limits import HANG
 
 README = Path(__file__).resolve().parents[2] / "editor-clients" / "shell" / "README.md"
@@ -81,7 +82,7 @@ def test_a_terminal_has_them_unless_they_are_off(
     environment.update({"NO_COLOR": {"NO_COLOR": "1"}, "TERM": {"TERM": "dumb"}}.get(off, {}))
     ours, theirs = pty.openpty()
     options = [off] if off.startswith("--") else []
-    running = subprocess.Popen([*COMMAND, *options, *command], cwd=root, env=environment, stdout=theirs, stderr=theirs)
+    running = start([*COMMAND, *options, *command], cwd=root, env=environment, stdout=theirs, stderr=theirs)
     os.close(theirs)
     said = b""
     while select.select([ours], [], [], HANG)[0]:

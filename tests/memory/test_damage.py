@@ -23,11 +23,13 @@ from aurora_memory.store.tables import TABLES
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON, run
 from tests.memory.test_export import FILES, taught
+from tests.shares import long
 from tests.wait_limits import HANG
 
 PAGE = 4096
 LEARNED = [table for table in TABLES if table.nature == "learned" and table.name != "chunks"]
 SEED = 19
+SEEDS = [SEED, *(long(SEED + n) for n in range(1, 5))]
 
 
 _BUILT: list[bytes] = []
@@ -53,7 +55,7 @@ async def _build(path: Path) -> bytes:
         for n in range(150)
     ]
     await store.log_deliverable_events(events)
-    for n in range(40):
+    for n in range(10):
         await store.record_accesses(range(1, 30), "success", NOON + n)
     for n in range(30):
         await store.learn(run(100 + n, query=f"how is request number {n} sent {'on ' * (n * 9)}"))
@@ -83,19 +85,20 @@ def fresh(folder: Path, name: str) -> Path:
     return folder / "memory.db"
 
 
-async def test_a_cut_file_gives_what_is_before_the_cut(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_a_cut_file_gives_what_is_before_the_cut(tmp_path: Path, seed: int) -> None:
     raw = await built(tmp_path / "memory.db")
     everything = learned(tmp_path / "memory.db")
-    chance = random.Random(SEED)
+    chance = random.Random(seed)
     pages = len(raw) // PAGE
-    cuts = [pages - 1, pages // 2, *(chance.randrange(2, pages) for _ in range(10))]
-    places = [*(number * PAGE for number in cuts), len(raw) - 1, len(raw) // 2 + 777]
+    cuts = [pages - 1, pages // 2, *(chance.randrange(2, pages) for _ in range(2))]
+    places = [*(number * PAGE for number in cuts), len(raw) // 2 + 777]
     for cut in places:
         found = await saved(fresh(tmp_path, f"cut-{cut}"), raw[:cut])
-        assert all(found[name] <= everything[name] for name in found), f"seed {SEED} cut {cut}: nothing is invented"
+        assert all(found[name] <= everything[name] for name in found), f"seed {seed} cut {cut}: nothing is invented"
         whole = raw[: cut // PAGE * PAGE]
         readable = {row for row in everything["deliverable_events"] if row[-1].encode() in whole}
-        assert readable <= found["deliverable_events"], f"seed {SEED} cut {cut}"
+        assert readable <= found["deliverable_events"], f"seed {seed} cut {cut}"
 
 
 async def test_a_cut_within_a_page_of_checksums_costs_no_row_before_it(tmp_path: Path) -> None:
@@ -104,23 +107,24 @@ async def test_a_cut_within_a_page_of_checksums_costs_no_row_before_it(tmp_path:
     with Pages(tmp_path / "memory.db") as pages:
         (root,) = (each.root for each in pages.schema() if each.name == "row_sums")
         last = max(number for number, kind in pages.tree(root, set()).pages() if kind == TABLE_LEAF)
-    for cut in range((last - 1) * PAGE + 256, last * PAGE, 512):
+    for cut in range((last - 1) * PAGE + 256, last * PAGE, 1536):
         found = await saved(fresh(tmp_path, f"cut-{cut}"), raw[:cut])
         readable = {row for row in everything["deliverable_events"] if row[-1].encode() in raw[: cut // PAGE * PAGE]}
         assert readable <= found["deliverable_events"], f"cut {cut}"
 
 
-async def test_a_changed_bit_is_mended_or_costs_its_row(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_a_changed_bit_is_mended_or_costs_its_row(tmp_path: Path, seed: int) -> None:
     raw = await built(tmp_path / "memory.db")
     everything = learned(tmp_path / "memory.db")
     rows = sum(map(len, everything.values()))
-    chance = random.Random(SEED)
-    for number in range(25):
+    chance = random.Random(seed)
+    for number in range(6):
         at, bit = chance.randrange(len(raw)), chance.randrange(8)
         flipped = bytearray(raw)
         flipped[at] ^= 1 << bit
         found = await saved(fresh(tmp_path, f"flip-{number}"), bytes(flipped))
-        where = f"seed {SEED} byte {at} bit {bit}"
+        where = f"seed {seed} byte {at} bit {bit}"
         assert all(found[name] <= everything[name] for name in found), f"{where}: nothing is invented"
         assert rows - sum(map(len, found.values())) <= 1, where
 
@@ -440,7 +444,7 @@ async def test_a_disk_that_is_full_in_the_middle_of_a_repair_costs_nothing(tmp_p
     raw = await built(tmp_path / "memory.db")
     torn = raw[: len(raw) - PAGE]
     told = 0
-    for number, limit in enumerate((0, 4096, 60_000, len(raw) // 3, len(raw) // 2)):
+    for number, limit in enumerate((4096, len(raw) // 3)):
         path = fresh(tmp_path, f"full-{number}")
         path.write_bytes(torn)
         done = await asyncio.to_thread(_run, FULL, str(path), str(limit))
@@ -452,7 +456,7 @@ async def test_a_disk_that_is_full_in_the_middle_of_a_repair_costs_nothing(tmp_p
         store = await Store.open(path)
         assert (await store.check()).faults == ()
         await store.close()
-    assert told >= 3
+    assert told == 2
 
 
 def _run(program: str, *arguments: str) -> str:

@@ -18,13 +18,13 @@ from aurora_memory.views import ChunkView, Commits
 from tests.memory.runs import NOON
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ["memory/aurora_memory", "indexer/aurora_indexer", "tests/indexer/samples"]
+SOURCES = ["memory/aurora_memory/recall", "memory/aurora_memory/semantic_tags.py", "tests/indexer/samples"]
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
     store = await Store.open(tmp_path / "memory.db")
-    paths = [path for folder in SOURCES for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
+    paths = [path for each in SOURCES for path in (ROOT / each, *sorted((ROOT / each).rglob("*"))) if path.is_file()]
     files = []
     for path in paths:
         if path.suffix in (".py", ".ts", ".go", ".rs", ".java", ".js", ".c", ".cpp", ".rb"):

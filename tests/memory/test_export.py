@@ -28,6 +28,7 @@ from aurora_memory.store.tables import carried
 from aurora_memory.store.unfinished_file import UnfinishedFile
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON, retrieved, run
+from tests.shares import examples
 
 AUTH = chunk("src/auth.py", "Auth.login", "check the token and let them in", line=1)
 CACHE = chunk("src/cache.py", "evict", "throw the oldest entry out", line=1)
@@ -448,7 +449,7 @@ async def test_files_that_cannot_be_read_or_written_are_named(opened: Opener, tm
     assert not list(tmp_path.glob(".*part"))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.binary(max_size=200)
     | st.recursive(
@@ -477,7 +478,7 @@ def test_whatever_a_line_says_it_is_read_or_refused(raw: bytes) -> None:
 _WORDS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=300)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     query=_WORDS.filter(str.strip),
     steps=st.lists(_WORDS, min_size=1, max_size=3),

@@ -35,6 +35,7 @@ from aurora_memory.store.export_format import (
 )
 from tests.memory.runs import NOON, STEPS, run
 from tests.memory.test_export import learned
+from tests.shares import examples
 
 _CODE = [ChunkKey("a.py", name, "function", "00" * 8) for name in ("f", "g")]
 
@@ -138,7 +139,7 @@ def _versionless(known: dict[str, Any]) -> dict[str, Any]:
     return {name: sorted(tuple(told(each) for each in row) for row in rows) for name, rows in known.items()}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_all_lines, st.randoms(use_true_random=False), st.data())
 def test_any_order_repetition_and_split_makes_the_same_memory(
     tmp_path_factory: pytest.TempPathFactory, lines: list[ExportLine], chance: random.Random, data: st.DataObject

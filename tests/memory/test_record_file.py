@@ -22,6 +22,7 @@ from aurora_memory.record.entry import FORGET, Entry, EntryDraft, InvalidEntry
 from aurora_memory.record.record_file import Record
 from aurora_memory.record.renewal import renew
 from aurora_memory.store.export_format import InvalidExport
+from tests.shares import examples
 from tests.wait_limits import HANG
 
 REPOSITORY = "a" * 32
@@ -84,7 +85,7 @@ _drafts = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.tuples(_authors, _drafts), max_size=14), st.randoms(use_true_random=False), st.data())
 def test_union_in_any_order_split_and_repetition_gives_the_same_record(
     tmp_path_factory: pytest.TempPathFactory,

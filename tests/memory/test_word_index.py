@@ -110,7 +110,7 @@ async def test_a_file_that_is_saved_all_day_leaves_no_index_of_the_dead(store: S
 
     await store.write([file("a.py", *chunks("a.py", 0)), file("b.py", *chunks("b.py", 0))])
     sizes: list[int] = []
-    for round_ in range(1, 24):
+    for round_ in range(1, 13):
         await store.write([file("a.py", *chunks("a.py", round_))])
         if round_ % 6 == 0:
             await store.tidy()

@@ -16,6 +16,7 @@ from aurora_manifest.fix_all import Fixed, edited, fix_all
 from aurora_manifest.json.parser import parse
 from tests.manifests import check, damaged, manifest, mutated
 from tests.protocol.rule_cases import BASE, patched, spelt, update
+from tests.shares import examples
 
 
 def fixed(text: str) -> Fixed:
@@ -53,7 +54,7 @@ def test_a_number_spelt_as_json_does_not_is_the_same_number_after(number: str) -
     assert after == {"a": amount(number)}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(numbers, st.booleans())
 def test_the_value_of_a_number_stays(number: str, listed: bool) -> None:
     before, after = ("[1, ", "]") if listed else ('{"v": ', "}")
@@ -233,7 +234,7 @@ _SLIPS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from("abc"), st.sampled_from(("1", "2", "1.0", '{"x": 1}', '{"x":1}', '{"x": 2}', "[]"))),

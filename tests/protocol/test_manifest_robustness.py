@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.growth import grows_with_length
 from tests.manifests import check, damaged, manifest, mutated, reference_manifests
 from tests.protocol.rule_cases import BASE, patched, spelt, update, url
+from tests.shares import examples
 
 SMALL, LARGE = 1_000, 10_000
 
@@ -29,28 +30,30 @@ def looked_at(text: str) -> None:
     json.dumps([[each.message, each.path] for each in findings], ensure_ascii=False).encode()
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=200))
 def test_any_text(text: str) -> None:
     looked_at(text)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.text(alphabet=st.sampled_from("{}[],:\"\\/* \n\r\t'0.eE+-truefalsnxNaI\ufeff📝\ud800\x00"), max_size=100))
 def test_anything_like_json(text: str) -> None:
     looked_at(text)
 
 
+@pytest.mark.hypothesis
 def test_damaged_manifests() -> None:
     chance = random.Random(14)
     texts = [json.dumps(each, indent=1, ensure_ascii=False) for each in [manifest(), *reference_manifests()]]
-    for number in range(400):
+    for number in range(examples(400)):
         looked_at(damaged(texts[number % len(texts)], chance))
 
 
+@pytest.mark.hypothesis
 def test_mutated_manifests_of_every_shape() -> None:
     chance = random.Random(15)
-    for _ in range(500):
+    for _ in range(examples(500)):
         looked_at(json.dumps(mutated(manifest(), chance), ensure_ascii=chance.random() < 0.5))
 
 

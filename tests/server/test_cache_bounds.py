@@ -6,11 +6,14 @@ import gc
 import importlib
 import pkgutil
 import tracemalloc
+from collections import deque
 from collections.abc import Callable, Iterator
 from functools import _lru_cache_wrapper
 from inspect import isclass, signature
 from types import ModuleType
 from typing import Any
+
+import pytest
 
 from aurora_indexer.parse import parts, references, summary
 from aurora_memory import tokens
@@ -58,6 +61,14 @@ def caches() -> Iterator[tuple[str, _lru_cache_wrapper[Any]]]:
         for name, value in vars(module).items():
             if isinstance(value, _lru_cache_wrapper) and value.__module__ == module.__name__:
                 yield f"{module.__name__}.{name}", value
+
+
+@pytest.fixture(scope="module", autouse=True)
+def imported() -> None:
+    """All of them are there, and no collection of garbage below looks through them again."""
+    deque(modules(), maxlen=0)
+    gc.collect()
+    gc.freeze()
 
 
 WORD = "parse{}HttpResponse"

@@ -15,6 +15,7 @@ from aurora_deliverables.events import Ended
 from tests.server.daemons import Daemon, until
 from tests.server.test_detection import PROPOSAL, SPEC, TASKS, seen, write
 from tests.server.tracked import deliverable_in, events_in
+from tests.shares import long
 from tests.wait_limits import HANG
 
 DAY = 86_400.0
@@ -245,7 +246,7 @@ def test_a_branch_and_a_stash_that_were_only_begun_while_a_change_was_there_do_n
             assert (found.status, found.completed_at) == ("failed", begin + DAY), place.name
 
 
-@pytest.mark.parametrize("merged", ["squash", "picked", "squash, and gone on with"])
+@pytest.mark.parametrize("merged", ["squash", *map(long, ("picked", "squash, and gone on with"))])
 def test_a_branch_whose_work_went_to_main_as_other_commits_does_not_keep_what_main_gave_up(
     root: Path, home: Path, merged: str
 ) -> None:

@@ -228,7 +228,9 @@ def test_failing_tests_and_circles_are_warnings_until_the_tests_pass(wire: Wire,
     assert [each["severity"] for each in found] == [2]
     lines = [line("recovery", iso(0), id=f"r-{n}") for n in range(3)]
     act(wire, "ingest", None, lines=lines)
-    assert [code for code, _, _ in published(wire)] == ["deliverable-failing", "deliverable-circles"]
+    while (codes := [code for code, _, _ in published(wire)]) == ["deliverable-failing"]:
+        pass  # what was found before may be told once more
+    assert codes == ["deliverable-failing", "deliverable-circles"]
     act(wire, "tests", passed=5, failed=0)
     assert [code for code, _, _ in published(wire)] == ["deliverable-circles"]
     act(wire, "complete")

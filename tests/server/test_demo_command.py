@@ -63,6 +63,7 @@ def test_a_reader_may_leave_after_any_step(tmp_path: Path, temporary: Path) -> N
     nothing_is_left(temporary)
 
 
+@pytest.mark.long
 def test_without_git_the_walk_goes_on(tmp_path: Path, temporary: Path) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from aurora_server.daemon import large_messages
 from aurora_server.daemon.large_messages import SLICE_BYTES, envelope_of, holds_too_much
+from tests.shares import examples
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text('a"\\,[{é\n'),
@@ -27,7 +28,7 @@ def values_of(value: Any) -> int:
     return 0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(value=JSON, sliced=st.integers(2, 9), ascii_only=st.booleans())
 def test_values_are_counted_as_they_are_however_they_are_sliced(value: Any, sliced: int, ascii_only: bool) -> None:
     body = json.dumps(value, ensure_ascii=ascii_only).encode()

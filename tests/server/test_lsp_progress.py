@@ -15,7 +15,7 @@ from aurora_server.lsp.progress import INTERVAL, Reporter, words
 from tests.server.daemons import Daemon
 from tests.wait_limits import HANG
 
-FILES = 600
+FILES = 200
 
 
 @pytest.fixture(scope="module")

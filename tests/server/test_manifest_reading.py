@@ -15,7 +15,7 @@ from tests.manifests import check, manifest
 
 
 async def test_a_check_stops_when_its_request_is_cancelled() -> None:
-    text = json.dumps(manifest(2_000), indent=2).replace('"v": 1', '"v": 0')
+    text = json.dumps(manifest(600), indent=2).replace('"v": 1', '"v": 0')
     reader = DocumentReader(MANIFEST, {})
     snapshot = reader.read("file:///aura.json", 1, LineIndex(text), "utf-16")
     first = asyncio.create_task(check_in_thread(reader, snapshot))

@@ -20,16 +20,17 @@ from tests.server.test_query_money import aurora, query
 LONG = "supercalifragilistic " * 40
 
 
-@pytest.fixture
-def answered(tmp_path: Path) -> Iterator[tuple[Path, LoopbackProvider, Path, list[str]]]:
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, LoopbackProvider, Path, list[str]]]:
     """A home, a provider, a workspace, and the lines of a run with -vv whose plan and answer were mended once."""
+    place = tmp_path_factory.mktemp("answered")
     mind = Mind(TWO)
     mind.scores |= {"decomposition": [0.6, 0.9], "synthesis": [0.65, 0.9]}
     mind.claims = [{"text": f"{LONG} holds.", "sources": ["SG1"]}]
-    with asked(tmp_path, mind) as (_, provider, root):
-        done = query(tmp_path / "home", provider, root, "-vv", MEDIUM)
+    with asked(place, mind) as (_, provider, root):
+        done = query(place / "home", provider, root, "-vv", MEDIUM)
         assert done.returncode == 0, done.stderr
-        yield tmp_path / "home", provider, root, done.stdout.splitlines()
+        yield place / "home", provider, root, done.stdout.splitlines()
 
 
 def test_the_stages_name_their_option_words_subgoals_and_checks(answered: Any) -> None:

@@ -33,6 +33,7 @@ from tests.e2e.repositories import commit, git
 from tests.memory.runs import NOON, retrieved, run
 from tests.memory.test_export import learned
 from tests.server import record_kills, takeover_kills
+from tests.shares import long
 from tests.wait_limits import HANG
 
 
@@ -422,11 +423,12 @@ async def test_a_damaged_record_is_found_and_made_anew_from_what_is_readable_and
     assert len(said_now) == len(set(said_now)) >= 300
 
 
-def test_nothing_acknowledged_is_lost_or_doubled_when_the_daemon_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [2, long(4)])
+def test_nothing_acknowledged_is_lost_or_doubled_when_the_daemon_is_killed(tmp_path: Path, kills: int) -> None:
     record_kills.made(tmp_path)
-    acknowledged = record_kills.killed(tmp_path, 4, 1)
+    acknowledged = record_kills.killed(tmp_path, kills, 1)
     found, bodies = asyncio.run(record_kills.counted(tmp_path))
-    assert len(acknowledged) >= 4
+    assert len(acknowledged) >= kills
     assert found[0] == found[1]
     assert set(acknowledged) <= found[0].keys()
     assert set(found[0].values()) == {1}

@@ -29,6 +29,7 @@ from aurora_team.hub import Hub
 from aurora_team.membership import Membership, Memberships
 from tests.memory.runs import NOON
 from tests.programs import COMMAND, run
+from tests.shares import long
 from tests.team import faulty_hubs
 from tests.team.postgres import Server
 from tests.team.test_daemon_exchange import clone_of, daemon, team, until
@@ -140,17 +141,20 @@ def at_hub(server: Server, name: str) -> list[str]:
     return sorted(str(row[0]) for row in rows)
 
 
-async def test_a_line_that_is_cut_anywhere_loses_and_doubles_nothing(server: Server, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rounds", [2, long(5)])
+async def test_a_line_that_is_cut_anywhere_loses_and_doubles_nothing(
+    server: Server, tmp_path: Path, rounds: int
+) -> None:
     chance = random.Random(22)
-    async with member(server, tmp_path, "cutter") as (workspace, line):
-        for round_ in range(5):
+    async with member(server, tmp_path, f"cutter{rounds}") as (workspace, line):
+        for round_ in range(rounds):
             line.most = chance.randrange(1, 20_000)
             before = line.lines
             await used(workspace, round_ * TIMES)
             await until(lambda before=before: line.lines > before)
         line.most = None
         home = tmp_path / "home-ann"
-        await until(lambda: len(own(home)) == 5 * TIMES and at_hub(server, "cutter") == own(home))
+        await until(lambda: len(own(home)) == rounds * TIMES and at_hub(server, f"cutter{rounds}") == own(home))
         await until(lambda: Memberships(home).read()[0].problem == "")
 
 

@@ -288,6 +288,7 @@ def test_a_hub_that_went_away_is_one_line_in_the_status(server: Server, tmp_path
     assert ": fine;" in run("carl", "team", "status").stdout
 
 
+@pytest.mark.long
 def test_a_long_exchange_that_is_killed_goes_on_where_it_was(server: Server, tmp_path: Path, run: Run) -> None:
     _team(server, run, "long", "ivo")
     number = 12_000  # a dozen batches

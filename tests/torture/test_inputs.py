@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.shares import examples
 from tests.torture.inputs import CORPORA, Input, inputs, mutated
 
 KEPT = sorted(path for path in CORPORA.rglob("*") if path.is_file() and path.name != "README.md")
@@ -25,11 +26,12 @@ def test_what_once_failed_is_read(readers: dict[str, Input], path: Path) -> None
     readers[path.parent.name].read(path.read_bytes())
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", QUICK)
 def test_samples_with_anything_changed_are_read(readers: dict[str, Input], name: str) -> None:
     reader = readers[name]
 
-    @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
     @given(st.randoms(use_true_random=False), st.sampled_from(reader.samples))
     def changed(chance: random.Random, sample: bytes) -> None:
         reader.read(mutated(chance, sample))
@@ -37,11 +39,12 @@ def test_samples_with_anything_changed_are_read(readers: dict[str, Input], name:
     changed()
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", QUICK)
 def test_any_bytes_are_read(readers: dict[str, Input], name: str) -> None:
     reader = readers[name]
 
-    @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
     @given(st.binary(max_size=300))
     @example(b"")
     def anything(raw: bytes) -> None:

@@ -14,6 +14,7 @@ from aurora_indexer.documents.document_parser import parse_document
 from aurora_indexer.documents.sections import SECTION_CHARACTERS
 from aurora_indexer.documents.yaml_document import TooDeep
 from tests.growth import grows_with_length
+from tests.shares import examples
 
 SOURCES = {file.name: file.read_bytes() for file in sorted((Path(__file__).parent / "samples").iterdir())}
 MARKS = [
@@ -56,7 +57,7 @@ def check(path: str, source: bytes) -> int:
     return len(keys)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(name=st.sampled_from(sorted(SOURCES)), data=st.data())
 def test_mutated_documents(name: str, data: st.DataObject) -> None:
     source = SOURCES[name]
@@ -66,7 +67,7 @@ def test_mutated_documents(name: str, data: st.DataObject) -> None:
     check(name, source[:start] + inserted + source[end:])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(suffix=st.sampled_from(["md", "rst", "sql", "yaml", "json"]), source=st.binary(max_size=300))
 def test_any_bytes(suffix: str, source: bytes) -> None:
     check(f"a.{suffix}", source)

@@ -12,7 +12,7 @@ from aurora_memory.chunks import CodeChunk
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = sorted((Path(__file__).parents[1] / "samples").iterdir())
-OWN = sorted(path for room in ("memory", "server", "indexer", "protocol") for path in (ROOT / room).rglob("*.py"))
+OWN = sorted((ROOT / "memory").rglob("*.py"))
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "schemas").rglob("*.json"))]
 
 

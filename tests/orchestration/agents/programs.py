@@ -96,7 +96,49 @@ def program(folder: Path, code: str, **more: Any) -> Agent:
 
 
 MCP_SERVER = """
-import os, sys, time
+import json, os, sys, time
+
+def tool(name, said, **properties):
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return {"name": name, "description": said, "inputSchema": schema}
+
+TEXT = {"type": "string"}
+TOOLS = [
+    tool("search_templates", "Search where url templates are expanded.", query=TEXT),
+    tool("weather", "The weather of a city.", city=TEXT, day={"type": "integer"}),
+    tool("hang", "Never done.", query=TEXT),
+    tool("flood", "Too much.", query=TEXT),
+]
+
+def call(name, query):
+    if name == "hang":
+        with open(os.environ["MARK"], "w") as mark:
+            mark.write(str(os.getpid()))
+        time.sleep(600)
+    while name == "flood":
+        sys.stdout.write("y" * 65536)
+        sys.stdout.flush()
+    return {"content": [{"type": "text", "text": f"found: {query}"}]}
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    method, params = asked.get("method"), asked.get("params") or {}
+    if "id" not in asked or method is None:
+        continue
+    said = {"jsonrpc": "2.0", "id": asked["id"]}
+    if method == "initialize":
+        about = {"name": "notes", "version": "1"}
+        version = params["protocolVersion"]
+        said["result"] = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about}
+    elif method == "tools/list":
+        said["result"] = {"tools": TOOLS}
+    elif method == "tools/call":
+        said["result"] = call(params["name"], params.get("arguments", {}).get("query", ""))
+    else:
+        said["error"] = {"code": -32601, "message": "Method not found"}
+    print(json.dumps(said), flush=True)
+"""
+WITH_SDK = """
 from mcp.server.mcpserver import Context, MCPServer
 from pydantic import BaseModel
 
@@ -106,40 +148,23 @@ class Budget(BaseModel):
     amount: int
 
 @server.tool()
-def search_templates(query: str) -> str:
-    "Search where url templates are expanded."
-    return "found: " + query
-
-@server.tool()
-def weather(city: str, day: int) -> dict:
-    "The weather of a city."
-    return {"city": city, "day": day, "key": os.environ.get("SECRET_KEY", "none")}
-
-@server.tool()
 async def ask_budget(question: str, ctx: Context) -> str:
     "Ask for the budget."
     told = await ctx.elicit("what may it cost?", Budget)
     return f"{told.action}: {told.data.amount if told.action == 'accept' else 'unknown'}"
 
 @server.tool()
-def hang(query: str) -> str:
-    "Never done."
-    open(os.environ["MARK"], "w").write(str(os.getpid()))
-    time.sleep(600)
-
-@server.tool()
-def flood(query: str) -> str:
-    "Too much."
-    while True:
-        sys.__stdout__.write("y" * 65536); sys.__stdout__.flush()
+def search_templates(query: str) -> str:
+    "Search where url templates are expanded."
+    return "found: " + query
 
 server.run()
 """
 
 
-def mcp_server(folder: Path, **more: Any) -> Agent:
-    """An agent that is a real MCP server, written with the SDK."""
+def mcp_server(folder: Path, code: str = MCP_SERVER, **more: Any) -> Agent:
+    """An agent that is an MCP server: of plain lines, which starts in a moment, or written with the SDK."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "mcp_server.py"
-    path.write_text(MCP_SERVER)
+    path.write_text(code)
     return Agent(**{"id": "notes", "type": "mcp", "command": sys.executable, "arguments": (str(path),), **more})  # type: ignore[arg-type]

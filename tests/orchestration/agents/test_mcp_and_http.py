@@ -1,4 +1,4 @@
-"""MCP servers and HTTP endpoints as agents: real servers, written with the SDK, and a real site on loopback."""
+"""MCP servers and HTTP endpoints as agents: real servers, some written with the SDK, and a real site on loopback."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from aurora_orchestration.agents import mcp_tools
 from aurora_orchestration.agents.executors.mcp import best_tool, plain_arguments
 from aurora_orchestration.agents.mcp_tools import ask_servers
 from aurora_orchestration.types import Agent
-from tests.orchestration.agents.programs import TASK, mcp_server
+from tests.orchestration.agents.programs import MCP_SERVER, TASK, WITH_SDK, mcp_server
 from tests.orchestration.agents.test_executables import ENVIRON, gone, run, written
 from tests.wait_limits import HANG
 
 
-async def test_the_tool_that_fits_is_called_with_the_subgoal(tmp_path: Path) -> None:
-    response = await run(mcp_server(tmp_path), tmp_path)
+@pytest.mark.parametrize("code", [MCP_SERVER, WITH_SDK], ids=["plain", "with the SDK"])
+async def test_the_tool_that_fits_is_called_with_the_subgoal(tmp_path: Path, code: str) -> None:
+    response = await run(mcp_server(tmp_path, code), tmp_path)
     assert response.output is not None, response.error
     assert response.output.summary.startswith("found: Find who expands url templates")
     assert response.metadata.tools_used == ("mcp:notes/search_templates",)
@@ -41,11 +42,11 @@ async def test_a_server_asks_the_user_by_elicitation(tmp_path: Path) -> None:
     async def user(question: str) -> str:
         return "2000"
 
-    response = await run(mcp_server(tmp_path, tool="ask_budget"), tmp_path, user)
+    response = await run(mcp_server(tmp_path, WITH_SDK, tool="ask_budget"), tmp_path, user)
     assert response.output is not None, response.error
     assert response.output.summary == "accept: 2000"
     assert response.user_interactions[0].agent_question.startswith("what may it cost?")
-    response = await run(mcp_server(tmp_path, tool="ask_budget"), tmp_path)
+    response = await run(mcp_server(tmp_path, WITH_SDK, tool="ask_budget"), tmp_path)
     assert response.output is not None and response.output.summary == "decline: unknown"
 
 

@@ -23,6 +23,7 @@ from aurora_orchestration.conversations.log_search import search
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import BEGAN, ID, QUERY, run
 from tests.orchestration.written_log import write_log
+from tests.shares import examples
 
 DAY = 86_400
 ALWAYS = ("0000-00-00", "9999-99-99")
@@ -103,7 +104,7 @@ def test_a_log_in_the_specifications_own_words_is_understood(tmp_path: Path) -> 
     assert (told.cost_usd, told.tokens, told.duration_ms) == (0.0234, 23650, 12_800)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.integers(0, len(BY_HAND)), st.integers(0, 200), st.text(max_size=60))
 def test_edited_logs_never_stop_the_listing(at: int, cut: int, put: str) -> None:
     import tempfile

@@ -27,6 +27,7 @@ from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import ANSWER, BEGAN, ID, PHASES, QUERY, phase, run
 from tests.orchestration.written_log import write_log
+from tests.shares import examples
 from tests.wait_limits import HANG
 
 SETTINGS = ConversationSettings()
@@ -161,7 +162,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.dictionaries(st.text(max_size=20), json_values, max_size=5), st.text(max_size=200))
 def test_any_output_and_answer_keep_the_headings(found: dict[str, Any], answer: str) -> None:
     record = run(phases=(phase("assess", 0, 1, found, found),), results=(), answer=answer)

@@ -40,6 +40,7 @@ from aurora_deliverables.events import (
 from aurora_deliverables.reducer import fold
 from tests.orchestration.deliverables.event_values import changed, leaves, other, value_at
 from tests.orchestration.logs import NINE, begin, log, logs
+from tests.shares import examples
 
 SAMPLES: list[EventBody] = [
     Started(
@@ -132,7 +133,7 @@ def _told(kind: type, field: str) -> list[bool]:
     return [amount(each) != amount(changed(each, place, other(annotation, value_at(each, place)))) for each in samples]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(logs())
 def test_lines_of_any_log_are_valid_under_the_schema(events: list[Event]) -> None:
     schema = Draft202012Validator(aurora_schemas.load("deliverable-event"))

@@ -248,13 +248,13 @@ def test_history_by_month(file: Path, clock: Clock) -> None:
 
 def test_many_processes_lose_and_double_nothing(file: Path) -> None:
     started = [
-        subprocess.Popen([sys.executable, SPENDING, str(file), f"run-{number}", "settle", "50"]) for number in range(8)
+        subprocess.Popen([sys.executable, SPENDING, str(file), f"run-{number}", "settle", "25"]) for number in range(4)
     ]
-    assert [each.wait(HANG) for each in started] == [0] * 8
+    assert [each.wait(HANG) for each in started] == [0] * 4
     status = Budget(file, BudgetSettings(), time.time).status()
-    assert (status.consumed_usd, status.query_count, status.reserved_usd) == (0.4, 8, 0.0)
+    assert (status.consumed_usd, status.query_count, status.reserved_usd) == (0.1, 4, 0.0)
     history = Budget(file, BudgetSettings(), time.time).history()
-    assert (len(history.entries), history.total_usd) == (400, 0.4)
+    assert (len(history.entries), history.total_usd) == (100, 0.1)
 
 
 def test_a_reservation_of_a_killed_process_counts_until_the_run_that_goes_on_settles_it(file: Path) -> None:

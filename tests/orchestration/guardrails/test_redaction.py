@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from aurora_orchestration.guardrails.redaction import REDACTED, redact
 from tests.growth import grows_with_length
+from tests.shares import examples
 
 
 def kinds(text: str, *, pii: bool = True) -> dict[str, int]:
@@ -190,7 +191,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map(" ".join))
 def test_redacting_twice_changes_nothing(text: str) -> None:
     once = redact(text).text

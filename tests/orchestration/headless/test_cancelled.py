@@ -7,10 +7,10 @@ import pytest
 
 from aurora_orchestration.headless.loop import pursue
 from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
-from tests.orchestration.headless.test_loop import Runs, answered, headless, root, text_of
+from tests.orchestration.headless.test_loop import Runs, answered, headless, repository, root, text_of
 from tests.wait_limits import HANG
 
-__all__ = ["root"]
+__all__ = ["repository", "root"]
 
 
 async def test_what_a_cancelled_iteration_cost_is_in_the_sum(root: Path) -> None:

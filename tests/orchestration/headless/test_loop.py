@@ -1,6 +1,7 @@
 """Headless mode (§9.8) in real repositories: where it may work, what it notes, when it ends, what it survives."""
 
 import asyncio
+import itertools
 import os
 import shutil
 import signal
@@ -31,6 +32,7 @@ from aurora_orchestration.run_record import Mode, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.types import AgentMetadata, AgentResponse, ModelCall, Output, Subgoal, SubgoalResult, Usage
 from tests.orchestration.llm.loopback import LoopbackProvider
+from tests.shares import one_of_each
 
 NOON = datetime(2026, 1, 2, 12, 0, 0)
 
@@ -40,15 +42,20 @@ def git(root: Path, *arguments: str) -> None:
     subprocess.run(["git", *who, *arguments], cwd=root, check=True, capture_output=True)
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    root = tmp_path / "repository"
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("made") / "repository"
     (root / "headless").mkdir(parents=True)
     git(root, "init")
     git(root, "commit", "--allow-empty", "-m", "first")
     git(root, "checkout", "-b", "headless")
     (root / "headless" / "prompt.md").write_text("# Goal\n\nAll tests pass.\n")
     return root
+
+
+@pytest.fixture
+def root(repository: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(repository, tmp_path / "repository", symlinks=True)
 
 
 def headless(root: Path, **changes: Any) -> Headless:
@@ -472,8 +479,10 @@ async def test_a_merge_and_a_push_end_it_unless_they_are_allowed(root: Path, tmp
     assert outcome.ending == "iterations"
 
 
-@pytest.mark.parametrize("where", ["main", "headless", "refs/tags/v1"])
-@pytest.mark.parametrize("spelling", ["{}", "file://{}", "../remote.git"])
+PUSHES = list(itertools.product(["main", "headless", "refs/tags/v1"], ["{}", "file://{}", "../remote.git"]))
+
+
+@pytest.mark.parametrize(("where", "spelling"), one_of_each(PUSHES))
 async def test_a_push_by_address_past_the_guard_ends_it(root: Path, tmp_path: Path, where: str, spelling: str) -> None:
     git(tmp_path, "init", "--bare", "remote.git")
     git(root, "remote", "add", "origin", spelling.format(tmp_path / "remote.git"))

@@ -8,10 +8,10 @@ import pytest
 
 from aurora_orchestration.headless.loop import pursue
 from aurora_orchestration.headless.named_files import missing_file
-from tests.orchestration.headless.test_loop import Runs, headless, judge_of, provider, root, text_of, worked
+from tests.orchestration.headless.test_loop import Runs, headless, judge_of, provider, repository, root, text_of, worked
 from tests.orchestration.llm.loopback import LoopbackProvider
 
-__all__ = ["provider", "root"]
+__all__ = ["provider", "repository", "root"]
 
 SAID = "## Success criteria\n- "
 

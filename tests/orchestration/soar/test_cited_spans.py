@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from tests.orchestration.soar.minds import Mind
 from tests.orchestration.soar.test_run import MEDIUM, TWO
 
 PROJECT = Path(__file__).parents[3]
-FACTS = 300
+FACTS = 150
 PER_FILE = 10
 
 
@@ -63,6 +64,7 @@ class Kept:
         return found.answer if found is not None else None
 
 
+@cache
 def facts() -> list[tuple[str, str, int, int]]:
     """Sources of this project, each with a definition: name, first and last line; the same ones each time."""
     found: list[tuple[str, str, int, int]] = []
@@ -154,7 +156,7 @@ MUTATIONS: dict[str, Callable[[Kept, random.Random], list[str] | None]] = {
 }
 
 
-def test_of_hundreds_of_facts_that_were_changed_none_is_given_as_fresh(tmp_path: Path) -> None:
+def test_of_many_facts_that_were_changed_none_is_given_as_fresh(tmp_path: Path) -> None:
     chance = random.Random(9)
     known = facts()
     counted = dict.fromkeys(MUTATIONS, 0)
@@ -172,13 +174,13 @@ def test_of_hundreds_of_facts_that_were_changed_none_is_given_as_fresh(tmp_path:
         if fact.given() is not None:
             served.append(f"{kind}: {fact.name} {fact.first}-{fact.last}")
     assert served == []
-    assert min(counted.values()) > 10, counted
+    assert min(counted.values()) >= 5, counted
 
 
 def test_facts_that_only_moved_are_found_again_and_their_places_told_anew(tmp_path: Path) -> None:
     chance = random.Random(10)
     known = facts()
-    for _ in range(150):
+    for _ in range(60):
         fact = Kept(tmp_path, *chance.choice(known))
         shift = chance.randint(1, 30)
         above = [f"# {number}" if number % 3 else "" for number in range(shift)]

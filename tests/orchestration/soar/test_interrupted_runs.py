@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
-import sys
 import time
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from aurora_orchestration.soar.interrupted_runs import sweep
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
+from tests.programs import CODE, start
 from tests.wait_limits import HANG
 
 QUERY = "Explain how expand fills a template and compare it with request"
@@ -47,16 +46,18 @@ async def killed_at(provider: LoopbackProvider, place: Path, mind: Mind, purpose
     """Ask in a process of its own, and kill that when the provider hears `purpose`, which is never answered."""
     mind.instead[purpose] = lambda _: Scripted(json={}, delay=60)
     provider.otherwise = mind
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", _CHILD, str(place), provider.base_url, provider.environ["LOOPBACK_API_KEY"], QUERY,
+    key = provider.environ["LOOPBACK_API_KEY"]
+    process = start(
+        [*CODE, _CHILD, str(place), provider.base_url, key, QUERY],
         cwd=Path(__file__).parents[3],
-    )  # fmt: skip
+        env={**os.environ, **provider.environ},  # with the kits of the models' makers imported
+    )
     end = time.monotonic() + HANG
     while purpose not in mind.asked and time.monotonic() < end:
         await asyncio.sleep(0.02)
     assert purpose in mind.asked
-    os.kill(process.pid, signal.SIGKILL)
-    await process.wait()
+    process.kill()
+    await asyncio.to_thread(process.wait, HANG)
     del mind.instead[purpose]
 
 

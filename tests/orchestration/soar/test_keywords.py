@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from aurora_orchestration.settings import KeywordSettings
 from aurora_orchestration.soar.keywords import Keyed, classify
 from aurora_orchestration.types import LEVELS
+from tests.shares import examples
 
 QUERIES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "complexity_queries.json").read_bytes())
 USUAL = KeywordSettings()
@@ -125,7 +126,7 @@ def test_the_borderline_is_configurable_and_can_be_switched_off() -> None:
     assert keyed("Explain the cache", borderline_range=(0.2, 0.6), borderline_llm_verify=False).decided
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(st.text(max_size=400))
 def test_any_text_is_classified(query: str) -> None:
     verdict = classify(query, USUAL)

@@ -17,6 +17,7 @@ from aurora_orchestration.model_settings import Caps
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Request, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
+from tests.shares import one_of_each
 from tests.wait_limits import HANG
 
 QUESTIONS = {
@@ -123,7 +124,7 @@ def test_they_are_thirty_ways_and_a_hundred_runs() -> None:
     assert len(FATAL) + len(ODD) >= 30 and len(RUNS) >= 100
 
 
-@pytest.mark.parametrize(("name", "level", "kind"), RUNS)
+@pytest.mark.parametrize(("name", "level", "kind"), one_of_each(RUNS))
 async def test_a_misbehaving_model_never_crashes_lies_or_overspends(
     tmp_path: Path, name: str, level: str, kind: Kind
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
 from tests.orchestration.soar.test_run import MEDIUM, TWO
+from tests.shares import one_of_each
 
 PROJECT = Path(__file__).parents[3]
 APP = """import json
@@ -319,8 +321,9 @@ async def test_partial_success_says_so(tmp_path: Path) -> None:
             assert run.caveats[0] == "Partial success (score 0.75): not kept as a pattern, check what matters."
 
 
-@pytest.mark.parametrize("phrases", [DEVELOPMENT, HELD_OUT], ids=["development", "held out"])
-@pytest.mark.parametrize("room", ["memory", "protocol"])
+@pytest.mark.parametrize(
+    ("room", "phrases"), one_of_each(itertools.product(["memory", "protocol"], [DEVELOPMENT, HELD_OUT]))
+)
 def test_planted_faults_are_caught_and_true_answers_are_not_complained_of(room: str, phrases: Phrases) -> None:
     """A small slice of `make bench-reasoning`, whose targets are 85 % and 5 % over many more; so few need room."""
     repository = Repository(PROJECT / room)
