@@ -13,7 +13,7 @@ from aurora_protocol.plain_passwords import is_plain
 
 _PLACES = {
     0: "red:auth redis.auth redis->auth",
-    1: "addbasicauth auth= authenticate basicauth basicauthentication basiccredentials createuserwithemailandpassword "
+    1: "addbasicauth authenticate basicauth basicauthentication basiccredentials createuserwithemailandpassword "
     "digestauth httpbasicauth httpdigestauth httpntlmauth httpproxyauth login loginuser networkcredential ntlmauth "
     "ociconnect passwordauthentication pgconnect requestbasicauth setbasicauth setcredentials simplebind simplebinds "
     "signinwithemailandpassword "
@@ -25,6 +25,8 @@ _PLACES = {
 }
 """Names of functions in small letters without `_`, by the place of their password, counted from 0."""
 _PASSWORD_OF = {name: place for place, names in _PLACES.items() for name in names.split()}
+_ENDS = ("basicauth", "getconnection", "networkcredential", "usernamepasswordcredentials")
+"""Ends of names that others' own functions have as well (`newBasicAuth`)."""
 _COMMON = ("login", "authenticate")
 """Names that functions of other kinds have, too: they count as methods only."""
 _USERS = frozenset("root admin administrator sa postgres oracle sysadmin sysdba ubuntu ec2-user mysql deploy".split())
@@ -82,10 +84,12 @@ def _argument_of(text: str, lowered: str, start: int, end: int) -> tuple[int, in
 def _place(name: str, before: str, named: bool) -> int | None:
     """Which argument it is; None where a function of this name takes none."""
     if named:
-        return _PASSWORD_OF.get(f"{name}=")
+        return 1 if name.endswith("auth") else None
     receiver = _RECEIVER.search(before)
     if receiver is not None and (place := _PASSWORD_OF.get(receiver[0] + name)) is not None:
         return place
+    if name.endswith(_ENDS):
+        return _PASSWORD_OF[next(end for end in _ENDS if name.endswith(end))]
     return None if name in _COMMON and not before.endswith((".", "->", "::")) else _PASSWORD_OF.get(name)
 
 

@@ -73,6 +73,8 @@ CALLS = {
     "C": 'mysql_real_connect(c, "db", "root", "{}", "shop", 0)',
     "Lua": 'red:auth("{}")',
     "requests": 'requests.get(url, auth=("admin", "{}"))',
+    "another name for requests": 'client(http_auth=("admin", "{}"))',
+    "a function of one's own": 'withMyBasicAuth("admin", "{}")',
     "ftplib": 'ftp.login("deploy", "{}")',
     "paramiko": 'ssh.connect("10.0.0.4", 22, "root", "{}")',
     "MySQLdb": 'MySQLdb.connect("localhost", "root", "{}", "shop")',
