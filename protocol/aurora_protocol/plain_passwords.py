@@ -65,6 +65,8 @@ _SAID = re.compile(
 )
 """Ends of what is said of a password in a sentence: participles, adjectives, adverbs."""
 _BEFORE = 160
+_AROUND, _MOST_PLACES = 8_000, 16
+"""Letters before and behind a word in which it is looked for once more, and how often: each word costs the same."""
 
 
 def is_plain(value: str) -> bool:
@@ -140,9 +142,18 @@ def _is_line(text: str, start: int, end: int) -> bool:
 
 
 def _is_said_elsewhere(text: str, value: str, start: int) -> bool:
-    """Whether the text has the word of `start` where no password is set, too, as it has names of code."""
-    told = re.compile(rf"(?<![\w-]){value}(?![\w-])")
-    return any(
-        at.start() != start and _SET_BEFORE.search(text[max(0, at.start() - 40) : at.start()]) is None
-        for at in told.finditer(text)
-    )
+    """Whether the text around `start` has its word where no password is set, too, as it has names of code."""
+    first, last = max(0, start - _AROUND), start + _AROUND
+    at = text.find(value, first, last)
+    for _ in range(_MOST_PLACES):
+        if at < 0:
+            return False
+        whole = not _joins(text[at - 1 : at]) and not _joins(text[at + len(value) : at + len(value) + 1])
+        if at != start and whole and _SET_BEFORE.search(text[max(0, at - 40) : at]) is None:
+            return True
+        at = text.find(value, at + len(value), last)
+    return False
+
+
+def _joins(letter: str) -> bool:
+    return letter.isalnum() or letter in ("_", "-")

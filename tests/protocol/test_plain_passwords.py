@@ -189,3 +189,10 @@ def test_what_is_found_is_the_password_alone() -> None:
     assert [text[start:end] for start, end in login_arguments_in(text, text.lower())] == [WORD]
     text = "mysql -uroot -psunshine shop && zip -P dragonfly a.zip b"
     assert [text[start:end] for start, end in login_options_in(text)] == [WORD, "dragonfly"]
+
+
+def test_a_word_is_looked_for_near_its_place_only() -> None:
+    far = "x = 1\n" * 2_000
+    text = "sunshine = load()\n{}\nuser=ann\npassword=sunshine\n"
+    assert "password=sunshine" in masked(text.format(""))
+    assert "password=sunshine" not in masked(text.format(far))
