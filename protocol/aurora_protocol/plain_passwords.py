@@ -55,7 +55,8 @@ _AS_USER = re.compile(
     re.IGNORECASE,
 )
 _GIVEN_BY = re.compile(
-    r"(?:define|env|environ|getenv|ENV\.fetch|environ\.get|get_env|fetch_env)\(\s{0,3}[\"'][\w.-]{0,60}\Z"
+    r"(?:define|env|environ|getenv|ENV\.fetch|environ\.get|get_env|fetch_env|getOrDefault|fill|fill_in)"
+    r"[ (]\s{0,3}[\"'][#\w.-]{0,60}\Z"
 )
 _SET_BEFORE = re.compile(r"(?i:pass\w*|pwd|psk)[\"']?\s{0,3}[:=]\s{0,3}[\"']?\Z")
 _END_OF_SENTENCE = re.compile(r"[,.;:!)]?(?:\s|\Z)")
@@ -90,7 +91,11 @@ def is_plain_password(text: str, match: re.Match[str]) -> bool:
         return False
     before = text[max(0, match.start() - _BEFORE) : match.start()]
     if match["default"] is not None:
-        return "," not in match["default"] or _GIVEN_BY.search(before) is not None
+        return (
+            match["default"].strip("\"'` ")[:1] != ","
+            or "=" in match["default"]
+            or _GIVEN_BY.search(before) is not None
+        )
     if numbered:
         return text[match.end() : match.end() + 1] in ("", "\r", "\n", "\\")
     if match["verb"] is not None:

@@ -67,8 +67,9 @@ _NAMED = re.compile(
         (?P<sign> (?: [:：]{1,2}[=-]? | ={1,3} | \?= ) >? ) \s{0,5}
       | \\?["']? (?: , | \s | \\n ){1,40}+ \\?["']? (?P<pair> [Vv]alue ) \\?["']? \s{0,3}[:=]\s{0,3}
       | (?P<default> ["'`]?[\])]{0,2}\s{0,3} (?: \|\|=? | \?\?=? | \?: | or ) \s{1,3}
-            | ["'`]?[\])]{1,2} \. (?i: unwrap_or | or_?else | get_?or_?else | or_?default ) \( \s{0,3}
-            | ["'`]\s{0,2},\s{0,3} ) (?=["'`])
+            | [\])"'`]{1,4} \. (?i: unwrap_or | or_?else | get_?or_?else | or_?default
+                | send_?keys | type | fill ) \( \s{0,3}
+            | ["'`]\s{0,2},\s{0,3} (?: default\s?=\s? | with:\s )? ) (?=["'`])
       | (?P<call> \( ) \s{0,3} (?=\\?["'`])
       | \\?["']? (?P<tag> > )
       | \s{1,5} (?P<verb> (?i: is | was | ist | lautet | est | es | è | [05789] ) ) \s{1,5}
