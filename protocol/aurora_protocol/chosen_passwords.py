@@ -10,6 +10,8 @@ import base64
 import re
 from collections.abc import Iterator
 
+from aurora_protocol.plain_passwords import is_plain
+
 _HINTS = (
     "pass",
     "pwd",
@@ -25,6 +27,10 @@ _HINTS = (
 )
 _LINES = re.compile(r"[^\n]{0,240}+(?:\n[^\n]{0,160}+)?")
 """What belongs to a hint: the rest of its line, and the next."""
+_PAIR = re.compile(
+    r"(?i:login|credential)s?\s?[:=]\s{1,2}[\w.@-]{2,60}\s?/\s?(?P<value>[^\s/]{5,60})(?=[.,]?(?:\s|\Z))"
+)
+"""A user's name and a password behind it (`login: ann / sunshine`)."""
 _WORD = re.compile(r"(?<![^\s\"'`=:>(/])[0-9A-Za-z][^\s\"'`<>{}()\[\];,\\|=/.]{7,63}")
 _QUOTES = "\"'`"
 _MARKS = re.compile(r"[!#%@$&*^?+~]")
@@ -53,6 +59,10 @@ def chosen_passwords_in(text: str, lowered: str) -> Iterator[tuple[int, int]]:
         lines = _LINES.match(text, at)
         if lines is None or lines.end() <= done:
             continue
+        pair = _PAIR.match(text, at)
+        if pair is not None and is_plain(pair["value"]):
+            yield pair.span("value")
+            done = pair.end()
         for word in _WORD.finditer(text, max(at, done), lines.end()):
             if _is_chosen(text, word):
                 yield word.start(), _end(text, word)

@@ -7,10 +7,18 @@ where that is not known. Every pattern is linear in the text's length: runs are 
 
 from __future__ import annotations
 
-import re
-
 _DIGIT = "(?=[A-Za-z_.%+/-]{0,80}+[0-9])"
 _MADE_UP = "(?=[A-Za-z]{0,40}+[0-9]|[a-z]{1,20}[A-Z]|[A-Z]{1,20}[a-z])"
+_NO_STAND_IN = (
+    r"(?!(?i:(?:my|your|the|new|old|some|test|db|user|admin)?[ _-]?"
+    r"(?:pass|secret|pwd|string|text|null|change|token)\w*)[\"'\s\\])"
+)
+"""Before a value of which the place says all: it is no word for a password."""
+
+_WORDS = (
+    r"[\"'*]{0,3}(?:\s{0,3}[=:]{1,2}|\s{1,3}is)[*\s]{0,4}[\"'`]?"
+    r"(?P<value>(?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?= ?[^a-z ]|\Z)"
+)
 
 CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
     # Files of settings
@@ -53,7 +61,7 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         "$ANSIBLE_VAULT;",
         "vault",
         "a vault of Ansible",
-        r"\$ANSIBLE_VAULT;[\w.;-]{1,80}(?P<value>(?:(?:\s|\\[nr]){1,40}[0-9]{16,80}){1,4000})",
+        r"\$ANSIBLE_VAULT;[\w.;-]{1,80}(?P<value>(?:(?:\s|\\[nr]){1,40}[0-9a]{16,80}){1,4000})",
         0,
     ),
     (
@@ -76,13 +84,6 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         "a password of Redis",
         r"(?<![\w-])(?:--)?(?:requirepass|masterauth)\s{1,5}[\"']?(?P<value>[^\s\"'$<{\\]{4,200})",
         None,
-    ),
-    (
-        "password 7 ",
-        "password",
-        "a password of a router",
-        r"password 7 (?P<value>[0-9A-F]{6,100})(?!\w)",
-        0,
     ),
     *(
         (
@@ -119,47 +120,6 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
     ),
     # Commands
     (
-        "curl",
-        "password",
-        "a password",
-        r"(?<![\w-])curl\s[^\n]{0,300}?(?<=\s)(?:-u|--user)[\s=]{1,3}[\"']?[^\s:\"'$<{]{1,80}:(?P<value>[^\s\"'$<{]{4,200})",
-        0,
-    ),
-    ("sshpass", "password", "a password", r"sshpass\s{1,3}-p\s{0,3}[\"']?(?P<value>[^\s\"'$<{]{3,200})", 0),
-    (
-        "mysql",
-        "password",
-        "a password",
-        rf"mysql(?:dump|admin|import)?\s[^\n]{{0,200}}?(?<=\s)-p(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
-        0,
-    ),
-    (
-        "redis-cli ",
-        "password",
-        "a password",
-        rf"redis-cli\s[^\n]{{0,200}}?(?<=\s)(?:-a|--pass)[\s=]{{1,3}}[\"']?(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
-        0,
-    ),
-    *(
-        (
-            f"{program} ",
-            "password",
-            "a password",
-            rf"{program} (?:login|registry login)\s[^\n]{{0,300}}?(?<=\s)-p[\s=]{{1,3}}[\"']?"
-            rf"(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
-            0,
-        )
-        for program in ("docker", "podman", "helm", "az", "oc")
-    ),
-    (
-        "htpasswd ",
-        "password",
-        "a password",
-        rf"htpasswd\s{{1,3}}-[A-Za-z]{{0,5}}b[A-Za-z]{{0,5}}(?:\s{{1,3}}[^\s\"'$<{{]{{1,200}}){{1,2}}\s{{1,3}}[\"']?"
-        rf"(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
-        0,
-    ),
-    (
         "pass:",
         "password",
         "a password",
@@ -167,47 +127,11 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         None,
     ),
     (
-        "ldap",
-        "password",
-        "a password",
-        rf"ldap(?:search|modify|add|delete|passwd|whoami)\s[^\n]{{0,300}}?(?<=\s)-w\s{{1,3}}[\"']?"
-        rf"(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
-        0,
-    ),
-    (
-        "lftp ",
-        "password",
-        "a password",
-        r"lftp\s[^\n]{0,200}?(?<=\s)-u\s{1,3}[\"']?[\w.@-]{1,80},(?P<value>[^\s\"'$<{;|`]{4,200})",
-        0,
-    ),
-    (
-        "7z ",
-        "password",
-        "a password",
-        rf"7z [a-z]\s(?:[^\n]{{0,200}}?\s)?-p(?P<value>{_MADE_UP}[^\s\"'$<{{;|`]{{6,200}})",
-        0,
-    ),
-    (
         "echo ",
         "password",
         "a password",
         r"(?<![\w-])echo\s{1,3}(?:-n\s{1,3})?[\"']?(?:[\w.-]{1,40}:)?(?P<value>[^\s\"'$<{;|`]{4,200})[\"']?\s{0,3}\|[^\n|]{0,200}?"
         r"(?:chpasswd|sudo -S|--(?:password-|pass)?stdin|--with-token|--passphrase-fd)",
-        0,
-    ),
-    (
-        " -a ",
-        "password",
-        "a password",
-        r"(?<![\w/-])https?\s[^\n]{0,200}?(?<=\s)-a[\s=]{1,3}[\"']?[^\s:\"'$<{]{1,80}:(?P<value>[^\s\"'$<{]{4,200})",
-        None,
-    ),
-    (
-        "net user ",
-        "password",
-        "a password",
-        rf"net user [\w.-]{{1,40}} (?P<value>{_MADE_UP}[^\s\"'$<{{;|`*/]{{6,200}})",
         0,
     ),
     (
@@ -224,18 +148,7 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         rf"snmp-server community (?P<value>{_MADE_UP}[^\s\"']{{6,100}})",
         0,
     ),
-    # Calls that are given a password, and settings whose name stands above it
-    *(
-        (
-            lead,
-            "password",
-            "a password",
-            rf"{re.escape(lead)}[^()\n]{{0,200}}?,\s{{0,5}}\\?(?P<q>[\"'])"
-            rf"(?P<value>(?=[^\"'\n]{{0,60}}[0-9])(?=[^\"'\n]{{0,60}}[A-Za-z])[^\s\"'/$<{{\\]{{8,200}})\\?(?P=q)",
-            0,
-        )
-        for lead in ("BasicAuth(", "auth=(", "getConnection(", "mysqli(", "mysql_connect(", "pg_connect(")
-    ),
+    # Settings whose name stands above them
     (
         "variable ",
         "password",
@@ -244,13 +157,44 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         rf"\\?\"(?P<value>{_MADE_UP}[^\s\"$\\]{{6,200}})\\?\"",
         0,
     ),
+    (
+        "variable ",
+        "password",
+        "a password",
+        r"variable \\?\"[\w-]{0,60}(?:passw(?:or)?d|pwd)\\?\" {[^{}]{0,300}?default\s{1,20}=\s{1,3}"
+        rf"\\?\"(?P<value>{_NO_STAND_IN}[^\s\"$<\\]{{5,200}})\\?\"",
+        0,
+    ),
+    (
+        "SAMLResponse",
+        "session",
+        "a SAML assertion",
+        r"SAMLResponse(?:=|\\?[\"'](?:>|\s?[:,]?\s{0,3}(?:\\?[\"']?value\\?[\"']?\s{0,2}[:=]\s{0,2})?))\\?[\"']?"
+        r"(?P<value>[A-Za-z0-9+/%=]{60,40000})",
+        0,
+    ),
+    (
+        "@tcp(",
+        "password",
+        "a password of a database",
+        r"[\w.-]{1,60}:(?P<value>[^\s:@\"'$<{%]{4,200})@tcp\(",
+        None,
+    ),
+    (
+        "assword:",
+        "password",
+        "a password that is typed",
+        r"assword: {0,2}\\?[\"'](?:[^\n]{0,20}\n){1,2}[^\n]{0,40}?(?:send|write)[\w.-]{0,10}[\s(]{1,3}b?"
+        r"(?P<q>[\"'])(?P<value>[^\s\"'$<{\\]{4,100})",
+        0,
+    ),
     # Databases
     *(
         (
             lead,
             "password",
             "a password",
-            rf"{lead}\s{{1,5}}\\?(?P<q>[\"'])(?P<value>{_MADE_UP}(?:(?!(?P=q))[^\n\\]){{4,200}})",
+            rf"{lead}\s{{1,5}}\\?(?P<q>[\"'])(?P<value>{_NO_STAND_IN}(?:(?!(?P=q))[^\s\\$<{{%]){{4,200}})\\?(?P=q)",
             0,
         )
         for lead in ("IDENTIFIED BY", "identified by", "PASSWORD")
@@ -300,8 +244,23 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         "nemonic",
         "seed_phrase",
         "the words of a wallet",
-        r"nemonic(?:[ _-]?phrase)?[\"']?\s{0,3}[=:]{1,2}\s{0,3}[\"']?"
-        r"(?P<value>(?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?= ?[^a-z ]|\Z)",
+        r"nemonic(?:[ _-]?phrase)?" + _WORDS,
+        0,
+    ),
+    (
+        "hrase",
+        "seed_phrase",
+        "the words of a wallet",
+        r"(?:(?<=eed p)|(?<=eed_p)|(?<=eedP)|(?<=EED_P)|(?<=very p)|(?<=very_p)|(?<=veryP))hrase" + _WORDS,
+        0,
+    ),
+    (
+        "odes",
+        "recovery_code",
+        "codes of recovery",
+        r"(?:(?<=ecovery[ _-][cC])|(?<=ackup[ _-][cC])|(?<=cratch[ _-][cC])|(?<=escue[ _-][cC])|"
+        r"(?<=ecoveryC)|(?<=ackupC))odes(?:[^\n]{0,60}\n){0,3}?[^\n\w]{0,20}(?P<value>(?:(?=[a-z-]{0,20}[0-9]|[0-9-]{0,20}[a-z])[0-9a-z]{4,10}"
+        r"(?:-[0-9a-z]{4,6}){0,3}(?:[\s\"',*|.)-]{1,12}|\Z)(?:[0-9]{1,2}[.)] )?){2,20})",
         0,
     ),
 )

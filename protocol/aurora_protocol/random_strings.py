@@ -37,13 +37,20 @@ _WITHOUT_DIVIDERS = str.maketrans("", "", "_-+/")
 _LONG = 30
 """Letters from which on it makes no difference whether they are divided."""
 _UNDIVIDED = re.compile(r"[0-9A-Za-z]{16,}")
+_LICENCE = re.compile("|".join(f"[0-9A-Z]{{{size}}}(?:-[0-9A-Z]{{{size}}}){{3,7}}" for size in (4, 5, 6)))
+"""Groups of equally many capitals and digits, as keys of licences are printed."""
 _HEXADECIMAL = re.compile(r"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)")
 _BEFORE = 64
 """Letters before a string in which it says what it is."""
 _BESIDE_A_KEY = re.compile(
     r"(?:[_-]|(?<![A-Za-z])|(?<=[a-z])(?=[A-Z])|api|auth)"
     r"(?:(?i:key|pass|pwd|secret|token|auth|cred|credentials?|salt|seed|licen[cs]e)|(?:cookie|session)[_-]?id)"
-    r"[\"'`\])]{0,3}\s{0,5}(?:=>|={1,2}|:{1,2}=?|,|\s)\s{0,5}[\"'`(b]{0,4}\Z"
+    r"[\"'`\])]{0,3}\s{0,5}(?:=>|={1,2}|:{1,2}=?|,|\s)\s{0,5}"
+    r"(?:(?:Buffer\.from|bytes\.fromhex|unhexlify|hex\.DecodeString|(?:urlsafe_)?b64decode|hexToBytes)\()?[\"'`(b]{0,4}\Z"
+    r"|(?i:[ht]otp|wallet|private_?key_?to_?account|from_?key|fernet|hmac\.new)(?:\.new)?\(\s{0,9}b?[\"'`]\Z"
+    r"|(?i:create_?hmac)\([\"'`][\w-]{3,20}[\"'`],\s{0,3}[\"'`]\Z"
+    r"|(?i:accounts|private_?keys)[\"']?\s{0,3}[:=]\s{0,3}\[\s{0,9}[\"'`]\Z"
+    r"|(?<![0-9])[0-2]/[0-9]{10,18}(?:/[0-9]{10,18})?:\Z"  # Asana
 )
 _PUBLIC = re.compile(
     r"(?:sha[0-9]{1,3}|md5|h1|integrity|digest|checksum|hash|base64,|etag\W{1,4}|ssh-[a-z0-9]{2,10} |ecdsa-\S{1,40} )"
@@ -81,6 +88,8 @@ def random_strings_in(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[tu
 def _may_be_key(run: str, before: str) -> bool:
     if not _LEAST_BESIDE_A_KEY <= len(run) <= _MOST or run.startswith(_DATA):
         return False
+    if is_licence(run):
+        return True
     hexadecimal = len(run) >= _LEAST_HEXADECIMAL and is_hexadecimal(run) and not run.isdigit()
     beside = _BESIDE_A_KEY.search(before) is not None
     if (hexadecimal or len(run) < _LEAST) and not beside:
@@ -88,6 +97,15 @@ def _may_be_key(run: str, before: str) -> bool:
     if not hexadecimal and not any(_is_random(piece, beside=beside) for piece in _PIECE.findall(run)):
         return False
     return _PUBLIC.search(before) is None and not _is_text(run)
+
+
+def is_licence(run: str) -> bool:
+    """Whether it is printed as keys of licences are, most of its groups of letters and digits mixed."""
+    if _LICENCE.fullmatch(run) is None:
+        return False
+    groups = run.split("-")
+    mixed = [group for group in groups if not group.isalpha() and not group.isdigit()]
+    return 2 * len(mixed) > len(groups)
 
 
 def _segments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -15,6 +15,9 @@ from functools import cache
 from typing import NamedTuple
 
 from aurora_protocol.chosen_passwords import chosen_passwords_in, coded_logins_in, is_passphrase
+from aurora_protocol.login_calls import login_arguments_in
+from aurora_protocol.login_commands import login_options_in
+from aurora_protocol.plain_passwords import is_plain_password
 from aurora_protocol.random_strings import is_key, random_strings_in
 from aurora_protocol.secret_shapes import SERVICES, SHAPES, Shape
 
@@ -37,8 +40,9 @@ _IN_QUERY = re.compile(
     r"(?P<value>[A-Za-z0-9._~+/%-]{6,500})",
     re.IGNORECASE,
 )
-_NAMES = ("pass", "pwd", "psk", "secret", "token", "credential")
-_SHORT_NAMES = ("pass", "pwd", "psk")
+_NAMES = ("pass", "pwd", "psk", "secret", "token", "credential", "contrase", "wachtwoord", "senha")
+_NAMES_BEYOND_ASCII = ("hasło", "lösenord", "пароль", "密码", "密碼", "パスワード", "비밀번호")
+_SHORT_NAMES = ("pass", "passe", "pwd", "psk", "senha")
 """Those that are parts of other words, and count only where a word begins and ends with them."""
 _KEYS = re.compile(r"(?:api|access|account|auth|deploy|master|private|signing|encryption)[ _-]?\Z")
 _LONGEST = len("encryption_")
@@ -54,16 +58,21 @@ _PLAIN = re.compile(r"[a-z][a-z_-]{0,18}|[A-Za-z]{1,31}(?:\.[A-Za-z]{1,40}){0,3}
 """Words, names and dotted names without a digit: of a token, or what else is made up, they are none."""
 _NAMED = re.compile(
     r"""(?x)
-    (?P<name> (?i: passw(?:or)?d | passphrase | (?:pass|pwd|psk)(?![\w-]) | secret | token | credential
+    (?P<name> (?i: passw(?:or)?[dt] | passord | passphrase | (?:passe?|pwd|psk)(?![\w-]) | secret | token | credential
+                 | contrase[ñn]a | wachtwoord | senha | hasło | lösenord | пароль
+                 | 密码 | 密碼 | パスワード | 비밀번호
                  | (?:api|access|account|auth|deploy|master|private|signing|encryption)[ _-]?key ) )
     [\w-]{0,30}+
-    (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+(?: \s{1,3}(?==) | (?==["'`]) ) )? \s{0,5}
-        (?P<sign> (?: :{1,2}=? | ={1,3} | \?= ) >? ) \s{0,5}
+    (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+(?: \s{1,3}(?==) | (?==["'`]) ) | \s[Aa]s\s\w{1,20} )? \s{0,5}
+        (?P<sign> (?: [:：]{1,2}[=-]? | ={1,3} | \?= ) >? ) \s{0,5}
       | \\?["']? (?: , | \s | \\n ){1,40}+ \\?["']? (?P<pair> [Vv]alue ) \\?["']? \s{0,3}[:=]\s{0,3}
-      | (?P<default> ["'`]?[\])]{0,2}\s{0,3} (?: \|\|=? | \?\?=? | or ) \s{1,3} | ["'`]\s{0,2},\s{0,3} ) (?=["'`])
+      | (?P<default> ["'`]?[\])]{0,2}\s{0,3} (?: \|\|=? | \?\?=? | \?: | or ) \s{1,3}
+            | [\])"'`]{1,4} \. (?i: unwrap_or | or_?else | get_?or_?else | or_?default
+                | send_?keys | type | fill ) \( \s{0,3}
+            | ["'`]\s{0,2},\s{0,3} (?: default\s?=\s? | with:\s )? ) (?=["'`])
       | (?P<call> \( ) \s{0,3} (?=\\?["'`])
-      | (?P<tag> > )
-      | \s{1,5} (?P<verb> (?i: is | was ) ) \s{1,5}
+      | \\?["']? (?P<tag> > )
+      | \s{1,5} (?P<verb> (?i: is | was | ist | lautet | est | es | è | [05789] ) ) \s{1,5}
       | (?P<gap> \s{1,3} ) )
     (?: [bBfFrRuU@]{0,2} (?: (?:\\?"){2} | '' )? \\?(?P<quote> ["'`] ) (?P<quoted> (?: (?!(?P=quote)) [^\n\\] ){4,200} )
       | (?P<bare> (?: (?!</|\\[nrt]) [^\s"'`&;|,] ){4,200} ) )"""
@@ -74,7 +83,7 @@ _REST = {"bare": re.compile(r"[\w.~+/=%-]{0,4000}+"), "quoted": re.compile(r"[^\
 """What belongs to a value that is longer than `_NAMED` reads."""
 _SETTER = re.compile(r"(?:set|with|[.])_?\Z", re.IGNORECASE)
 """Before a name that is called with a value (`setPassword("…")`)."""
-_TAG = re.compile(r"<[\w:.-]{0,30}\Z")
+_TAG = re.compile(r"<[\w:.-]{0,30}(?:\s(?:name|key)=\\?[\"'][\w:.-]{0,60})?\Z")
 _BESIDE_SERVICE = re.compile(
     rf"(?<![a-z])(?:{'|'.join(sorted(SERVICES, key=len, reverse=True))})[\w.-]{{0,30}}+"
     r"(?:\(\s{0,5}(?:[\"'][^\"'\n]{0,40}[\"'],\s{0,5})?|[\s\"')\]]{0,3}(?:[?=:]{1,4}>?|\|\||\?\?|>|,))[\s\"'`]{0,3}\Z"
@@ -104,6 +113,7 @@ _STANDING_IN = re.compile(r"example|placeholder|here|redacted|change[ _-]?me")
 
 _TECHNICAL = re.compile(
     r"(?:sha|md|utf|base|oauth|http|u?int|float|hs|rs|es|aes|ed|x|py|python|v)[-_]?\d{1,5}(?:[._-]\w{1,12}){0,4}"
+    r"|argon2(?:id|i|d)?|\[?[\^A-Za-z_]{0,8}(?:A-Z|a-z|0-9)[^\s]{0,60}"
     r"|(?:(?:npm|workspace|file|link|portal|patch):)?[~^=<>*]{0,2}v?\d+(?:\.\d+)+[\w.+-]{0,24}",
     re.IGNORECASE,
 )
@@ -229,13 +239,13 @@ def _is_word(name: str, value: str) -> bool:
     return name in ("token", "auth", "sig") and _PLAIN.fullmatch(value) is not None and not is_mixed(value)
 
 
-def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
+def named_in(text: str, *, every: bool = False, lowered: str | None = None) -> Iterator[Secret]:
     """Values that are named like a secret: `API_KEY=…`, `--password …`, `"token": "…"`, `Authorization: Basic …`.
 
     Only those that look random, so that code which handles passwords stays as it is; with `every`, all but
-    placeholders. A password that is only spoken of is none.
+    placeholders. A password that is only spoken of is none. `lowered` has each letter in its place.
     """
-    lowered = _lowered(text)
+    lowered = _lowered(text) if lowered is None else lowered
     at = lowered.find("authorization")
     while at >= 0:
         match = _HEADER.match(text, at)
@@ -252,13 +262,15 @@ def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
         spoken = match["gap"] is not None or match["verb"] is not None
         if match["gap"] is not None:
             before = max(0, match.start() - 40)
-            if part == "bare" and _OPTION.search(text, before, match.start()) is None:
+            option = part == "quoted" or _OPTION.search(text, before, match.start()) is not None
+            if not option and not is_plain_password(text, match):
                 continue
             spoken = part == "quoted"
         value = match[part]
         sure = every and not spoken and match["default"] is None  # a default need not be for the name before it
         taken = sure or _random(value.strip(), match["name"].lower(), quoted=part == "quoted")
         taken = taken or (not spoken and _may_be_passphrase(match) and is_passphrase(value))
+        taken = taken or is_plain_password(text, match)
         if taken and not is_placeholder(value):
             done = match.end()
             if len(value) == _MOST and (rest := _REST[part].match(text, done)):
@@ -282,7 +294,7 @@ def _is_name(text: str, match: re.Match[str]) -> bool:
     if match["call"] is not None and _SETTER.search(text, max(0, start - 4), start) is None:
         return False
     if match["tag"] is not None:
-        return text.startswith("</", match.end()) and _TAG.search(text, max(0, start - 40), start) is not None
+        return text.startswith("</", match.end()) and _TAG.search(text, max(0, start - 90), start) is not None
     if match["name"].lower() not in _SHORT_NAMES:
         return True
     if match["bare"] is not None and "/" in match["bare"]:
@@ -303,7 +315,7 @@ def _is_credential(match: re.Match[str]) -> bool:
 def _names(lowered: str) -> list[int]:
     """Where names of secrets begin, in order. Looked for one by one, each in a tenth of what a pattern of all takes."""
     found: list[int] = []
-    for name in _NAMES:
+    for name in _NAMES if lowered.isascii() else (*_NAMES, *_NAMES_BEYOND_ASCII):
         at = lowered.find(name)
         while at >= 0:
             if not lowered.endswith(_PUBLIC, 0, at):
@@ -341,8 +353,12 @@ def _random_strings(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Secr
             yield Secret(start, end, "random_string", "letters at random")
 
 
-def _chosen(text: str) -> Iterator[Secret]:
-    for start, end in chosen_passwords_in(text, _lowered(text)):
+def _chosen(text: str, lowered: str) -> Iterator[Secret]:
+    for start, end in (
+        *chosen_passwords_in(text, lowered),
+        *login_arguments_in(text, lowered),
+        *login_options_in(text),
+    ):
         if not is_placeholder(text[start:end]):
             yield Secret(start, end, "password", "a password")
 
@@ -373,9 +389,9 @@ def secrets_in(text: str, *, every: bool = False, unknown: bool = True) -> list[
     what is only known by being random is left out.
     """
     logins = (each for each in logins_in(text) if every or not _is_example(text[each.start : each.end]))
-    runs = _random_runs(text)
-    found = [*_tokens(text, runs), *logins, *query_keys_in(text), *named_in(text, every=every)]
-    found += [*_chosen(text), *_coded(text)]
+    runs, lowered = _random_runs(text), _lowered(text)
+    found = [*_tokens(text, runs), *logins, *query_keys_in(text), *named_in(text, every=every, lowered=lowered)]
+    found += [*_chosen(text, lowered), *_coded(text)]
     found += [*_service_keys(text, runs), *kubernetes_in(text)]
     if unknown:
         found += _random_strings(text, runs)

@@ -8,6 +8,8 @@ HEX = "4f9a0c7be1d258463f9a0c7be1d25846"
 PHRASE = "correct-orange-mountain-silver"
 LOGIN = base64.b64encode(b"ann:hunter2x").decode()
 OWN = "Winter2024!"
+SAML = base64.b64encode(b"<samlp:Response " + bytes(range(200))).decode()
+SEED = "zebra ivory lemon tiger ocean piano river salad tulip umbra venom wagon"
 
 CHOSEN: dict[str, tuple[str, str]] = {
     "typed into a form": (f"cy.get('#password').type('{OWN}')", OWN),
@@ -39,4 +41,25 @@ CHOSEN: dict[str, tuple[str, str]] = {
     "base64 before another line": (f"  password: {LOGIN[:15]}=\nfunction deploy() {{", f"{LOGIN[:15]}="),
     "a vault": (f"x: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  {'3643' * 20}\n  {'3534' * 20}\n", "3534" * 20),
     "a password with # in an address": ("mongodb+srv://shop:Winter3882#@c0.mongodb.net/", "Winter3882#"),
+    "an assertion of SAML": (f'{{"name": "SAMLResponse", "value": "{SAML}"}}', SAML),
+    "an assertion in a form": (f"SAMLResponse={SAML}&RelayState=x", SAML),
+    "words of a wallet": (f"Seed phrase: {SEED}", SEED),
+    "words of a wallet in code": (f'RECOVERY_PHRASE = x; recoveryPhrase: "{SEED}"', SEED),
+    "codes of recovery": ("GitHub recovery codes\n\n4jchx-yuac9\nk2d8f-p0xzq\n1. m3n7a-qq8rt\n", "k2d8f-p0xzq"),
+    "codes of recovery in JSON": ('{"backup_codes": ["4jchxyuac9", "k2d8fp0xzq"]}', "k2d8fp0xzq"),
+    "a connection of Go": ('"root:dragonfly@tcp(127.0.0.1:3306)/shop"', "dragonfly"),
+    "a password that is typed": ('expect "assword:"\nsend "dragonfly\\r"', "dragonfly"),
+    "a key of a licence": ("Windows licence key: JM8MP-1ZZ0Z-DJ2ST-ZAUB4-N0W53", "JM8MP-1ZZ0Z-DJ2ST-ZAUB4-N0W53"),
+    "a licence in code": ('LICENSE_KEY = "WY0P-W2FF-W8NX-ZL6A"', "WY0P-W2FF-W8NX-ZL6A"),
+    "a wallet of Hardhat": (f'accounts: ["0x{HEX}{HEX}"]', f"{HEX}{HEX}"),
+    "a wallet of ethers": (f'new ethers.Wallet("0x{HEX}{HEX}")', f"{HEX}{HEX}"),
+    "a seed that is called": ('pyotp.TOTP("QMTDZF7H5E6CEEZE")', "QMTDZF7H5E6CEEZE"),
+    "a key that is decoded": (f'const key = Buffer.from("{HEX}{HEX}", "hex");', f"{HEX}{HEX}"),
+    "a key of HMAC": (f'hmac.new(b"{HEX}", message, sha256)', HEX),
+    "a key of Node's HMAC": (f'crypto.createHmac("sha256", "{HEX}")', HEX),
+    "a token of Asana": (f'useAccessToken("2/1199999999999999/1188888888888888:{HEX}")', HEX),
+    "a vault with its breaks": (
+        f"$ANSIBLE_VAULT;1.1;AES256\n{'3643' * 20}\n{'3534' * 10}0a{'3139' * 9}30\n{'3735' * 20}\n",
+        "3735" * 20,
+    ),
 }
