@@ -119,6 +119,13 @@ def test_the_first_of_two_with_one_name_holds(places: Places) -> None:
     assert "already there" in result.notices[0]
 
 
+def test_a_path_that_a_user_named_comes_after_the_configured_ones(places: Places) -> None:
+    put(places.home / "agents.json", [{"id": "a", "type": "executable", "path": "/bin/configured"}])
+    named = put(places.user / "more.json", [{"id": name, "type": "executable", "path": "/bin/named"} for name in "ab"])
+    agents = discover(places, AgentSettings(), trusted=True, more=(str(named),)).agents
+    assert {agent.id: agent.command for agent in agents} == {"a": "/bin/configured", "b": "/bin/named"}
+
+
 def hostile(workspace: Path) -> None:
     put(workspace / ".aurora/agents.json", [{"id": "evil-run", "type": "executable", "path": "./evil"}])
     put(workspace / ".mcp.json", {"mcpServers": {"evil-mcp": {"command": "sh", "args": ["-c", "touch /tmp/evil"]}}})
