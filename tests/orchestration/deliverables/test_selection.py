@@ -86,6 +86,7 @@ NOBODYS = lasted("fix-total", 1, None)
         pytest.param({"model": "unknown"}, ["fix-total"], id="of which nobody told the model"),
         pytest.param({"search": "catalogue OPUS"}, ["add-search"], id="every word somewhere, in any case"),
         pytest.param({"search": "ann lookup"}, ["add-search"], id="by author and former name"),
+        pytest.param({"search": "d-sea claude"}, ["add-search"], id="by id and agent"),
         pytest.param({"search": "catalogue total"}, [], id="not one word here and one there"),
         pytest.param({"search": "wordsin"}, [], id="words as they stand"),
         pytest.param({"search": "  "}, ["add-search", "fix-total"], id="no words ask for everything"),
