@@ -149,8 +149,12 @@ async def test_a_word_that_nothing_here_says_is_the_reason_whatever_types_are_as
     try:
         said = [
             await store.read(why_nothing, parse_question(query), freshness, {"know"})
-            for query in ("frobnicate", "expand")
+            for query in ("frobnicate", "expand", "frobnicate at src/none.py:3")
         ]
     finally:
         await store.close()
-    assert said == ["No file here says 'frobnicate'.", "Nothing among documents answers that; ask for every type."]
+    assert said == [
+        "No file here says 'frobnicate'.",
+        "Nothing among documents answers that; ask for every type.",
+        "No file or place here is called 'src/none.py'.",
+    ]
