@@ -115,6 +115,12 @@ async def test_what_stands_at_a_place_comes_before_what_resembles_what_is_said_o
     assert scores == sorted(scores, reverse=True)
 
 
+async def test_a_path_that_a_file_has_from_its_beginning_is_that_file_though_another_ends_so(store: Store) -> None:
+    await store.write([file("old/src/shop.py", chunk("old/src/shop.py", "old", line=40))])
+    question = parse_question("src/shop.py:42: error: unheard of")
+    assert [hit.chunk.name for hit in await store.read(spelled_first, question, [], 1000.0)] == ["parse"]
+
+
 async def test_a_place_is_of_the_types_that_are_asked_for(store: Store) -> None:
     question = parse_question("src/shop.py:42: error: unheard of")
     assert await store.read(spelled_first, question, [], 1000.0, {"know"}) == []

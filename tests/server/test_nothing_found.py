@@ -140,3 +140,21 @@ def test_where_indexing_failed_that_is_the_reason_whatever_was_left_out() -> Non
     freshness = Freshness(indexed_at=None, pending_files=0, skipped_files=3, files=0, chunks=0, state="error")
     nobody = cast("Reader", None)  # without files memory is not asked
     assert why_nothing(nobody, parse_question("login"), freshness).startswith("No file is indexed: indexing failed")
+
+
+async def test_a_word_that_nothing_here_says_is_the_reason_whatever_types_are_asked_for(tmp_path: Path) -> None:
+    freshness = Freshness(indexed_at=1.0, pending_files=0, skipped_files=0, files=1, chunks=1, state="ready")
+    store = await Store.open(tmp_path / "memory.db")
+    await store.write([file("tokens.py", chunk("tokens.py", "expand_template"))])
+    try:
+        said = [
+            await store.read(why_nothing, parse_question(query), freshness, {"know"})
+            for query in ("frobnicate", "expand", "frobnicate at src/none.py:3")
+        ]
+    finally:
+        await store.close()
+    assert said == [
+        "No file here says 'frobnicate'.",
+        "Nothing among documents answers that; ask for every type.",
+        "No file or place here is called 'src/none.py'.",
+    ]

@@ -117,6 +117,15 @@ def test_the_first_of_two_with_one_name_holds(places: Places) -> None:
     (agent,) = result.agents
     assert agent.command == str(places.workspace / "bin/a")
     assert "already there" in result.notices[0]
+    put(places.home / "agents.json", [{"id": "b", "type": "executable", "path": "/bin/b"}])
+    assert found(places).first == "./.aurora/agents.json", "it is where agents were found"
+
+
+def test_a_path_that_a_user_named_comes_after_the_configured_ones(places: Places) -> None:
+    put(places.home / "agents.json", [{"id": "a", "type": "executable", "path": "/bin/configured"}])
+    named = put(places.user / "more.json", [{"id": name, "type": "executable", "path": "/bin/named"} for name in "ab"])
+    agents = discover(places, AgentSettings(), trusted=True, more=(str(named),)).agents
+    assert {agent.id: agent.command for agent in agents} == {"a": "/bin/configured", "b": "/bin/named"}
 
 
 def hostile(workspace: Path) -> None:

@@ -234,6 +234,17 @@ def test_of_trailers_the_plainest_names_the_deliverable(trailers: list[str], nam
     assert commits.named(commit, ["the-change-id"]) == name
 
 
+def test_a_trailer_that_stands_twice_says_what_it_said_last() -> None:
+    commit = commits.Commit("aaaa", 1.0, "x", (("deliverable", "first"), ("spec", "other"), ("deliverable", "last")))
+    assert commits.named(commit, []) == "last"
+
+
+def test_of_two_agents_that_helped_the_one_named_first_is_told() -> None:
+    helped = [("co-authored-by", f"{name} <{name}@example.org>") for name in ("Ann", "Copilot", "Claude")]
+    agent = commits.Commit("aaaa", 1.0, "x", tuple(helped)).agent
+    assert agent is not None and agent.name == "copilot"
+
+
 def test_only_commits_made_here_leave_files_as_they_are() -> None:
     assert commits.only_commits(b"c3 commit: a\nc2 commit (amend): b\nc1 pull: c\n", "c1")
     assert not commits.only_commits(b"c3 checkout: moving from main to x\nc1 commit: c\n", "c1")

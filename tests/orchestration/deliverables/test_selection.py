@@ -68,7 +68,7 @@ KNOWN = replace(
     lasted("add-search", 1, 2),
     description="Finds words in the Catalogue",
     author="Ann",
-    names=("search",),
+    names=("lookup",),
     agent=AgentIdentity("claude-code", "opus"),
 )
 NOBODYS = lasted("fix-total", 1, None)
@@ -85,7 +85,8 @@ NOBODYS = lasted("fix-total", 1, None)
         pytest.param({"agent": "unknown"}, ["fix-total"], id="of which nobody told the agent"),
         pytest.param({"model": "unknown"}, ["fix-total"], id="of which nobody told the model"),
         pytest.param({"search": "catalogue OPUS"}, ["add-search"], id="every word somewhere, in any case"),
-        pytest.param({"search": "ann search"}, ["add-search"], id="by author and former name"),
+        pytest.param({"search": "ann lookup"}, ["add-search"], id="by author and former name"),
+        pytest.param({"search": "d-sea claude"}, ["add-search"], id="by id and agent"),
         pytest.param({"search": "catalogue total"}, [], id="not one word here and one there"),
         pytest.param({"search": "wordsin"}, [], id="words as they stand"),
         pytest.param({"search": "  "}, ["add-search", "fix-total"], id="no words ask for everything"),

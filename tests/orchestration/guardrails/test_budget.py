@@ -205,6 +205,16 @@ def test_without_auto_reset_a_period_goes_on_until_it_is_reset(file: Path, clock
     assert budget.status().consumed_usd == 0.0, "settled keys are remembered beyond a reset"
 
 
+def test_a_call_that_is_being_made_goes_on_beyond_a_reset(file: Path, clock: Clock) -> None:
+    budget = budget_of(file, clock)
+    spend(budget, "a", 3.0)
+    budget.reserve("b", "run-1", 2.0)
+    status = budget.reset()
+    assert (status.consumed_usd, status.reserved_usd) == (0.0, 2.0)
+    budget.settle("b", 1.5)
+    assert (budget.status().consumed_usd, budget.status().reserved_usd) == (1.5, 0.0)
+
+
 def test_another_period_counts_what_was_spent_in_it(file: Path, clock: Clock) -> None:
     spend(budget_of(file, clock), "a", 3.0)
     clock.at += DAY

@@ -9,7 +9,7 @@ import pytest
 
 from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.claims import Sources, cited, doubtful, shown, traced, usable
-from aurora_orchestration.soar.respond import respond
+from aurora_orchestration.soar.respond import MAX_LISTED, issues_of, respond
 from aurora_orchestration.types import (
     AgentResponse,
     Check,
@@ -126,6 +126,25 @@ def test_what_is_missing_lowers_confidence_and_is_said() -> None:
     response = respond(synthesis, (result("SG1"), result("SG2", status="error")), ScoringSettings())
     assert response.state == "partial" and response.confidence == pytest.approx(0.45)
     assert "Not done: do SG2" in response.caveats and "1 of 2 steps" in response.because
+
+
+@pytest.mark.parametrize(("score", "first"), [(0.6, "Low confidence (0.60)"), (0.75, "Partial success (score 0.75)")])
+def test_how_far_an_answer_is_to_be_trusted_is_told_before_what_is_wrong_with_it(score: float, first: str) -> None:
+    checks = {"consistent": Check(score=score, passed=False, issues=("it contradicts itself",))}
+    judged = Verification(checks=checks, overall_score=score, verdict="retry")
+    synthesis = Synthesis(answer="So.", confidence=0.9, verification=judged)
+    told = respond(synthesis, (result("SG1"),), ScoringSettings()).caveats
+    assert told[0].startswith(first) and told[1:] == ("consistent: it contradicts itself",)
+
+
+def test_of_many_doubts_the_gravest_are_told() -> None:
+    checks = {"consistent": Check(score=0.5, passed=False, issues=("it contradicts itself",))}
+    judged = Verification(checks=checks, overall_score=0.6, verdict="retry", critical_issues=("the file is not there",))
+    untraced = tuple(f"claim {n}" for n in range(MAX_LISTED))
+    synthesis = Synthesis(answer="So.", untraced=untraced, confidence=0.9, verification=judged)
+    told = issues_of(synthesis, (result("SG1", status="error"),), judged)
+    assert told[:2] == ("the file is not there", "consistent: it contradicts itself") and len(told) == MAX_LISTED
+    assert told[-1].endswith(untraced[-3]), "what was not done is told where there is room"
 
 
 @pytest.mark.parametrize(
