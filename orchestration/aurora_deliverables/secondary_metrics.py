@@ -66,7 +66,7 @@ def latency_without_wait(deliverable: Deliverable) -> float | None:
 
 
 def p90(values: Sequence[float]) -> float | None:
-    """The value that nine of ten do not exceed (linear between neighbours); None of none."""
+    """90th percentile: what nine of ten values do not exceed (linear between neighbours); None of none."""
     if not values:
         return None
     ranked = sorted(values)

@@ -1,4 +1,4 @@
-"""Group commit (durability): fsync of many files in one go, behind whoever writes them.
+"""Group commit (durability): fsync calls of many writers, coalesced and behind them.
 
 What was written survives the death of its process as soon as `os.write` returns; forcing it to the disk is for the
 power that fails, takes some 10 ms, and is not waited for. At most what was written since the last round is lost then,

@@ -1,5 +1,5 @@
-"""Frames of the LSP base protocol (`Content-Length` headers), encoded and decoded without input or output: bytes in,
-bodies out (LSP 3.17, "Base Protocol").
+"""Frames of the LSP base protocol (JSON-RPC bodies behind `Content-Length` header lines), encoded and parsed without
+input or output: bytes in, bodies out (LSP 3.17, "Base Protocol").
 """
 
 from __future__ import annotations

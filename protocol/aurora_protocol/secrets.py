@@ -470,7 +470,7 @@ def _random(value: str, name: str, *, quoted: bool) -> bool:
 
 
 def _bits(value: str) -> float:
-    """The entropy of `value`, in bits a letter."""
+    """Shannon entropy of `value`, in bits a letter."""
     counts = Counter(value[:64])
     total = sum(counts.values())
     return -sum(each / total * math.log2(each / total) for each in counts.values())

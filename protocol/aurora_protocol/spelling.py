@@ -1,4 +1,4 @@
-"""Misspellings ("did you mean"): fuzzy match of a name against the names that are known."""
+"""Misspellings ("did you mean" suggestions): fuzzy match of a name against the names that are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Manual page, made of the commands themselves: `python -m aurora_cli.manual_page > docs/aurora.1`."""
+"""Manual page (man, troff), made of the commands themselves: `python -m aurora_cli.manual_page > docs/aurora.1`."""
 
 from __future__ import annotations
 

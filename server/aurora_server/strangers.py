@@ -1,4 +1,6 @@
-"""Strangers at a port of this machine's loopback, which any user may connect to: each has a time to show the token."""
+"""Unauthenticated connections (strangers) and their limits: to a port of this machine's loopback any user may connect,
+and each has a time to show the token.
+"""
 
 from __future__ import annotations
 

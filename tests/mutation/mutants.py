@@ -1,4 +1,4 @@
-"""Mutants of a source text: one choice each, turned the other way. Pure.
+"""Mutants of a source text, by mutation operators: one choice each, turned the other way. Pure.
 
 A choice is a comparison, a number, a word of a list, a way to sort, a default, an early return, a step that can be left
 out. What only words a message, types a value or tells a log is none.

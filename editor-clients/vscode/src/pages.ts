@@ -1,4 +1,5 @@
-// Markdown pages of ours that are no files: answers, explanations, deliverables. They can be read like any document.
+// Virtual documents, read-only: Markdown pages of ours that are no files: answers, explanations, deliverables. They can
+// be read like any document.
 import * as vscode from "vscode";
 
 export const SCHEME = "aurora-page";

@@ -1,5 +1,5 @@
-"""Lifespan (TTL, expiry, retention): how long something is kept, and how it fades meanwhile: the vocabulary that
-policies and rules share.
+"""Lifespan (TTL, time to live, expiry, retention): how long something is kept, and how it fades meanwhile: the
+vocabulary that policies and rules share.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Prefix search (autocomplete, search as you type): the last, incomplete word of a query as the beginning of one. Reads
-only.
+"""Prefix search (autocomplete, type-ahead, search as you type): the last, unfinished word of a query as the beginning
+of one. Reads only.
 
 A word that the index has is itself and nothing else, unless a client asks for what it may become as well; then it
 still counts more. One that it has not (`sessi`, `authenti`) stands for all words that begin so, taken together as one.

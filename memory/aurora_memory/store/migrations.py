@@ -1,4 +1,4 @@
-"""Database migrations: the shape of a memory file, as a list of steps that only ever grows.
+"""Database migrations (schema version upgrades): the shape of a memory file, as a list of steps that only ever grows.
 
 Each step runs once, in one transaction with the record that it ran. What each table means, and whether it can be made
 again, says `tables.TABLES`: a step that adds a table or a column comes with a row there.

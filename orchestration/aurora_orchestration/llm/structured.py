@@ -1,5 +1,5 @@
-"""Structured output, answers that are JSON of a known shape (ruling 13): asked for, decoded, checked, and mended once
-if need be.
+"""Structured output, answers that are JSON of a known shape (ruling 13): asked for, decoded, checked, and where that
+fails asked for once more (re-prompt, repair of invalid output).
 """
 
 from __future__ import annotations

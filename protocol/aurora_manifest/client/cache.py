@@ -1,4 +1,6 @@
-"""HTTP cache (private, RFC 9111) of manifests between commands: fresh, revalidated by ETag, or not at all."""
+"""HTTP cache (private, RFC 9111) of manifests between commands: fresh, revalidated by a conditional GET (ETag, 304 Not
+Modified), or not at all.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Values of a section of configuration as a struct: what files say, and over it variables `AURORA_*` (environment)."""
+"""Values of a section of configuration as a struct: what the config file says, and environment variables `AURORA_*`,
+which override it.
+"""
 
 from __future__ import annotations
 

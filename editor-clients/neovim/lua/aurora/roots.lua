@@ -1,4 +1,5 @@
--- Which workspace a file belongs to: the nearest folder upward with `.git` or `.aurora`, as the command line has it.
+-- Project root: which workspace a file belongs to: the nearest folder upward with the marker `.git` or `.aurora`, as the
+-- command line has it.
 local M = {}
 
 local function is_there(path)
