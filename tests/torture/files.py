@@ -73,7 +73,9 @@ def clock(chance: random.Random, folder: Path) -> None:
     async def jumps() -> None:
         store = await Store.open(path)
         for number in range(12):
-            now = NOON + chance.choice((-1, 1)) * 10 ** chance.uniform(0, 9.5)
+            now = max(
+                0.0, NOON + chance.choice((-1, 1)) * 10 ** chance.uniform(0, 9.5)
+            )  # what is before 1970 is no time
             match chance.randrange(4):
                 case 0:
                     await store.record_accesses([1, 2], "success", now)
