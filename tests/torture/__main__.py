@@ -8,6 +8,7 @@ Each trial has a seed of its own. What fails is told with the line that repeats 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 import tempfile
@@ -101,4 +102,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # the threads of a memory that a failed trial left open would keep this process for ever
