@@ -46,7 +46,7 @@ class Weighing(Struct, frozen=True):
     """What an access, or a boost, of a colleague counts beside one's own."""
 
     def forgets(self, activation: Activation) -> bool:
-        """Whether a chunk of such an activation is not recalled (§6.3)."""
+        """Retrieval threshold: whether a chunk of such an activation is not recalled (§6.3)."""
         return self.retrieval_threshold is not None and activation.total < self.retrieval_threshold
 
 
@@ -79,7 +79,9 @@ def ages_in_days(times: Sequence[float], now: float) -> Floats:
 
 
 def base_level(times: Sequence[float], now: float, decay: float = DECAY_RATE) -> float:
-    """`B = ln(Σ t_j^(−d))` for one chunk, by pyactr. `times` must not be empty; both in Unix seconds."""
+    """Base-level activation `B = ln(Σ t_j^(−d))` for one chunk, by pyactr. `times` must not be empty; both in Unix
+    seconds.
+    """
     from pyactr.utilities import baselevel_learning  # 0.1 s to import: only where one chunk is explained
 
     return float(baselevel_learning(0.0, -ages_in_days(times, now), True, decay))
@@ -107,10 +109,12 @@ def levels_of_histories(
 
 
 def decay_penalty(days_since_last_access: float, factor: float = DECAY_FACTOR) -> float:
-    """`D = 0.5 · log10(max(1, days since last access))`: nothing on the first day, 0.5 after ten."""
+    """Decay `D = 0.5 · log10(max(1, days since last access))`: nothing on the first day, 0.5 after ten."""
     return factor * math.log10(max(1.0, days_since_last_access))
 
 
 def context_boost(overlap: float, maximum: float = CONTEXT_BOOST_MAX) -> float:
-    """`C` in [0, 0.5]: `overlap` is the share of the query's keywords, by rarity, that the chunk answers."""
+    """Context boost `C` in [0, 0.5]: `overlap` is the share of the query's keywords, by rarity, that the chunk
+    answers.
+    """
     return maximum * min(1.0, max(0.0, overlap))

@@ -126,7 +126,8 @@ class ToolUse(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class CitedSpan(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Lines that an answer rests on, by hashes (hexadecimal), so that it is seen when they change.
+    """Cited span (citation, evidence): lines that an answer rests on, by hashes (hexadecimal), so that it is seen when
+    they change.
 
     `hash` is of its `lines` lines that are not blank, without what all of them are indented by; `headings` of the lines
     it stands under; `squeezed` of its `length` characters that are no white space. `copies` of it stood in the file.

@@ -351,7 +351,7 @@ class NameLookup:
         return None
 
     def member(self, owner: ReferenceTarget, name: str, family: str, *, above: bool = False) -> list[ReferenceTarget]:
-        """The members of that name of a class, its own or inherited; `above`: inherited only."""
+        """Members of that name of a class (method resolution), its own or inherited; `above`: inherited only."""
         waiting, known = [owner], {owner.id}
         while waiting and len(known) <= 4 * MAX_STEPS:
             each = waiting.pop(0)
@@ -366,7 +366,7 @@ class NameLookup:
         return []
 
     def bases(self, owner: ReferenceTarget, family: str) -> list[ReferenceTarget]:
-        """The classes that a class inherits from, as far as they are known here."""
+        """Base classes (superclasses): the classes that a class inherits from, as far as they are known here."""
         return [
             base
             for name, qualifier in self._links.bases.get(owner.id, ())

@@ -193,7 +193,9 @@ class Hub:
             )
 
     def pull(self, team: str, repository: str, cursors: Mapping[Stream, int], limit: int) -> list[Arrival]:
-        """What arrived in each of these streams after its number, at most `limit` of each, in the order of arrival."""
+        """Page of what arrived in each of these streams after its number, at most `limit` of each, in the order of
+        arrival.
+        """
         values = {"team": team, "repository": repository, "limit": limit, **_columns(cursors)}
         with self._step() as db:
             return _arrivals(repository, db.execute(PULL, values).fetchall(), cursors)

@@ -1,8 +1,8 @@
 """Synchronization (replication, by cursors) of a repository's record with a hub: fetch what is missing, then send what
 is one's own.
 
-Everything may be cut off anywhere and done again: the record and the hub take an entry once, and a cursor moves only
-after what it passes over is on the disk. Blocks; run it in a thread.
+Everything may be cut off anywhere and done again (at-least-once delivery): the record and the hub take an entry once,
+and a cursor moves only after what it passes over is on the disk. Blocks; run it in a thread.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class InactiveFor(Struct, frozen=True):
 
 
 class Not(Struct, frozen=True):
-    """The opposite of a condition."""
+    """Negation: the opposite of a condition."""
 
     operand: Condition
 
@@ -54,7 +54,7 @@ class And(Struct, frozen=True):
 
 
 class Or(Struct, frozen=True):
-    """Any of two or more conditions."""
+    """Disjunction: any of two or more conditions."""
 
     operands: tuple[Condition, ...]
 

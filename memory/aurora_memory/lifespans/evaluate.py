@@ -185,7 +185,7 @@ class Review(Struct, frozen=True):
 
 
 def review(facts: Iterable[ChunkFacts], policies: Policies, now: float) -> Review:
-    """Judge every chunk. Changes nothing; `aurora_memory.store.lifespans` writes down what follows."""
+    """Expiry check of every chunk. Changes nothing; `aurora_memory.store.lifespans` writes down what follows."""
     archive: list[JudgedChunk] = []
     escalate: list[JudgedChunk] = []
     decaying: list[JudgedChunk] = []

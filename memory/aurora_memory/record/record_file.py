@@ -115,7 +115,7 @@ class Record:
         return made
 
     def union(self, entries: Iterable[Entry]) -> int:
-        """Take in entries that arose anywhere, in any order and any number of times; how many were new.
+        """Idempotent merge of entries that arose anywhere, in any order and any number of times; how many were new.
 
         All or none. Raises InvalidEntry, or InvalidExport, naming what is wrong.
         """
@@ -228,7 +228,7 @@ class Record:
         return record_check.fault(self.path)
 
     def keep_forgotten(self, told: Iterable[Forgotten]) -> None:
-        """Take what another file of this record has forgotten for forgotten here."""
+        """Tombstones of another file: take what another file of this record has forgotten for forgotten here."""
         with self._writing() as db:
             for each in told:
                 values = (each.id, each.key, 0, each.loose)

@@ -1,4 +1,4 @@
-"""Register of the repositories that this machine knows: which record belongs to which.
+"""Register of the repositories that this machine knows (repository identity): which record belongs to which.
 
 A repository's id is made of its first commit and its remote, so that machines that never met agree on it. What these
 alone cannot tell is known by what was seen before in the same git directory: that a remote was renamed, that a history

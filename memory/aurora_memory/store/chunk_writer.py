@@ -1,4 +1,5 @@
-"""Chunk writer: upsert of files' chunks by identity, and tombstones of those that vanish with a history."""
+"""Chunk writer: upsert of files' chunks by identity, and tombstones (soft delete) of those that vanish with a
+history."""
 
 from __future__ import annotations
 

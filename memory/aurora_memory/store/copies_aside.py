@@ -43,7 +43,8 @@ class _Done(msgspec.Struct):
 
 
 def clean_aside(folder: Path) -> list[Path]:
-    """Blank the secrets of the files set aside in a folder of memory files, each once; returns those that had some.
+    """Scrubbing: blank the secrets of the files set aside in a folder of memory files, each once; returns those that
+    had some.
 
     Blocks. Raises OSError where one cannot be written; those before it are done.
     """

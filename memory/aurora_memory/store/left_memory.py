@@ -1,5 +1,5 @@
-"""Memory file as it was left (read-only SQLite database): opened only to be read, whoever it belongs to, until a moment
-at most. Blocks.
+"""Memory file as it was left (read-only SQLite database): opened only to be read, whoever it belongs to, with a
+deadline for its queries. Blocks.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def _neighbours(raw: bytes) -> Iterator[bytes]:
 
 
 def _is_a_bit_off(frame: bytes, salt: bytes, order: str, summed: Sums) -> bool:
-    """Whether one bit of a frame is all that is wrong with it.
+    """Single-bit error: whether one bit of a frame is all that is wrong with it.
 
     A bit of a word changes the checksum by a number that depends on the word's place only, so each is looked up.
     """
@@ -138,7 +138,7 @@ def _stored(raw: bytes) -> Sums:
 
 
 def _summed(raw: bytes, order: str, sums: Sums) -> Sums:
-    """Checksum of some pairs of words, after the one of what is before them."""
+    """Rolling checksum of some pairs of words, after the one of what is before them."""
     s0, s1 = sums
     words = iter(struct.unpack(f"{order}{len(raw) // 4}I", raw))
     for one, other in zip(words, words, strict=True):

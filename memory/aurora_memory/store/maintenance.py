@@ -79,7 +79,9 @@ class Maintained:
 
     @property
     def lost(self) -> bool:
-        """Whether the file at the path, or its log, is no more the one that is open here."""
+        """Deleted or replaced database: whether the file at the path, or its log, is no more the one that is open
+        here.
+        """
         return self._identity.changed
 
     async def check(self) -> IntegrityReport:

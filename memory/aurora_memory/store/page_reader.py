@@ -284,7 +284,9 @@ def _opened(path: Path) -> int | None:
 
 
 class Tree:
-    """B-tree of one table or index. `damaged` says, after its cells were read, that not all of it was there."""
+    """B-tree traversal of one table or index. `damaged` says, after its cells were read, that not all of it was
+    there.
+    """
 
     def __init__(self, pages: Pages, root: int, seen: set[int]) -> None:
         self._pages = pages

@@ -58,13 +58,15 @@ class Reader:
             raise explained(error, self._path) from error
 
     def give_memory_back(self) -> None:
-        """Let go of the pages, vectors and times that are kept; the next questions read them anew."""
+        """Eviction of the caches (memory pressure): let go of the pages, vectors and times that are kept; the next
+        questions read them anew.
+        """
         self.vectors = PartVectors(self.rows)
         self.times = AccessTimes(self.rows)
         self.rows("PRAGMA shrink_memory")
 
     def lasting(self, sql: str) -> list[Any]:
-        """The rows that answer a question without values; asked again only when something was written."""
+        """Cached query: the rows that answer a question without values; asked again only when something was written."""
         known = self._known.get(sql)
         if known is None or known[0] != self.writes:
             writes = self.writes

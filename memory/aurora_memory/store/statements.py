@@ -1,4 +1,4 @@
-"""SQL statements: placeholders for many values, FTS5 queries for many terms, and the insert of many rows."""
+"""SQL statements: placeholders for many values, FTS5 queries for many terms, and the bulk insert of many rows."""
 
 from __future__ import annotations
 

@@ -138,7 +138,8 @@ class Store(Maintained):
 
     @asynccontextmanager
     async def _transaction(self, *, durable: bool = False) -> AsyncIterator[aiosqlite.Connection]:
-        """A transaction of the one writer. `durable`: on the disk when it is over, and not only in the system's cache.
+        """Transaction of the single writer, rolled back where it fails. `durable`: on the disk when it is over, and not
+        only in the system's cache.
 
         What is learned or told must outlive a power cut once it was acknowledged; the index need not, files have it.
         """
@@ -181,7 +182,9 @@ class Store(Maintained):
                 hear()
 
     def on_learned(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Be told when something was learned that the repository's record lacks; returns how to stop listening."""
+        """Subscription: be told when something was learned that the repository's record lacks; returns how to stop
+        listening.
+        """
         self._learned_listeners.append(listener)
 
         def leave() -> None:
@@ -319,7 +322,8 @@ class Store(Maintained):
         return Counts(**await self.read(file_reader.counts))
 
     async def tidy(self) -> None:
-        """Rewrite what is mostly dead, give the write-ahead log back, let SQLite refresh its statistics.
+        """Compaction and WAL checkpoint: rewrite what is mostly dead, give the write-ahead log back, let SQLite refresh
+        its statistics.
 
         Call it when a bulk write is over, or many small ones: blocks of postings are compacted, and the WAL ends in a
         checkpoint.

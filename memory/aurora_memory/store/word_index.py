@@ -84,7 +84,7 @@ class WordIndex:
         return bool(self._rows(sql, (term,)))
 
     def beginning(self, letters: str, limit: int) -> list[str]:
-        """The terms that begin with those letters, the most frequent first.
+        """Prefix search: the terms that begin with those letters, the most frequent first.
 
         Few letters begin many terms: of a large index they are looked for in some blocks, spread over all.
         """
