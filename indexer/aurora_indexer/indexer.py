@@ -272,7 +272,7 @@ class Indexer:
             self._tell(None)
 
     async def _give_up(self, wanted: _Wanted, waiters: list[_Waiter], error: Exception) -> None:
-        """Say what happened to all who wait, and try the same again a little later."""
+        """Retry: say what happened to all who wait, and try the same again a little later."""
         self.state, self.last_error = "error", str(error)
         for future, _ in waiters:
             if not future.done():

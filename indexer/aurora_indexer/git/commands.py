@@ -158,8 +158,9 @@ async def told(
     partly: bool = False,
     environment: Mapping[str, str] = os.environ,
 ) -> bytes | None:
-    """All git says on stdout; None where it says that there is nothing (it fails), says more than `MAX_ANSWER_BYTES`
-    or isn't there. For those to whom nothing means something: raises GitSilent where it is not known.
+    """Answer of a git command: all that it says on stdout; None where it says that there is nothing (it fails), says
+    more than `MAX_ANSWER_BYTES` or isn't there. For those to whom nothing means something: raises GitSilent where it is
+    not known.
     """
     try:
         async with asyncio.timeout(seconds), _running(root, list(arguments), environment, PIPE) as process:

@@ -1,4 +1,5 @@
-"""Git history as a memory's first accesses (ruling 7), function by function, learnt beside everything else.
+"""Git history (a commit walk, incremental and resumable) as a memory's first accesses (ruling 7), function by function,
+learnt beside everything else.
 
 A pass follows the first-parent line from HEAD to the first commit whose past is known already; then chunks that have
 no past there (new in memory, or back from another branch) are followed further, in their own files only.
