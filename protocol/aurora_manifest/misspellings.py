@@ -78,7 +78,8 @@ class Misspelt(Struct, frozen=True):
 def misspelt_members(
     document: JsonDocument, shape: SchemaShape, guesses: Guesses, sound: frozenset[int] = frozenset()
 ) -> Iterator[Misspelt]:
-    """`schema-unknown-member`: a name close to one the schema knows, and, in a closed object, any unknown name.
+    """Typo detection, `schema-unknown-member`: a name close to one the schema knows, and, in a closed object, any
+    unknown name.
 
     An error where the object is closed or the known member is required and missing; a warning elsewhere, since
     manifests may have members of their own (AURA-P "FAQ"). Objects whose plain value has its `id` in `sound` are known

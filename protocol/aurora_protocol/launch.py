@@ -158,6 +158,7 @@ def listening(address: Address) -> bool:
 
 
 def _spawn(address: Address, command: tuple[str, ...], environ: Mapping[str, str]) -> Popen[bytes]:
+    """Start of the daemon as a detached process in a session of its own (daemonization)."""
     import subprocess  # not needed, and not paid for, while a daemon runs
 
     descriptor = _open_log(address.log)

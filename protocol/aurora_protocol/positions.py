@@ -1,4 +1,5 @@
-"""Positions: where in a text: code point offsets to and from LSP positions (LSP 3.17 "Position", `positionEncoding`).
+"""Positions in a text (line and column, UTF-16 code units): code point offsets to and from LSP positions (LSP 3.17
+"Position", `positionEncoding`).
 
 Offsets are code points, as Python slices count them. Lines end at `\\n`, `\\r\\n` or `\\r`, and at nothing else.
 """

@@ -1,4 +1,5 @@
-"""Random strings: letters and digits in an order that no name, word or number has; anybody's key may be one.
+"""Random strings (high entropy): letters and digits in an order that no name, word or number has; anybody's key may be
+one.
 
 What providers publish of their keys (`secret_shapes`) is never all; what their keys have in common is that they are
 drawn at random. Taken apart where a name would be (`Int16Slice`: Int, 16, Slice), a random string is of pieces of two

@@ -56,7 +56,7 @@ class Example(Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        """The request as a command for a shell; empty where there is none."""
+        """The request as a curl command; empty where there is none."""
         if self.problem:
             return ""
         parts = ["curl"] if self.method == "GET" else ["curl", "-X", self.method]
