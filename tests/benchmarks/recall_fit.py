@@ -1,4 +1,5 @@
-"""`python -m tests.benchmarks.recall_fit REPOSITORY …`: fits the weights of ranking signals on questions with answers.
+"""`python -m tests.benchmarks.recall_fit REPOSITORY …`: fits the weights of ranking signals on questions with answers
+(learning to rank).
 
 Each kind of question has weights of its own: `change` is fitted on subjects of commits and the functions they changed,
 `issue` on whole messages of those that say much, `task` on first sentences of documentation and the functions they
@@ -95,7 +96,7 @@ def examples(reader: Reader, cases: Sequence[Case], now: float) -> list[Example]
 
 
 def fit(given: Sequence[Example], start: Floats, frozen: Collection[str], shrinking: float, seed: int = 0) -> Floats:
-    """Weights that put answers first, by Adam; those of `frozen` signals stay."""
+    """Weights that put answers first, by gradient descent (Adam); those of `frozen` signals stay."""
     weights, mean, spread = start.copy(), np.zeros_like(start), np.zeros_like(start)
     held = [each.place for each in SIGNALS if each.name in frozen]
     lists = [one for one in given if one.answers.any()]
@@ -116,6 +117,7 @@ def fit(given: Sequence[Example], start: Floats, frozen: Collection[str], shrink
 
 
 def _slope(one: Example, weights: Floats) -> Floats:
+    """Gradient of the loss of one question."""
     strengths = one.values @ weights
     shares = np.exp(strengths - strengths.max())
     shares /= shares.sum()

@@ -1,4 +1,5 @@
-"""`python -m tests.benchmarks.word_vectors CLONE …`: trains the table of word vectors (`aurora_memory.word_vectors`).
+"""`python -m tests.benchmarks.word_vectors CLONE …`: trains the table of word vectors (embeddings by contrastive
+learning; `aurora_memory.word_vectors`).
 
 Needs torch, which nothing else of the project does: `pip install torch`. One core, a few minutes. Of each pair both
 sides become vectors; the other pairs of a batch, which come from few repositories, are what an answer is told apart
