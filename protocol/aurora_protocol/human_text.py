@@ -15,9 +15,7 @@ _YEAR = 365 * 86400
 
 
 def ago(moment: str, now: datetime) -> str:
-    """Relative time: how long before `now` (with a time zone) an ISO 8601 moment was: `just now`, `5 min ago`, `2 y
-    ago`.
-    """
+    """Relative time of an ISO 8601 moment before `now` (with a time zone): `just now`, `5 min ago`, `2 y ago`."""
     seconds = (now - datetime.fromisoformat(moment)).total_seconds()
     if seconds < 60:
         return "just now"

@@ -133,6 +133,7 @@ def _name_of(run: str) -> int:
 
 
 def _is_random(piece: str, *, beside: bool = False) -> bool:
+    """Randomness test: whether letters and digits are mixed more finely than words are."""
     letters = piece.translate(_WITHOUT_DIVIDERS)
     if len(letters) < _LEAST_BESIDE_A_KEY or letters.isalpha() or letters.isdigit() or is_hexadecimal(letters):
         return False

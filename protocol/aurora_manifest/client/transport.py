@@ -164,6 +164,7 @@ async def preview(request: Request, policy: RequestPolicy, *, cookies: CookieJar
 async def _follow(
     client: AsyncClient, request: Request, policy: RequestPolicy, conditions: Conditions, started: float
 ) -> SiteReply:
+    """Redirects followed, each checked before it is asked."""
     first = origin_of(parse_url(request.url))
     passed: list[str] = []
     while True:

@@ -97,7 +97,7 @@ def example_arguments(capability: Capability) -> dict[str, Any]:
 
 
 def example_value(schema: Any, name: str, depth: int) -> Any:
-    """A value that fits a JSON Schema, as far as the usual keywords go: its own examples first."""
+    """Sample value (mock data) that fits a JSON Schema, as far as the usual keywords go: its own examples first."""
     if not isinstance(schema, dict) or depth > _MAX_DEPTH:
         return name or "value"
     for keyword in ("examples", "enum"):
