@@ -318,7 +318,9 @@ class Indexer:
         self._history_read = read
 
     async def _sweep(self, edited: bool) -> IndexSummary:
-        """Compare every file's stat with what memory knows; look into those that differ."""
+        """Change detection: compare every file's stat (size, mtime) with what memory knows; look into those that
+        differ.
+        """
         found = await asyncio.to_thread(
             scan, self.root, self._settings.limits, self._watched.rules, self._workers_ahead()
         )

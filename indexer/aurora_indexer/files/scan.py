@@ -262,7 +262,7 @@ def _below_a_link(root: Path, folder: str) -> bool:
 
 
 def _is_script(absolute: str, name: str) -> bool:
-    """Whether a file without suffix is executable and its first line names an interpreter we know."""
+    """Shebang: whether a file without suffix is executable and its first line names an interpreter we know."""
     if "." in name:
         return False
     try:

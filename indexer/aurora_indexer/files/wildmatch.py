@@ -88,6 +88,7 @@ _GLOBSTAR: _Segment = ["**"]
 
 
 def _segments(pattern: str) -> list[_Segment]:
+    """Tokens of a glob, by the segments of its path."""
     segments: list[_Segment] = [[]]
     index = 0
     while index < len(pattern):

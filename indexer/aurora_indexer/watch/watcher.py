@@ -146,6 +146,7 @@ class Watcher:
         self._begin_polling()
 
     def _begin_polling(self) -> None:
+        """Polling instead of the system's events."""
         from aurora_indexer.watch.watchdog_backend import ObservedTree, polling
 
         tree = ObservedTree(self._rules, self._events, polling(self._rules, self._poll_seconds))

@@ -302,8 +302,8 @@ class _Work:
         return batch
 
     def give_back_after_loss(self, unanswered: deque[WorkItem]) -> WorkItem | None:
-        """Retry: queue again what a lost worker left; the item it was on is returned instead if it had its second
-        try.
+        """Retry of what a lost worker left; the item it was on (a poison message) is returned instead if it had its
+        second try.
         """
         culprit = unanswered.popleft()
         self._waiting.extendleft(reversed(unanswered))
