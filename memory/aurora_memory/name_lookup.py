@@ -143,6 +143,7 @@ class NameLookup:
         return found
 
     def _exported(self, path: str, name: str, family: str, wanted: str, steps: int) -> Meaning:
+        """Export of a file: its own definition or variable, else what it re-exports."""
         own = [each for each in self._placed.get((path, name), ()) if each.parent in _EXPORTING]
         if own:
             return Meaning(own)
@@ -380,7 +381,8 @@ def _spelled(name: str) -> str:
 
 
 def in_reach(found: ReferenceTarget, around: str, family: str) -> bool:
-    """Whether a bare name in the definition `around` can mean `found`: module level, the same scope, or inside it.
+    """Lexical scope: whether a bare name in the definition `around` can mean `found`: module level, the same scope, or
+    inside it.
 
     A class's members are not in reach by their bare name in Python, JavaScript and Go.
     """

@@ -1,4 +1,5 @@
-"""Schema of a hub (PostgreSQL DDL): row-level security between teams and members, and its migrations, append-only.
+"""Schema of a hub (multi-tenant PostgreSQL DDL): row-level security between teams and members, and its migrations,
+append-only.
 
 Each is a transaction of its own, under one lock that only the hub's owner can take.
 

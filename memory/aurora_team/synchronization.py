@@ -55,8 +55,8 @@ def synchronize(
     again: bool = False,
     keep: Callable[[], None] = _unkept,
 ) -> Outcome:
-    """Bring a record and a hub to the same entries. `progress` is moved on, also where an error ends it, and `keep` is
-    called whenever it was: who is killed in a long exchange does not begin anew.
+    """Set reconciliation: bring a record and a hub to the same entries. `progress` is moved on, also where an error
+    ends it, and `keep` is called whenever it was: who is killed in a long exchange does not begin anew.
 
     `guise` is by what one is known at the hub; without it as oneself. `again` begins anew, as after a hub was restored
     from a backup. Raises TeamError, StoreError.

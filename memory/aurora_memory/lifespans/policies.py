@@ -214,6 +214,7 @@ def merged(layers: Iterable[Layer]) -> Merged:
 
 
 def _laid_over(below: Policies, layer: Layer, problems: list[str]) -> Policies:
+    """Policies with one layer of configuration over those below (override)."""
     given = layer.given
     if not isinstance(given, dict):
         problems.append(f"{layer.place}: lifespan_policies must be an object, not {_shown(given)}")

@@ -208,7 +208,7 @@ class Record:
         return [(row[0], float(row[1])) for row in rows]
 
     def heads(self) -> dict[tuple[str, str], int]:
-        """The highest sequence by author and machine, of what is forgotten too."""
+        """Version vector: the highest sequence by author and machine, of what is forgotten too."""
         return {(row[0], row[1]): int(row[2]) for row in self._rows("SELECT author, machine, sequence FROM heads")}
 
     def forgotten_keys(self, number: int) -> set[str]:

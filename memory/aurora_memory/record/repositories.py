@@ -159,6 +159,7 @@ class Repositories:
 
 
 def _belonging(db: sqlite3.Connection, seen: RepositoryFacts) -> Belonging:
+    """Identity across renamed remotes, forks and shallow clones."""
     row = db.execute("SELECT first_commit, remote, id, former FROM places WHERE common = ?", (seen.common,)).fetchone()
     first, remote, found, former = row or ("", "", "", "[]")
     if first and not seen.has_known:  # the git directory was made anew: another repository

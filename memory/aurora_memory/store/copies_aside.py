@@ -80,6 +80,7 @@ def _log(path: Path) -> Path:
 
 
 def _blank(path: Path) -> bool:
+    """Scrubbing of a file in overlapping blocks, in place."""
     changed = False
     with _writable(path) as file:
         for at in range(0, path.stat().st_size, BLOCK):

@@ -56,6 +56,7 @@ def refuse_changed_log(database: Path) -> None:
 
 
 def _has_changed_bit(log: int) -> bool:
+    """Verification of the frames' checksums, up to the first that does not fit."""
     header = os.pread(log, _HEADER, 0)
     if len(header) < _HEADER:
         return False

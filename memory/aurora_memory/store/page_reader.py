@@ -222,6 +222,7 @@ class Pages:
         return local if local <= most else least
 
     def _payload(self, page: bytes, at: int, length: int, table: bool) -> bytes | None:
+        """Payload with its overflow pages; None where the chain of them breaks off."""
         local = self._local(length, table)
         if local == length:
             return page[at : at + length] if at + length <= len(page) else None

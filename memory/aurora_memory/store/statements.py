@@ -55,5 +55,5 @@ def marks(values: Sequence[Any]) -> str:
 
 
 def any_of(terms: Sequence[str]) -> str:
-    """An FTS5 query for any of the terms; what they are made of is never taken for syntax."""
+    """FTS5 query for any of the terms, escaped: what they are made of is never taken for syntax."""
     return " OR ".join('"' + term.replace('"', '""').replace("\0", "") + '"' for term in terms)

@@ -367,6 +367,7 @@ async def _made(path: Path) -> None:
 
 
 def _put(beside: Path, path: Path) -> None:
+    """Atomic creation: a hard link, so that of two processes one wins, and an fsync of the folder."""
     beside.chmod(0o600)
     try:
         path.hardlink_to(beside)
