@@ -51,7 +51,8 @@ class Guesses:
         self._made: dict[tuple[Hashable, str], str | None] = {}
 
     def closest(self, name: str, known: Collection[str], kind: Hashable, at_least: float = _LIKELY) -> str | None:
-        """The known name that `name` seems to stand for; None when there is none or the bound is reached.
+        """Fuzzy match, memoized: the known name that `name` seems to stand for; None when there is none or the bound is
+        reached.
 
         `kind` stands for the set of known names: asked again for the same kind and name, the answer is the same.
         """

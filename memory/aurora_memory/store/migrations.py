@@ -306,7 +306,8 @@ async def migrate(db: aiosqlite.Connection, path: Path) -> None:
 
 
 async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
-    """Copy the whole file to `<name>.v<version>.bak` beside it before its shape changes; the last two are kept.
+    """Backup before an upgrade: copy the whole file to `<name>.v<version>.bak` beside it before its shape changes; the
+    last two are kept.
 
     Raises StoreError where there is no room for the copy: nothing is changed then.
     """

@@ -337,6 +337,7 @@ class _Reading:
             self.rows[shape.table.name].append(values)
 
     def _mended(self, shape: _Shape, cell: Cell) -> list[Raw] | None:
+        """Single-bit error correction: each bit of a row is flipped in turn until a checksum fits."""
         raw = bytearray(cell.payload)
         for at in range(len(raw)):
             for bit in range(8):
