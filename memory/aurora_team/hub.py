@@ -21,7 +21,7 @@ from aurora_protocol import typed
 from aurora_team import HubAway, HubRefused, TeamError
 from aurora_team.address import connection_text
 from aurora_team.deadline import Deadline
-from aurora_team.guise import Stream
+from aurora_team.pseudonyms import Stream
 from aurora_team.schema import migrate, refuse_name, refuse_newer, refuse_older
 
 DEADLINE = 20.0

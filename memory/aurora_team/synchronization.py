@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from aurora_memory import StoreError
 from aurora_memory.record.entry import FORGET, Entry
 from aurora_memory.record.record_file import Record
-from aurora_team.guise import Guise, Stream
 from aurora_team.hub import Arrival, Hub
 from aurora_team.membership import ExchangeProgress
 from aurora_team.outbox import SendVerdict, judge
+from aurora_team.pseudonyms import Guise, Stream
 
 BATCH = 1000
 """Entries that are sent in one transaction."""

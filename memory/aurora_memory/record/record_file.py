@@ -26,8 +26,8 @@ from aurora_memory.record.entry import Entry, EntryDraft, checked, entry_id
 from aurora_memory.record.entry_writer import COLUMNS, COUNTED, add, remove, unknown
 from aurora_memory.record.record_migrations import settle, transaction
 from aurora_memory.store.connection import BUSY_SECONDS, explained
-from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.salvage import finish_exchange
+from aurora_memory.store.wal_checksums import refuse_changed_log
 from aurora_protocol.strict_modes import OWN_FILE, complaint, make_private_folder
 
 _AT_ONCE = 10_000

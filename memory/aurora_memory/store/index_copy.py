@@ -14,10 +14,10 @@ from pathlib import Path
 
 from aurora_memory import StoreCorrupt
 from aurora_memory.store.connection import APPLICATION_ID
-from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.migrations import MIGRATIONS
 from aurora_memory.store.row_sums import row_sum
 from aurora_memory.store.tables import TABLES
+from aurora_memory.store.wal_checksums import refuse_changed_log
 from aurora_protocol.strict_modes import make_private_folder
 
 PAGES = 4096

@@ -13,9 +13,9 @@ from aurora_memory import StoreError
 from aurora_memory.activation import USUAL, Weighing
 from aurora_memory.store import file_reader
 from aurora_memory.store.connection import APPLICATION_ID, explained
-from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.migrations import MIGRATIONS
 from aurora_memory.store.reader import Reader
+from aurora_memory.store.wal_checksums import refuse_changed_log
 from aurora_protocol.strict_modes import complaint
 
 _OPERATIONS = 20_000

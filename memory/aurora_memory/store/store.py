@@ -41,13 +41,13 @@ from aurora_memory.store.connection import connect, explained
 from aurora_memory.store.deliverable_log import Outbox
 from aurora_memory.store.file_identity import FileIdentity, usable_size
 from aurora_memory.store.killed_copies import forget_killed_copies
-from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.maintenance import Maintained
 from aurora_memory.store.migrations import migrate
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
 from aurora_memory.store.salvage import finish_exchange
+from aurora_memory.store.wal_checksums import refuse_changed_log
 from aurora_protocol.secret_mask import masked, masked_json, masked_struct
 from aurora_protocol.strict_modes import make_private_folder
 
