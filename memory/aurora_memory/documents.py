@@ -1,8 +1,7 @@
 """Chunks as documents: the JSON that AURORA §6.3.5 and §6.3.6 fix for code, reasoning and knowledge.
 
 The structs here and the schemas `code-chunk`, `reasoning-chunk` and `knowledge-chunk` give one verdict. What a schema
-cannot say (a first line not after the last, a number that is none) both leave to the structs. `chunk_validation`
-reads documents that come from outside; `document_builder` builds those of what memory holds.
+cannot say (a first line not after the last, a number that is none) both leave to the structs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Launch of the daemon when nobody listens, or one of another version does (version mismatch), and the wait until it
 does. Standard library only.
 
-Who may run is settled by the daemons themselves: each takes a lock, and one that comes second exits 0 without a word.
-So starting one too many does no harm, and nothing here needs the lock.
+A daemon that comes second exits 0 without a word: starting one too many does no harm, and nothing here is locked.
 """
 
 from __future__ import annotations

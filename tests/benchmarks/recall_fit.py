@@ -3,11 +3,10 @@
 
 Each kind of question has weights of its own: `change` is fitted on subjects of commits and the functions they changed,
 `issue` on whole messages of those that say much, `task` on first sentences of documentation and the functions they
-document, which lose it in the copy that is searched.
-Repositories, never questions, are split into three: two quarters are fitted on, one shows what amount of shrinking to
-the declared weights is best, with which all three are fitted; one is reported. A list's loss is the cross entropy of
-the softmax of its strengths with what the weights of this step think of the answers (half) and with all answers alike
-(half): it is enough to find one.
+document, which lose it in the copy that is searched. Repositories, never questions, are split into three: two quarters
+are fitted on, one shows what amount of shrinking to the declared weights (regularization) is best, with which all three
+are fitted; one is reported. A list's loss is the cross entropy of the softmax of its strengths with what the weights of
+this step think of the answers (half) and with all answers alike (half): it is enough to find one.
 """
 
 from __future__ import annotations
@@ -138,7 +137,7 @@ def scores(given: Sequence[Example], weights: Floats) -> Floats:
 
 
 def quarter(name: str) -> int:
-    """The part of the split that a repository belongs to, by its name."""
+    """Training, validation or test set: the part of the split that a repository belongs to, by its name."""
     return int(hashlib.md5(name.encode(), usedforsecurity=False).hexdigest(), 16) % 4
 
 

@@ -46,7 +46,7 @@ ACTIVATION = ("spreading", "episodes", "file episodes", "context boost", "recenc
 
 
 class Score(Struct, frozen=True):
-    """Recall at 1, 5 and 10, reciprocal rank and NDCG at 10, tokens per answer; means over questions."""
+    """Recall at 1, 5 and 10, mean reciprocal rank (MRR) and NDCG at 10, tokens per answer; means over questions."""
 
     at_1: float
     at_5: float

@@ -250,7 +250,9 @@ async def _running(
 
 
 def _kill(process: Process) -> None:
-    """End git and what it started: who stands for it, a script say, may be waiting for another."""
+    """End of git's process group, of what it started too: who stands for it, a script say, may be waiting for
+    another.
+    """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)  # its number is its group's for as long as anybody is in that
@@ -269,4 +271,5 @@ async def _gone(process: Process) -> None:
 
 
 def _clean(environment: Mapping[str, str]) -> dict[str, str]:
+    """Environment variables that git gets: few of ours, and the hardening ones."""
     return {name: value for name, value in environment.items() if name.upper() in _KEPT_VARIABLES} | _SETTINGS

@@ -50,7 +50,7 @@ class Hop(Struct, frozen=True):
 
 
 class Spread:
-    """Spreading activation on its way.
+    """Spreading activation on its way, breadth first.
 
     Ask `frontier` for the chunks whose arcs are needed, give them to `follow`, repeat.
     """

@@ -35,7 +35,8 @@ _OTHERS = ("outbox", "unrecorded")
 
 
 def copy_index(source: Path, target: Path, root: Path) -> bool:
-    """Copy a memory file to `target` as that of the folder `root`; False where it cannot be, and nothing is left then.
+    """Online backup of a memory file to `target` as that of the folder `root`; False where it cannot be, and nothing is
+    left then.
 
     A file of another shape than today's is no source, nor is one that is damaged. `target` is not there, and appears
     whole (0600); one that appears meanwhile stays.

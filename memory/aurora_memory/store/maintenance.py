@@ -1,5 +1,5 @@
-"""Maintenance of a memory file, done beside its daily use: integrity check, rebuild (reindex), salvage from damage,
-removal of secrets, export and import.
+"""Maintenance of a memory file, done beside its daily use (a facade): check, repair, exchange and clean-up, each one
+call on a store.
 """
 
 from __future__ import annotations

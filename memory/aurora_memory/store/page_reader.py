@@ -135,7 +135,7 @@ class Pages:
         return Tree(self, root, seen)
 
     def free(self) -> set[int]:
-        """Pages of the list of free ones: what they hold was deleted."""
+        """Freelist pages: what they hold was deleted."""
         found: set[int] = set()
         trunk = int.from_bytes(self.page(1)[32:36], "big")
         while 0 < trunk <= self.count and trunk not in found:

@@ -1,8 +1,7 @@
 """Reader of a memory file: a read-only connection, and what is remembered of it between questions. Never writes.
 
 It is synchronous and belongs to one thread (`reader_thread` says which). Questions are plain functions that take it
-first: `chunk_reader`, `file_reader`, `relation_reader`, `learned_reader`, `commit_reader`, `embeddings`, `lifespans`,
-`conversation_log_index` and `deliverable_log` have those to single tables, `aurora_memory.recall` those made of many.
+first: those to single tables lie beside it (`…_reader.py`), those made of many in `aurora_memory.recall`.
 """
 
 from __future__ import annotations

@@ -232,7 +232,8 @@ def _target(response: Response) -> URL | None:
 
 
 async def _body(response: Response, policy: RequestPolicy, started: float) -> tuple[bytes, str]:
-    """The decoded body, and why it is not whole. httpx2 inflates in pieces of at most 1 MiB, so that a bomb is seen.
+    """The decoded body, and why it is not whole. httpx2 inflates in pieces of at most 1 MiB, so that a decompression
+    bomb is seen.
 
     What may be cut is cut a little before all time is over: what came by then is still to be told.
     """
