@@ -425,7 +425,7 @@ class Indexer:
         )
 
     def _workers_ahead(self) -> Callable[[int], None] | None:
-        """Starts the workers, told on another thread how many files there are by now: they load while the rest of a
+        """Warm-up of the workers, told on another thread how many files there are by now: they load while the rest of a
         first index is being found. A few files take none.
         """
         if self.counts is None or self.counts.files:

@@ -72,7 +72,9 @@ class Activation(Struct, frozen=True):
 
 
 def ages_in_days(times: Sequence[float], now: float) -> Floats:
-    """Days from each access time to `now` (both Unix seconds); one minute at least, so clocks may jump back."""
+    """Days from each access time to `now` (both Unix seconds); one minute at least, so clocks may jump back (clock
+    skew).
+    """
     import numpy as np  # 0.1 s that opening a workspace need not pay
 
     return np.maximum((now - np.asarray(times, dtype=np.float64)) / 86_400, MINUTE)

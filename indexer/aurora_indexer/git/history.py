@@ -66,6 +66,7 @@ async def learn_history(
 
 
 async def _learn(root: Path, store: Store, bounds: Bounds, tell: Callable[[float], None]) -> None:
+    """Incremental pass: from HEAD to the first commit that is settled, then the chunks that have no past yet."""
     repository = find_git_directory(root)
     head = await asyncio.to_thread(commands.head, root) if repository else None
     if repository is None or head is None or not commands.is_installed():

@@ -44,7 +44,7 @@ _LAST_BACKWARDS = re.compile(r"\n?([?!]?[\w$#]+)")
 
 
 class _Read(dict[bytes, Reference | None]):
-    """Names in use read so far, equal ones as one object."""
+    """Names in use read so far, equal ones as one object (interning)."""
 
     def __init__(self, kind: ReferenceKind) -> None:
         self._kind = kind

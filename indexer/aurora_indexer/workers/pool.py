@@ -122,7 +122,7 @@ class WorkerPool:
             self._calls.difference_update(runners)
 
     def warm(self) -> None:
-        """Start the workers that nobody uses yet, in the background: much work is on its way."""
+        """Warm-up: start the workers that nobody uses yet, in the background: much work is on its way."""
         if self._closed:
             return
         for _ in range(self.size - len(self._alive)):

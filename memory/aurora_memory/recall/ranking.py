@@ -97,6 +97,7 @@ def ranked_anew(candidates: Candidates, ranks: Sequence[Rank], weights: Weights)
 
 
 def _best_first(candidates: Candidates, ranks: Iterable[Rank]) -> list[Rank]:
+    """Sort by strength, ties by path and line."""
     heads = candidates.heads
     return sorted(ranks, key=lambda rank: (-rank.strength, heads[rank.place].path, heads[rank.place].line_start))
 

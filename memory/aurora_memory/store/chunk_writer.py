@@ -109,6 +109,7 @@ async def _planned(
 async def _apply(
     db: aiosqlite.Connection, plans: Sequence[FilePlan], *, first_time: bool, changed_at: float | None
 ) -> None:
+    """Upsert of planned chunks, with their parts and references; who refers to new names waits for resolution."""
     shifted = [pair for plan in plans for pair in plan.shifted]
     rewritten = [pair for plan in plans for pair in plan.rewritten]
     added = [chunk for plan in plans for chunk in plan.added]

@@ -45,7 +45,9 @@ def _together(rows: Sequence[Sequence[Any]], at_once: int) -> Iterator[tuple[Any
 
 
 def as_list(values: Sequence[int] | Sequence[str]) -> str:
-    """Values for `json_each`: however many there are, the statement is the same and is compiled once."""
+    """Values for `json_each`: however many there are, the statement is the same and is compiled once (a prepared
+    statement).
+    """
     return msgspec.json.encode(values).decode()
 
 
