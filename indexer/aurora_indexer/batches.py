@@ -1,5 +1,5 @@
-"""Batches (bulk inserts): workers' replies gathered into transactions, with backpressure: large enough to be cheap, and
-small.
+"""Batches (bulk inserts) behind a bounded queue (producer and consumer, backpressure): workers' replies gathered into
+transactions.
 """
 
 from __future__ import annotations

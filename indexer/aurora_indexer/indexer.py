@@ -272,7 +272,7 @@ class Indexer:
             self._tell(None)
 
     async def _give_up(self, wanted: _Wanted, waiters: list[_Waiter], error: Exception) -> None:
-        """Say what happened to all who wait, and try the same again a little later."""
+        """Retry: say what happened to all who wait, and try the same again a little later."""
         self.state, self.last_error = "error", str(error)
         for future, _ in waiters:
             if not future.done():
@@ -318,7 +318,9 @@ class Indexer:
         self._history_read = read
 
     async def _sweep(self, edited: bool) -> IndexSummary:
-        """Compare every file's stat with what memory knows; look into those that differ."""
+        """Change detection: compare every file's stat (size, mtime) with what memory knows; look into those that
+        differ.
+        """
         found = await asyncio.to_thread(
             scan, self.root, self._settings.limits, self._watched.rules, self._workers_ahead()
         )
@@ -423,7 +425,7 @@ class Indexer:
         )
 
     def _workers_ahead(self) -> Callable[[int], None] | None:
-        """Starts the workers, told on another thread how many files there are by now: they load while the rest of a
+        """Warm-up of the workers, told on another thread how many files there are by now: they load while the rest of a
         first index is being found. A few files take none.
         """
         if self.counts is None or self.counts.files:

@@ -1,5 +1,5 @@
-"""Module aliases: the path mapping by which imports are resolved, of `tsconfig.json`s (`paths`, `baseUrl`) and
-packages.
+"""Module aliases: the path mapping by which imports are resolved, of `tsconfig.json`s (`paths`, `baseUrl`) and packages
+(`exports` of `package.json`, `go.mod`).
 
 Read from the folders in which JavaScript or TypeScript lies and those above them; of files that cannot be read, or are
 no JSON, nothing is taken. Python's are found by `python_packages`.

@@ -1,5 +1,5 @@
-"""ACT-R activation, base-level learning (power law of forgetting) and decay: `A = B + S + C − D` (AURORA §6.3), as pure
-maths apart from storage.
+"""ACT-R activation (recency and frequency of use): base-level learning (power law of forgetting) and decay, as pure
+maths apart from storage: `A = B + S + C − D` (AURORA §6.3).
 
 Ages are days since each access, floored at one minute so that "just now" stays finite. pyactr is the authority for the
 formulas; the vectorised form here ranks many chunks at once and is held equal to pyactr's by a property test.
@@ -46,7 +46,7 @@ class Weighing(Struct, frozen=True):
     """What an access, or a boost, of a colleague counts beside one's own."""
 
     def forgets(self, activation: Activation) -> bool:
-        """Whether a chunk of such an activation is not recalled (§6.3)."""
+        """Retrieval threshold: whether a chunk of such an activation is not recalled (§6.3)."""
         return self.retrieval_threshold is not None and activation.total < self.retrieval_threshold
 
 
@@ -72,14 +72,18 @@ class Activation(Struct, frozen=True):
 
 
 def ages_in_days(times: Sequence[float], now: float) -> Floats:
-    """Days from each access time to `now` (both Unix seconds); one minute at least, so clocks may jump back."""
+    """Days from each access time to `now` (both Unix seconds); one minute at least, so clocks may jump back (clock
+    skew).
+    """
     import numpy as np  # 0.1 s that opening a workspace need not pay
 
     return np.maximum((now - np.asarray(times, dtype=np.float64)) / 86_400, MINUTE)
 
 
 def base_level(times: Sequence[float], now: float, decay: float = DECAY_RATE) -> float:
-    """`B = ln(Σ t_j^(−d))` for one chunk, by pyactr. `times` must not be empty; both in Unix seconds."""
+    """Base-level activation `B = ln(Σ t_j^(−d))` for one chunk, by pyactr. `times` must not be empty; both in Unix
+    seconds.
+    """
     from pyactr.utilities import baselevel_learning  # 0.1 s to import: only where one chunk is explained
 
     return float(baselevel_learning(0.0, -ages_in_days(times, now), True, decay))
@@ -107,10 +111,12 @@ def levels_of_histories(
 
 
 def decay_penalty(days_since_last_access: float, factor: float = DECAY_FACTOR) -> float:
-    """`D = 0.5 · log10(max(1, days since last access))`: nothing on the first day, 0.5 after ten."""
+    """Decay `D = 0.5 · log10(max(1, days since last access))`: nothing on the first day, 0.5 after ten."""
     return factor * math.log10(max(1.0, days_since_last_access))
 
 
 def context_boost(overlap: float, maximum: float = CONTEXT_BOOST_MAX) -> float:
-    """`C` in [0, 0.5]: `overlap` is the share of the query's keywords, by rarity, that the chunk answers."""
+    """Context boost `C` in [0, 0.5]: `overlap` is the share of the query's keywords, by rarity, that the chunk
+    answers.
+    """
     return maximum * min(1.0, max(0.0, overlap))

@@ -1,5 +1,5 @@
-"""BM25 ranking (full-text relevance: term frequency, its saturation, inverse document frequency): which parts a
-question's words point at: BM25 over weighted fields, and what else the words tell. Pure arrays.
+"""BM25 ranking (full-text relevance: term frequency and its saturation, inverse document frequency, length
+normalization): which parts a question's words point at, and what else the words tell. Pure arrays.
 
 BM25F (Robertson & Zaragoza): a term's counts are weighted by field, then saturated once, and the part's length counts
 once. Besides that score each part is told how much of the question it covers, its name covers, and its file covers.
@@ -90,6 +90,7 @@ class Parts(NamedTuple):
 
 
 def _file_norms(files: Numbers, lengths: npt.NDArray[np.uint16]) -> Floats:
+    """Length normalization of whole files."""
     import numpy as np
 
     whole = np.bincount(files, weights=lengths)
@@ -136,7 +137,7 @@ def match(
     also: Places | None = None,
     into: Collection[int] = (),
 ) -> Matches:
-    """Weigh every part in which one of the terms stands; keep the `limit` best of those types.
+    """Scoring of every part in which one of the terms stands; the `limit` best of those types are kept (top-k).
 
     `weights` says how much each term counts, `said` are those that the question says and does not only suggest. Of
     the likeliest files, each up to `members` parts more are kept, however little they say, and of the files `into`;

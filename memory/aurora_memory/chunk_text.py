@@ -1,4 +1,5 @@
-"""Text of a chunk: what is shown of it, with long bodies folded to signatures, and what it costs in tokens. Pure.
+"""Text of a chunk: what is shown of it, with long bodies folded to signatures (skeleton, elision), and what it costs in
+tokens. Pure.
 
 A class, a module or an API description holds other chunks. Short ones are shown as they stand; in long ones, each
 definition within is folded to its signature. The indexer counts tokens by this text and answers show it, so both agree.
@@ -49,7 +50,7 @@ _Chunk = TypeVar("_Chunk", bound=Placed)
 
 
 def folds(chunk: Placed) -> bool:
-    """Whether what a chunk holds is folded: only then are its file's other chunks needed for its text."""
+    """Code folding: whether what a chunk holds is folded: only then are its file's other chunks needed for its text."""
     return chunk.kind not in _WHOLE and chunk.line_end - chunk.line_start >= SHORT
 
 

@@ -62,7 +62,7 @@ MODULE_NAME = "<module>"
 
 
 class ComplexityCounts(Struct, frozen=True, array_like=True, gc=False):
-    """Complexity of a definition: its branch and loop counts, and what they amount to."""
+    """Complexity (cyclomatic) of a definition: its branch and loop counts, and what they amount to."""
 
     complexity: Literal["low", "medium", "high"]
     branches: int

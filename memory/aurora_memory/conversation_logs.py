@@ -80,7 +80,7 @@ class LogReference(Struct, frozen=True):
 
 
 def index_of(file: str, text: str, query_id: str = "", topic: str = "") -> list[IndexedLogSection]:
-    """Cut a log into its sections and choose each one's five to seven keywords; sections without any are left out.
+    """Index entries of a log: its sections with five to seven keywords of each; sections without any are left out.
 
     `query_id` holds where no heading above names one; `topic` is what a model called the run, else the log's domain,
     else its best keyword.

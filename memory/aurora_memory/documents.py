@@ -1,8 +1,7 @@
 """Chunks as documents: the JSON that AURORA §6.3.5 and §6.3.6 fix for code, reasoning and knowledge.
 
 The structs here and the schemas `code-chunk`, `reasoning-chunk` and `knowledge-chunk` give one verdict. What a schema
-cannot say (a first line not after the last, a number that is none) both leave to the structs. `chunk_validation`
-reads documents that come from outside; `document_builder` builds those of what memory holds.
+cannot say (a first line not after the last, a number that is none) both leave to the structs.
 """
 
 from __future__ import annotations
@@ -126,7 +125,8 @@ class ToolUse(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class CitedSpan(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Lines that an answer rests on, by hashes (hexadecimal), so that it is seen when they change.
+    """Cited span (citation, evidence): lines that an answer rests on, by hashes (hexadecimal), so that it is seen when
+    they change.
 
     `hash` is of its `lines` lines that are not blank, without what all of them are indented by; `headings` of the lines
     it stands under; `squeezed` of its `length` characters that are no white space. `copies` of it stood in the file.

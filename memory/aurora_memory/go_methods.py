@@ -1,4 +1,5 @@
-"""Method sets of Go types (structural interfaces): their names, and the types that they take and give. Pure.
+"""Method sets of Go types (structural interfaces, duck typing): their names, and the types that they take and give.
+Pure.
 
 Go types implement an interface by having its methods; no file says that they do. Types are compared by their last names
 (`Writer` is what another package calls `io.Writer`), without those of parameters; functions are all one type.

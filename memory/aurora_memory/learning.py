@@ -93,9 +93,9 @@ class Retrieved(Struct, frozen=True):
 class FinishedRun(Struct, frozen=True, kw_only=True):
     """Finished run of the orchestrator, as far as memory learns from it. `at` in Unix seconds, `score` in [0, 1].
 
-    `id` is the query id; a run reported twice teaches once. `pattern` and `tags` are those a language model gave
-    (§6.3.7); without them they are told from the words. `subgoals` are empty where nothing was decomposed; `cites`
-    are the lines that the answer rests on.
+    `id` is the query id, and an idempotency key: a run reported twice teaches once. `pattern` and `tags` are those a
+    language model gave (§6.3.7); without them they are told from the words. `subgoals` are empty where nothing was
+    decomposed; `cites` are the lines that the answer rests on.
     """
 
     id: str
@@ -198,7 +198,8 @@ def outcome(score: float, policy: LearningPolicy = POLICY) -> Outcome:
 
 
 def boost(result: Outcome, helpful: bool | None, reasoning: bool, policy: LearningPolicy = POLICY) -> float:
-    """By how much a retrieved chunk's activation changes; `reasoning` says that it is a reasoning chunk.
+    """Reward or penalty: by how much a retrieved chunk's activation changes; `reasoning` says that it is a reasoning
+    chunk.
 
     Success: +0.2 to all that helped. Partial: +0.05 to what helped, −0.05 to what did not. Nothing (`neutral`) where
     nobody said. Failure: −0.1 to reasoning, as it led the run astray; code is not to blame.
@@ -221,7 +222,7 @@ def judged(verdict: Judged, policy: LearningPolicy = POLICY) -> float:
 
 
 def bounded(total: float, policy: LearningPolicy = POLICY) -> float:
-    """The sum of a chunk's boosts, held in ±1.0: the term L that activation adds, `A = B + S + C − D + L`.
+    """Clamped sum of a chunk's boosts, in ±1.0: the term L that activation adds, `A = B + S + C − D + L`.
 
     As much as 2.7 times the uses, or uses 7.4 times as recent: enough to matter, too little to drown the history it
     stands beside.
@@ -292,6 +293,7 @@ def _steps(content: ReasoningContent) -> set[str]:
 
 
 def _shared(mine: set[str], theirs: set[str]) -> float:
+    """Jaccard similarity of two sets of words."""
     union = len(mine | theirs)
     return len(mine & theirs) / union if union else 1.0
 
@@ -303,7 +305,9 @@ def similar_difficulties(query: str, known: Iterable[Difficulty], policy: Learni
 
 
 def fingerprint(subgoals: Sequence[PatternSubgoal]) -> bytes:
-    """Tells decompositions apart: who does what in which order, whatever the steps are called."""
+    """Hash of a decomposition, which tells it from others: who does what in which order, whatever the steps are
+    called.
+    """
     digest = hashlib.blake2b(digest_size=16)
     for subgoal in subgoals:
         digest.update(f"{subgoal.agent}\0{' '.join(terms(subgoal.description))}\1".encode("utf-8", "replace"))

@@ -143,6 +143,7 @@ class NameLookup:
         return found
 
     def _exported(self, path: str, name: str, family: str, wanted: str, steps: int) -> Meaning:
+        """Export of a file: its own definition or variable, else what it re-exports."""
         own = [each for each in self._placed.get((path, name), ()) if each.parent in _EXPORTING]
         if own:
             return Meaning(own)
@@ -351,7 +352,7 @@ class NameLookup:
         return None
 
     def member(self, owner: ReferenceTarget, name: str, family: str, *, above: bool = False) -> list[ReferenceTarget]:
-        """The members of that name of a class, its own or inherited; `above`: inherited only."""
+        """Members of that name of a class (method resolution), its own or inherited; `above`: inherited only."""
         waiting, known = [owner], {owner.id}
         while waiting and len(known) <= 4 * MAX_STEPS:
             each = waiting.pop(0)
@@ -366,7 +367,7 @@ class NameLookup:
         return []
 
     def bases(self, owner: ReferenceTarget, family: str) -> list[ReferenceTarget]:
-        """The classes that a class inherits from, as far as they are known here."""
+        """Base classes (superclasses): the classes that a class inherits from, as far as they are known here."""
         return [
             base
             for name, qualifier in self._links.bases.get(owner.id, ())
@@ -380,7 +381,8 @@ def _spelled(name: str) -> str:
 
 
 def in_reach(found: ReferenceTarget, around: str, family: str) -> bool:
-    """Whether a bare name in the definition `around` can mean `found`: module level, the same scope, or inside it.
+    """Lexical scope: whether a bare name in the definition `around` can mean `found`: module level, the same scope, or
+    inside it.
 
     A class's members are not in reach by their bare name in Python, JavaScript and Go.
     """

@@ -258,6 +258,7 @@ class Scope:
         return [Relation(source.id, "imports", to_id, 1.0) for to_id in sorted(found)]
 
     def _targets(self, source: ReferenceTarget, reference: Reference) -> list[tuple[ReferenceTarget, float]]:
+        """Candidates of a reference, each with its weight: by scope, import or receiver, else by the name's rarity."""
         qualifier = reference.qualifier
         head = qualifier.partition(".")[0].partition("::")[0]
         bound = head or reference.name

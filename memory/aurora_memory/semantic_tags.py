@@ -1,4 +1,5 @@
-"""Semantic tags without a language model: role, domain and five to seven keywords (AURORA §6.3.7).
+"""Semantic tags (topic classification, keyword extraction) without a language model: role, domain and five to seven
+keywords (AURORA §6.3.7).
 
 Everything here is a pure function of words and the tables in `domains`: the same chunk always gets the same tags. Tags
 are computed when a document is read or made; none are stored for code.
@@ -82,7 +83,8 @@ def knowledge_tags(topic: str, texts: Iterable[str] = ()) -> Tags:
 def keywords_of(
     title: str, texts: Iterable[str] = (), limit: int = MAX_KEYWORDS, silent: frozenset[str] = frozenset()
 ) -> tuple[str, ...]:
-    """The words that tell a text best, by how often they stand in it; those of its title count four times.
+    """Keyword extraction: the words that tell a text best, by how often they stand in it; those of its title count four
+    times.
 
     Of words with one stem the one seen first stands for all; ties keep the order of the text. `silent` are stems that
     tell nothing here.
@@ -195,7 +197,9 @@ def _stemmed(table: str) -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=2048)
 def _pieces(word: str) -> tuple[str, ...]:
-    """The words in an identifier as people count them: `OAuth2` is one, `parseHTTPResponse` three."""
+    """Words in an identifier (camel case, snake case) as people count them: `OAuth2` is one, `parseHTTPResponse`
+    three.
+    """
     pieces = split_word(word)
     found: list[str] = []
     for piece in pieces[:-1] if len(pieces) > 1 else pieces:

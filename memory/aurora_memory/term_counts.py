@@ -1,4 +1,4 @@
-"""Term counts: how often a term stands in each field of a part, packed into 20 bits.
+"""Term counts (term frequencies by field): how often a term stands in each field of a part, packed into 20 bits.
 
 The packed form is what the indexer's workers send, the store keeps and recall weighs: one integer per term and part.
 Counts saturate; what a term's tenth use would add to a score is nothing.

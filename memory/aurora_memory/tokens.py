@@ -1,4 +1,5 @@
-"""Tokenizer of code: what an identifier says, in words, with stemming for the index and for queries.
+"""Tokenizer of code (splitting of camel case and snake case): what an identifier says, in words, with stemming for the
+index and for queries.
 
 `parseHTTPResponse2` reads as *parse http response 2*; each compound also yields itself joined (`parsehttpresponse2`),
 so that `parse_http_response2` and `parseHttpResponse2` find each other. `words` keeps words as written (for people),
@@ -45,7 +46,7 @@ MAX_SPLIT = 1024
 
 
 class _Stems(dict[str, str]):
-    """The stems of the pieces met so far."""
+    """Cache of the stems of the pieces met so far."""
 
     def __missing__(self, piece: str) -> str:
         if len(self) >= _MAX_STEMS:
@@ -76,7 +77,9 @@ def stem_word(word: str) -> tuple[str, ...]:
 
 
 def folded(word: str) -> str:
-    """A word without accents: `café` as `cafe`, `Größe` as `Grosse`, full-width letters as plain ones."""
+    """Unicode normalization, a word without accents (diacritics): `café` as `cafe`, `Größe` as `Grosse`, full-width
+    letters as plain ones.
+    """
     if word.isascii():
         return word
     parts = normalize("NFKD", word.translate(_LETTERS))
@@ -89,7 +92,7 @@ def _pieces(word: str) -> list[str]:
 
 
 def _pairs(run: str) -> list[str]:
-    """The pairs of characters in text that sets no spaces; one character stays one."""
+    """Bigrams (n-grams): the pairs of characters in text that sets no spaces; one character stays one."""
     return [one + other for one, other in pairwise(run)] or [run]
 
 

@@ -1,4 +1,5 @@
-"""Views of what memory holds: live chunks, their parts, relations and commits, as readers hand them out. Plain data.
+"""Views of what memory holds (data transfer objects): live chunks, their parts, relations and commits, as readers hand
+them out.
 
 Who needs a type of these need not know SQL: `store` makes them, everybody else only imports them.
 """

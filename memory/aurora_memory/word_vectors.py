@@ -98,7 +98,9 @@ def word_vectors() -> WordVectors:
 
 
 def _weighted(fields: Mapping[Field, float], start: int, end: int) -> Floats:
-    """What a packed count weighs, by the fields within those bits: logarithms, so that repeats count less."""
+    """Logarithmic term weighting: what a packed count weighs, by the fields within those bits, so that repeats count
+    less.
+    """
     import numpy as np
 
     values = np.arange(1 << (end - start), dtype=np.uint32)

@@ -21,7 +21,7 @@ from aurora_protocol import typed
 from aurora_team import HubAway, HubRefused, TeamError
 from aurora_team.address import connection_text
 from aurora_team.deadline import Deadline
-from aurora_team.guise import Stream
+from aurora_team.pseudonyms import Stream
 from aurora_team.schema import migrate, refuse_name, refuse_newer, refuse_older
 
 DEADLINE = 20.0
@@ -193,7 +193,9 @@ class Hub:
             )
 
     def pull(self, team: str, repository: str, cursors: Mapping[Stream, int], limit: int) -> list[Arrival]:
-        """What arrived in each of these streams after its number, at most `limit` of each, in the order of arrival."""
+        """Page of what arrived in each of these streams after its number, at most `limit` of each, in the order of
+        arrival.
+        """
         values = {"team": team, "repository": repository, "limit": limit, **_columns(cursors)}
         with self._step() as db:
             return _arrivals(repository, db.execute(PULL, values).fetchall(), cursors)

@@ -69,7 +69,7 @@ class Memberships:
             raise TeamError(f"{self.path} cannot be read ({error}); remove it and join again") from error
 
     def write(self, memberships: list[Membership]) -> None:
-        """Write all of them, whole or not at all. Raises TeamError."""
+        """Atomic write of all of them, whole or not at all. Raises TeamError."""
         try:
             handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{NAME}-")
             try:
@@ -84,7 +84,9 @@ class Memberships:
 
     @contextmanager
     def held(self) -> Iterator[list[Membership]]:
-        """Memberships while nobody else changes them; what became of them is written. Raises TeamError."""
+        """Memberships under a file lock (mutual exclusion between processes); what became of them is written. Raises
+        TeamError.
+        """
         make_private_folder(self.path.parent)
         try:
             with FileLock(self.path.with_suffix(".lock"), timeout=0):

@@ -1,4 +1,4 @@
-"""Outbox: what of a record may be sent to a team, filtered by privacy settings, and why the rest stays."""
+"""Outbox filter (sharing policy, privacy settings): what of a record may be sent to a team, and why the rest stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Schema of a hub (PostgreSQL DDL): row-level security between teams and members, and its migrations, append-only.
+"""Schema of a hub (multi-tenant PostgreSQL DDL): row-level security between teams and members, and its migrations,
+append-only.
 
 Each is a transaction of its own, under one lock that only the hub's owner can take.
 
@@ -206,7 +207,8 @@ MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (
 
 
 def migrate(db: Connection[tuple[object, ...]]) -> int:
-    """Bring a hub's tables and their row-level security to this AURORA's shape; how many migrations that took.
+    """Schema migration: bring a hub's tables and their row-level security to this AURORA's shape; how many steps that
+    took.
 
     Raises HubTooNew where a newer AURORA has been there, HubAway where somebody holds its tables. `db` commits by
     itself.
@@ -232,7 +234,7 @@ def migrate(db: Connection[tuple[object, ...]]) -> int:
 
 
 def _migrated(db: Connection[tuple[object, ...]]) -> bool:
-    """Make the next migration; False where there is none left."""
+    """Make the next migration under an exclusive lock; False where there is none left."""
     with db.transaction():
         db.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
         # Members, who may read the table, cannot hold this lock; an advisory one any role of the server can.

@@ -1,8 +1,8 @@
 """Synchronization (replication, by cursors) of a repository's record with a hub: fetch what is missing, then send what
 is one's own.
 
-Everything may be cut off anywhere and done again: the record and the hub take an entry once, and a cursor moves only
-after what it passes over is on the disk. Blocks; run it in a thread.
+Everything may be cut off anywhere and done again (at-least-once delivery): the record and the hub take an entry once,
+and a cursor moves only after what it passes over is on the disk. Blocks; run it in a thread.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from aurora_memory import StoreError
 from aurora_memory.record.entry import FORGET, Entry
 from aurora_memory.record.record_file import Record
-from aurora_team.guise import Guise, Stream
 from aurora_team.hub import Arrival, Hub
 from aurora_team.membership import ExchangeProgress
 from aurora_team.outbox import SendVerdict, judge
+from aurora_team.pseudonyms import Guise, Stream
 
 BATCH = 1000
 """Entries that are sent in one transaction."""
@@ -55,8 +55,8 @@ def synchronize(
     again: bool = False,
     keep: Callable[[], None] = _unkept,
 ) -> Outcome:
-    """Bring a record and a hub to the same entries. `progress` is moved on, also where an error ends it, and `keep` is
-    called whenever it was: who is killed in a long exchange does not begin anew.
+    """Set reconciliation: bring a record and a hub to the same entries. `progress` is moved on, also where an error
+    ends it, and `keep` is called whenever it was: who is killed in a long exchange does not begin anew.
 
     `guise` is by what one is known at the hub; without it as oneself. `again` begins anew, as after a hub was restored
     from a backup. Raises TeamError, StoreError.

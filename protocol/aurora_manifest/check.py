@@ -1,5 +1,5 @@
-"""Check of a manifest: from the text of a manifest to its findings: the rules, asked one by one (AURA-P "Validation
-and Tooling").
+"""Check of a manifest (linter, validation): from the text of a manifest to its findings: the rules, asked one by one
+(AURA-P "Validation and Tooling").
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def unknown_rules(severities: Mapping[str, str]) -> list[str]:
 
 
 class CheckStopped(Exception):
-    """Nobody wants to know any more what a check would find."""
+    """Cancellation of a check: nobody wants to know any more what it would find."""
 
 
 class PartAnswer(Struct, frozen=True, gc=False):

@@ -83,7 +83,8 @@ class EditedParts(Struct, frozen=True):
 
 
 def edited_parts(before: Manifest, after: Manifest) -> EditedParts | None:
-    """The parts that differ; None where more differs, where it is more than some of them, or where JSON is broken.
+    """Diff of two readings: the parts that differ; None where more differs, where it is more than some of them, or
+    where JSON is broken.
 
     Told by identity: reading anew takes over the plain values of what was not edited (`reparse`).
     """

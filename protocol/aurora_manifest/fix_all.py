@@ -1,4 +1,4 @@
-"""Fix-all: the loss-free fixes of a text, made again and again until none is left."""
+"""Fix-all (autofix): the loss-free fixes of a text, made again and again until none is left (a fixed point)."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class _Step(Struct, frozen=True):
 
 
 class _Trials:
-    """Trials of fixes: those of one look at a text together, and where that does harm, by halves."""
+    """Trials of fixes: those of one look at a text together, and where that does harm, by halves (bisection)."""
 
     def __init__(self, check: Callable[[str], Sequence[Finding]]) -> None:
         self._check = check

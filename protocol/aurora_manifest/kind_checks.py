@@ -1,4 +1,5 @@
-"""Checks of documents of every kind: the schema of each, and what is wrong with a document by it."""
+"""Checks of documents of every kind (configuration validation): the schema of each, and what is wrong with a document
+by it."""
 
 from __future__ import annotations
 

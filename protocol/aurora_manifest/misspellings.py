@@ -51,7 +51,8 @@ class Guesses:
         self._made: dict[tuple[Hashable, str], str | None] = {}
 
     def closest(self, name: str, known: Collection[str], kind: Hashable, at_least: float = _LIKELY) -> str | None:
-        """The known name that `name` seems to stand for; None when there is none or the bound is reached.
+        """Fuzzy match, memoized: the known name that `name` seems to stand for; None when there is none or the bound is
+        reached.
 
         `kind` stands for the set of known names: asked again for the same kind and name, the answer is the same.
         """
@@ -78,7 +79,8 @@ class Misspelt(Struct, frozen=True):
 def misspelt_members(
     document: JsonDocument, shape: SchemaShape, guesses: Guesses, sound: frozenset[int] = frozenset()
 ) -> Iterator[Misspelt]:
-    """`schema-unknown-member`: a name close to one the schema knows, and, in a closed object, any unknown name.
+    """Typo detection, `schema-unknown-member`: a name close to one the schema knows, and, in a closed object, any
+    unknown name.
 
     An error where the object is closed or the known member is required and missing; a warning elsewhere, since
     manifests may have members of their own (AURA-P "FAQ"). Objects whose plain value has its `id` in `sound` are known

@@ -1,4 +1,5 @@
-"""Model of a manifest, its parts by what they mean: capabilities, resources, who uses what (AURA-P "Core Concepts").
+"""Model of a manifest (object model), its parts by what they mean: capabilities, resources, who uses what
+(AURA-P "Core Concepts").
 
 A view of a document: every part keeps its node, so that rules and editors know the exact place. What is missing or of
 another type is None or empty here; saying so is the schema's affair.

@@ -1,4 +1,4 @@
-"""Schema check of a manifest, made once, and what to write for a member that is missing."""
+"""Schema check (validator) of a manifest, made once, and default values for members that are missing."""
 
 from __future__ import annotations
 

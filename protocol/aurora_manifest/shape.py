@@ -1,4 +1,5 @@
-"""Shape of a document by a JSON Schema: what may stand where, what it means, and a fast "this is fine"."""
+"""Shape of a document by a JSON Schema (a compiled schema): what may stand where, what it means, and a fast "this is
+fine"."""
 
 from __future__ import annotations
 

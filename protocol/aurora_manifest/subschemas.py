@@ -1,4 +1,4 @@
-"""Subschemas of a capability's `parameters`, every one (JSON Schema 2020-12 "applicators")."""
+"""Subschemas (nested schemas) of a capability's `parameters`, every one (JSON Schema 2020-12 "applicators")."""
 
 from __future__ import annotations
 

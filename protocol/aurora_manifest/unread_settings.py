@@ -1,4 +1,5 @@
-"""Settings in a configuration that nothing reads: names the schema does not know, however far from those it does."""
+"""Settings in a configuration that nothing reads (unknown keys): names the schema does not know, however far from those
+it does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Times in a document that nothing reads as such: texts where the schema asks for a `date-time`."""
+"""Times in a document that nothing reads as such (invalid timestamps): texts where the schema asks for a
+`date-time`."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def in_home(path: str, home: Path) -> str:
 
 @dataclass(frozen=True)
 class Address:
-    """Paths of the daemon of one home: its socket, lock, info file and log, by which it is found.
+    """Paths of the daemon of one home: its socket, lock file, info file and log, by which it is found.
 
     `lock` and `info` carry no version, so that two versions know of each other; `socket` does, so that a client never
     talks to a daemon of another version by accident. `token` is used on Windows only.
@@ -109,7 +109,7 @@ class Address:
 
 @dataclass(frozen=True)
 class Info:
-    """Self-description of a running daemon in its info file. `started` is seconds since the epoch."""
+    """Self-description of a running daemon in its info file (a PID file). `started` is seconds since the epoch."""
 
     pid: int
     version: str
@@ -118,7 +118,7 @@ class Info:
 
 
 def write_info(address: Address, info: Info) -> None:
-    """Publish `info` in one step: a reader sees the old file or the new one."""
+    """Atomic write of `info`: a reader sees the old file or the new one."""
     document = {"pid": info.pid, "version": info.version, "socket": info.socket, "started": info.started}
     _write_private(address.info, document)
 

@@ -1,4 +1,5 @@
-"""Passwords as people choose them: no letters at random, so they are known by where they stand and how they are made.
+"""Passwords as people choose them (password detection): no letters at random, so they are known by where they stand and
+how they are made.
 
 `Winter2024!` is a word, a number and a mark, which hardly a name in code is: near a word that tells of a login it is a
 password, however it gets there (`find("#password").type("…")`, `the staging password is …`, `name: …` above `value:`).

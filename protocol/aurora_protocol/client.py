@@ -73,7 +73,8 @@ class Client:
         timeout: float | None = 30.0,
         options: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Open the session, and the workspace at `root` (None: no workspace). Returns what the server can do.
+        """Handshake (`initialize`): open the session, and the workspace at `root` (None: no workspace). Returns the
+        server's capabilities.
 
         `options` are `initializationOptions`: what this client can do that LSP has no capability for.
         """
@@ -157,7 +158,9 @@ class Client:
         return self._stream
 
     def close(self) -> None:
-        """Take leave (`shutdown`, `exit`) where that is still possible, and close the socket. Never raises."""
+        """Graceful end: take leave (`shutdown`, `exit`) where that is still possible, and close the socket. Never
+        raises.
+        """
         try:
             if self._initialized and self._usable:
                 self.request("shutdown", timeout=_POLITE)
@@ -240,6 +243,7 @@ class Client:
         return message
 
     def _cancel(self, request: int) -> None:
+        """Cancellation of a request at the daemon."""
         if self._usable:
             with suppress(DaemonUnreachable):  # a gone daemon has nothing left to cancel
                 self._send({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": request}}, _soon())

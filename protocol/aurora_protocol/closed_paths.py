@@ -1,5 +1,5 @@
 """Closed paths (permission denied, EACCES): the folder or file that its own user may not enter or write, and the
-command that opens it. Standard library only.
+`chmod` that opens it. Standard library only.
 """
 
 from __future__ import annotations

@@ -63,7 +63,9 @@ def _connect(stream: socket.socket, path: str, deadline: float) -> None:
 
 
 def peer_user(stream: socket.socket) -> int | None:
-    """The user id of the process at the other end of a Unix socket; None where the system does not tell."""
+    """Peer credentials: the user id of the process at the other end of a Unix socket; None where the system does not
+    tell.
+    """
     try:
         if sys.platform == "linux":
             return int(struct.unpack("3i", stream.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1])

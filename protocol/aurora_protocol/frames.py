@@ -60,6 +60,7 @@ class Decoder:
             raise
 
     def _cut(self) -> list[Body]:
+        """Reassembly of whole frames from what is in the buffer."""
         bodies: list[Body] = []
         start = 0
         while True:

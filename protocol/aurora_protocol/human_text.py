@@ -1,4 +1,5 @@
-"""Human text (formatting of durations, sizes, counts): small amounts of data as people say them."""
+"""Human text (formatting of durations, byte sizes, counts, relative times): small amounts of data as people say
+them."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _YEAR = 365 * 86400
 
 
 def ago(moment: str, now: datetime) -> str:
-    """How long before `now` (with a time zone) an ISO 8601 moment was: `just now`, `5 min ago`, `2 y ago`."""
+    """Relative time of an ISO 8601 moment before `now` (with a time zone): `just now`, `5 min ago`, `2 y ago`."""
     seconds = (now - datetime.fromisoformat(moment)).total_seconds()
     if seconds < 60:
         return "just now"
@@ -28,7 +29,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def count(number: int, noun: str) -> str:
-    """`1 file`, `3,911 chunks`."""
+    """Pluralization: `1 file`, `3,911 chunks`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -72,7 +73,7 @@ def took(milliseconds: float) -> str:
 
 
 def size(amount: int) -> str:
-    """`512 B`, `4.2 MiB`."""
+    """Byte size: `512 B`, `4.2 MiB`."""
     value = float(amount)
     for unit in ("B", "KiB", "MiB"):
         if value < 1024:
@@ -88,14 +89,16 @@ _CLAUSE_END = re.compile(r"[.;:,] | – | — | \(")
 
 
 def plain(text: str) -> str:
-    """One printable line: names and comments of a repository must not be able to command the terminal."""
+    """Sanitized text, one printable line: names and comments of a repository must not be able to command the
+    terminal.
+    """
     line = " ".join(text.split())
     return line if line.isprintable() else "".join(sign if sign.isprintable() else "\ufffd" for sign in line)
 
 
 def without_controls(text: str) -> str:
-    """A text of several lines that cannot command a terminal: colours and cursor moves are left out, and every other
-    control character but tabs and line ends replaced.
+    """Text without terminal escape sequences (ANSI), of several lines: colours and cursor moves are left out, and every
+    other control character but tabs and line ends replaced.
     """
     return _CONTROL.sub("\ufffd", _SEQUENCE.sub("", text))
 
@@ -108,7 +111,7 @@ def plain_lines(text: str) -> list[str]:
 
 
 def shorten(text: str, width: int) -> str:
-    """Cut to `width` characters, with an ellipsis for what is missing."""
+    """Truncation to `width` characters, with an ellipsis for what is missing."""
     return text if len(text) <= width else text[: max(width - 1, 0)].rstrip() + "…"
 
 
@@ -127,7 +130,7 @@ def _is_closed(text: str) -> bool:
 
 
 def lasting(seconds: float) -> str:
-    """`40 s`, `5 min`, `3 h 10 min`, `2 d 4 h`."""
+    """Duration: `40 s`, `5 min`, `3 h 10 min`, `2 d 4 h`."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -1,4 +1,5 @@
-"""Contexts of keys: words, settings and commands behind which a secret stands, whatever it looks like itself.
+"""Contexts of keys (rules of secret scanning): words, settings and commands behind which a secret stands, whatever it
+looks like itself.
 
 A row is the letters searched for first, the kind for machines, the noun for people, the pattern (its group `value`
 alone is the secret; where it has none, all of it is), and how many letters before its lead the pattern begins, None

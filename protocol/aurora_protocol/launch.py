@@ -1,8 +1,7 @@
 """Launch of the daemon when nobody listens, or one of another version does (version mismatch), and the wait until it
 does. Standard library only.
 
-Who may run is settled by the daemons themselves: each takes a lock, and one that comes second exits 0 without a word.
-So starting one too many does no harm, and nothing here needs the lock.
+A daemon that comes second exits 0 without a word: starting one too many does no harm, and nothing here is locked.
 """
 
 from __future__ import annotations
@@ -158,6 +157,7 @@ def listening(address: Address) -> bool:
 
 
 def _spawn(address: Address, command: tuple[str, ...], environ: Mapping[str, str]) -> Popen[bytes]:
+    """Start of the daemon as a detached process in a session of its own (daemonization)."""
     import subprocess  # not needed, and not paid for, while a daemon runs
 
     descriptor = _open_log(address.log)

@@ -1,4 +1,5 @@
-"""Calls that let somebody in: functions of many languages, and which of their arguments is the password.
+"""Calls that let somebody in (hardcoded credentials): functions of many languages, and which of their arguments is the
+password.
 
 By its place an argument is a password whatever it looks like (`SetBasicAuth("admin", "sunshine")`): no letters at
 random are asked for, only that it is written down, and is no word about passwords.

@@ -1,4 +1,5 @@
-"""Commands that are given a password, by the sign of what takes it: `mysql -pX`, `zip -P X`, `cmdkey /pass:X`.
+"""Commands that are given a password (shell credentials), by the sign of what takes it: `mysql -pX`, `zip -P X`,
+`cmdkey /pass:X`.
 
 The sign is looked for first, then the command on the same line before it: what stands there is a password whatever it
 looks like, so long as it is no word about one.

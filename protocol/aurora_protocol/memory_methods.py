@@ -1,4 +1,4 @@
-"""`aurora/memory/*`: taking what was learned elsewhere, and bringing it back."""
+"""`aurora/memory/*`: export, import and adoption of what was learned, and its return from the archive."""
 
 from __future__ import annotations
 

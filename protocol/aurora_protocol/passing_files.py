@@ -1,5 +1,5 @@
-"""Files in AURORA's own folder that pass what has no name there between a command and the daemon: standard input, or
-what is to go to standard output. Standard library only.
+"""Temporary files in AURORA's own folder that pass what has no name there between a command and the daemon: standard
+input, or what is to go to standard output. Standard library only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Passwords of small letters: words as any others, known by the place where they stand alone.
+"""Passwords of small letters (dictionary words): words as any others, known by the place where they stand alone.
 
 `password = "sunshine"` is one, `password = "required"` and `password: string` say something about one. So the name
 has to end with the word for a password, and the value has to be no word of forms, types or samples. Without quotes it

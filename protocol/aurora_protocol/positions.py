@@ -1,4 +1,5 @@
-"""Positions: where in a text: code point offsets to and from LSP positions (LSP 3.17 "Position", `positionEncoding`).
+"""Positions in a text (line and column, UTF-16 code units): code point offsets to and from LSP positions (LSP 3.17
+"Position", `positionEncoding`).
 
 Offsets are code points, as Python slices count them. Lines end at `\\n`, `\\r\\n` or `\\r`, and at nothing else.
 """
@@ -121,7 +122,9 @@ class LineIndex:
 
 
 class _Lines:
-    """Where lines begin: how many end in each block is counted; where in one, it is asked first."""
+    """Line starts, by prefix sums and binary search: how many end in each block is counted; where in one, it is asked
+    first.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -159,7 +162,7 @@ class _Lines:
 
 
 class _CodeUnits:
-    """How many code units precede each offset: totals per block, and the rest by encoding part of one block."""
+    """Prefix sums of code units: how many precede each offset, by totals per block and encoding part of one block."""
 
     def __init__(self, text: str, encoding: Encoding) -> None:
         self._text = text

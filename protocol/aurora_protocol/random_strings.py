@@ -1,4 +1,5 @@
-"""Random strings: letters and digits in an order that no name, word or number has; anybody's key may be one.
+"""Random strings (high entropy): letters and digits in an order that no name, word or number has; anybody's key may be
+one.
 
 What providers publish of their keys (`secret_shapes`) is never all; what their keys have in common is that they are
 drawn at random. Taken apart where a name would be (`Int16Slice`: Int, 16, Slice), a random string is of pieces of two
@@ -132,6 +133,7 @@ def _name_of(run: str) -> int:
 
 
 def _is_random(piece: str, *, beside: bool = False) -> bool:
+    """Randomness test: whether letters and digits are mixed more finely than words are."""
     letters = piece.translate(_WITHOUT_DIVIDERS)
     if len(letters) < _LEAST_BESIDE_A_KEY or letters.isalpha() or letters.isdigit() or is_hexadecimal(letters):
         return False

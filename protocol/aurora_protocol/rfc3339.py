@@ -1,4 +1,4 @@
-"""RFC 3339 times: read as programs write them, `z` and leap seconds too."""
+"""RFC 3339 times (timestamp parsing): read as programs write them, `z` and leap seconds too."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Secret detection in a text: keys and tokens by their shapes (`secret_shapes`), passwords and keys by the names they
-stand beside.
+"""Secret detection (secret scanning) in a text: keys and tokens by their shapes (`secret_shapes`), passwords and keys
+by the names they stand beside.
 
 Manifests are warned of them, evidence and prompts go without them. Every search is linear in the text's length: runs
 are bounded or possessive, and no two of them compete for the same characters.

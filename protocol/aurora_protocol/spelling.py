@@ -1,4 +1,5 @@
-"""Misspellings ("did you mean" suggestions): fuzzy match of a name against the names that are known."""
+"""Misspellings ("did you mean" suggestions): fuzzy match of a name against the names that are known, by difflib's
+likeness and not by edit distance."""
 
 from __future__ import annotations
 

@@ -142,7 +142,9 @@ def is_strange(path: Path) -> bool:
 
 
 def _has_access_list(path: str | Path) -> bool:
-    """Whether more users are named than the mode tells of: its bits of the group are then the most that any may."""
+    """Access control list (ACL): whether more users are named than the mode tells of: its bits of the group are then
+    the most that any may.
+    """
     try:
         return "system.posix_acl_access" in os.listxattr(path)
     except (AttributeError, OSError):  # a system, or a file system, without

@@ -2,8 +2,8 @@
 rooms.
 
 msgspec learns a struct when it is first decoded into, and shows it to other threads half learned (0.22,
-`StructInfo_Convert`): a second thread that decodes into it meanwhile follows a null pointer, and the process is gone.
-Here a type is learned whole, by one thread, before it is used.
+`StructInfo_Convert`): a second thread that decodes into it meanwhile follows a null pointer (a race condition), and the
+process is gone. Here a type is learned whole, by one thread, before it is used.
 """
 
 from __future__ import annotations

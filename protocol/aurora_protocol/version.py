@@ -1,3 +1,3 @@
-"""Version: the one place it is written."""
+"""Version number of the release: the one place it is written."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""`aurora/who` and what it carries: who knows a place in the code. Keys are snake_case."""
+"""`aurora/who` and what it carries: who knows a place in the code (expertise, code ownership). Keys are snake_case."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def load(name: str) -> dict[str, Any]:
-    """The schema called `name`, read once and shared: do not change it. Raises UnknownSchema."""
+    """The schema called `name`, read once, cached and shared: do not change it. Raises UnknownSchema."""
     if name not in names():
         raise UnknownSchema(f'there is no schema "{name}": use one of {", ".join(names())}')
     text = resources.files(__name__).joinpath(name + _SUFFIX).read_text(encoding="utf-8")

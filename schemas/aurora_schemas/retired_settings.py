@@ -1,4 +1,4 @@
-"""Retired settings: members of `config.json` that did nothing in earlier versions."""
+"""Retired (deprecated) settings: members of `config.json` that did nothing in earlier versions."""
 
 from __future__ import annotations
 

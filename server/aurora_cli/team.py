@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from aurora_memory.record.record_file import Record
     from aurora_server.configuration.settings import TeamSettings
     from aurora_server.workspace.record_place import RecordPlace
-    from aurora_team.guise import Guise
     from aurora_team.membership import Membership, Memberships
+    from aurora_team.pseudonyms import Guise
 
 SHOWN = 5
 """Ids named of entries that stay for one reason."""
@@ -73,9 +73,9 @@ def join(settings: GlobalOptions, url: str, name: str | None, key_file: str | No
     Where team.names is hashed, or with --key, the team knows you by a pseudonym. Without --key a new key is made.
     """
     from aurora_team import HubRefused
-    from aurora_team.guise import Guise, checked_key, new_key
     from aurora_team.hub import Hub
     from aurora_team.membership import Membership
+    from aurora_team.pseudonyms import Guise, checked_key, new_key
 
     given = checked_key(_read(key_file)) if key_file is not None else ""
     with Hub.open(url) as hub:
@@ -217,8 +217,8 @@ def preview(settings: GlobalOptions) -> None:
     import msgspec
 
     from aurora_team import synchronization
-    from aurora_team.guise import new_key
     from aurora_team.membership import ExchangeProgress, Membership
+    from aurora_team.pseudonyms import new_key
 
     sharing = _team(settings)
     kinds, hashed = sharing.share, sharing.names == "hashed"
@@ -355,7 +355,7 @@ def _place(settings: GlobalOptions) -> RecordPlace:
 
 def _guise(membership: Membership, place: RecordPlace) -> Guise:
     """What one is known by in a team."""
-    from aurora_team.guise import Guise
+    from aurora_team.pseudonyms import Guise
 
     return Guise(place.author, place.machine, membership.key, (place.name, place.email))
 

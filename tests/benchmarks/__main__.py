@@ -1,4 +1,5 @@
-"""`make bench`: what AURORA costs, as ratios against something measured in the same run."""
+"""`make bench`: performance benchmark, what AURORA costs (latency, memory, CPU), as ratios against something measured
+in the same run."""
 
 from __future__ import annotations
 

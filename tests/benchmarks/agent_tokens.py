@@ -1,4 +1,4 @@
-"""Tokens that a scripted agent spends to find code on twenty tasks, with AURORA and with grep alone. No provider.
+"""Token usage: what a scripted agent spends to find code on twenty tasks, with AURORA and with grep alone. No provider.
 
 `python -m tests.benchmarks.agent_tokens [FOLDER]`: the tasks are docstrings' first sentences, blanked in the copy that
 is searched; the place is the function they stood in. Both agents read until they see it. Without: grep for the four

@@ -1,4 +1,5 @@
-"""Phrases that answers are put together from: a set the checks were developed on, and one that only measures.
+"""Phrases (sentence templates) that answers are put together from: a set the checks were developed on, and one that
+only measures.
 
 `{n}` is a name as an answer gives it, `{s}` the short one, `{p}` its place, `{f}` its file, `{l}` its first line, `{e}`
 its last, `{c}` what it calls, `{d}` another of those. The second set was written at once, in other words and forms, and

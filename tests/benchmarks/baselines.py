@@ -1,4 +1,4 @@
-"""What AURORA's recall is measured against: ripgrep, and BM25 over the text of functions."""
+"""Baselines that AURORA's recall is measured against: ripgrep, and BM25 over the text of functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`make bench-cold REPOS="clone …"`: the cold index of any repository, against a plain parse of its very files."""
+"""`make bench-cold REPOS="clone …"`: indexing throughput (cold start) of any repository, against a plain parse of its
+very files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real code to measure on: an sdist from the package registry, unpacked once into `.bench/`."""
+"""Corpus of real code to measure on (test data): an sdist from the package registry, unpacked once into `.bench/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`make bench-deliverables`: a log of 100,000 events taken in, folded, measured; beside what SQLite and msgspec need.
+"""`make bench-deliverables`: throughput of a log of 100,000 events taken in, folded, measured; beside what SQLite and
+msgspec need.
 
 Three ways to come: in time, and in any order over many deliverables or over one.
 """

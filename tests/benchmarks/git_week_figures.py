@@ -1,4 +1,4 @@
-"""Figures of a week of git work: what deliverables and metrics say of it, held against what is true."""
+"""Figures of a week of git work: what deliverables and metrics say of it, held against what is true (ground truth)."""
 
 from __future__ import annotations
 

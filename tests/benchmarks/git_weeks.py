@@ -1,4 +1,4 @@
-"""Weeks of git work by three people, drawn by seed: `python -m tests.benchmarks.git_weeks SEED [SEEDS]`.
+"""Weeks of git work by three people, a simulation drawn by seed: `python -m tests.benchmarks.git_weeks SEED [SEEDS]`.
 
 Each week has a dozen changes of Ann, Bea and Cas in three clones of one repository: branches, merges of every kind,
 rebases, amended commits, renames, stashes, pulls, changes given up, taken back or archived twice. Ann's daemon is there

@@ -1,4 +1,4 @@
-"""Random histories, told to a daemon, and its figures: `python -m tests.benchmarks.histories SEED [HISTORIES]`.
+"""Random histories told to a daemon (differential test): `python -m tests.benchmarks.histories SEED [HISTORIES]`.
 
 Each history is told to a workspace of its own as JSON lines and requests, in some order of arrival, some of it by the
 command line; then every figure of `aurora metrics` (JSON, as of some dates, by group, CSV) must be that of

@@ -1,4 +1,5 @@
-"""Second calculation of what a history amounts to, as AURA-M, the rulings and docs/decisions word it.
+"""Reference model (test oracle): a second calculation of what a history amounts to, as AURA-M, the rulings and
+docs/decisions word it.
 
 Nothing here is shared with the product: a history is a list of plain dicts (`id`, `change`, `at`, `what`, …), one
 change is lived through in the order of its times, and windows are summed up with lists. Times are Unix seconds.

@@ -1,4 +1,5 @@
-"""Report of a history by the second calculation: the figures that `aurora metrics` prints, by the same names."""
+"""Report of a history by the second calculation (percentiles, weekly series): the figures that `aurora metrics` prints,
+by the same names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Random histories: what happened to some changes and questions, as plain dicts, and the ways to tell each of them.
+"""Generator of random histories (test data): what happened to some changes and questions, as plain dicts, and the ways
+to tell each of them.
 
 A change wanders through its phases; now and then something happens that cannot, is told twice, or with two times.
 """

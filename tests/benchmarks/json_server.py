@@ -1,5 +1,5 @@
-"""Another editor's JSON server (`vscode-json-language-server`, of the npm package vscode-langservers-extracted), which
-manifests' answers are compared with where it is installed.
+"""Another editor's JSON language server (`vscode-json-language-server`, of the npm package
+vscode-langservers-extracted), which manifests' answers are compared with where it is installed.
 """
 
 from __future__ import annotations

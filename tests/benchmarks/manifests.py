@@ -1,5 +1,5 @@
-"""`make bench-manifest`: what checking a manifest costs, alone and in the daemon, against `json.loads` and
-against VS Code's own JSON server where that is installed.
+"""`make bench-manifest`: latency of checking a manifest, alone and in the daemon, against `json.loads` and against VS
+Code's own JSON server where that is installed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""One function per figure. Each drives a real daemon and returns seconds, bytes or counts; nothing is asserted here."""
+"""Measurements (latency percentiles, RSS, CPU share), one function per figure. Each drives a real daemon and returns
+seconds, bytes or counts; nothing is asserted here."""
 
 from __future__ import annotations
 
@@ -31,6 +32,7 @@ class Sample:
     times: list[float]
 
     def at(self, share: float) -> float:
+        """Percentile: the timing below which that share of them lies."""
         ordered = sorted(self.times)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 

@@ -1,4 +1,4 @@
-"""What the orchestrator itself takes: wall time less the time that calls to the provider took, whose latency is 0.
+"""Overhead of the orchestrator: wall time less the time that calls to the provider took, whose latency is 0.
 
     python -m tests.benchmarks.orchestrator [rounds]
 

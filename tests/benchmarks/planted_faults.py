@@ -1,4 +1,5 @@
-"""Answers about a repository that are true, and the same with one fault planted, of a kind that is known.
+"""Fault injection: answers about a repository that are true, and the same with one fault planted, of a kind that is
+known.
 
 True answers are put together from what the parser finds: definitions, their lines, what they call, their docstrings'
 first sentences (prose that people wrote), in forms that people and models write, some of them awkward on purpose: bare

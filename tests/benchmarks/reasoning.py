@@ -1,4 +1,5 @@
-"""`make bench-reasoning`: what verification finds in answers without any model: planted faults, and false alarms.
+"""`make bench-reasoning`: what verification finds in answers without any model: planted faults that are caught
+(detection rate), and false alarms.
 
     python -m tests.benchmarks.reasoning [--repos PATH …] [--cases 120] [--show]
 

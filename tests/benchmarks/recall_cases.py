@@ -1,4 +1,5 @@
-"""Questions with known answers, made from real repositories: what a docstring says, what a commit message says.
+"""Questions with known answers (evaluation set, relevance judgements), made from real repositories: what a docstring
+says, what a commit message says.
 
 A docstring's question is its first sentence, asked of a copy of the tree from which the docstrings of the functions
 asked for are blanked. A commit's question is its subject, asked of the tree as it was before, with the functions the

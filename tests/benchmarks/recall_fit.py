@@ -1,12 +1,12 @@
-"""`python -m tests.benchmarks.recall_fit REPOSITORY …`: fits the weights of ranking signals on questions with answers.
+"""`python -m tests.benchmarks.recall_fit REPOSITORY …`: fits the weights of ranking signals on questions with answers
+(learning to rank).
 
 Each kind of question has weights of its own: `change` is fitted on subjects of commits and the functions they changed,
 `issue` on whole messages of those that say much, `task` on first sentences of documentation and the functions they
-document, which lose it in the copy that is searched.
-Repositories, never questions, are split into three: two quarters are fitted on, one shows what amount of shrinking to
-the declared weights is best, with which all three are fitted; one is reported. A list's loss is the cross entropy of
-the softmax of its strengths with what the weights of this step think of the answers (half) and with all answers alike
-(half): it is enough to find one.
+document, which lose it in the copy that is searched. Repositories, never questions, are split into three: two quarters
+are fitted on, one shows what amount of shrinking to the declared weights (regularization) is best, with which all three
+are fitted; one is reported. A list's loss is the cross entropy of the softmax of its strengths with what the weights of
+this step think of the answers (half) and with all answers alike (half): it is enough to find one.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def examples(reader: Reader, cases: Sequence[Case], now: float) -> list[Example]
 
 
 def fit(given: Sequence[Example], start: Floats, frozen: Collection[str], shrinking: float, seed: int = 0) -> Floats:
-    """Weights that put answers first, by Adam; those of `frozen` signals stay."""
+    """Weights that put answers first, by gradient descent (Adam); those of `frozen` signals stay."""
     weights, mean, spread = start.copy(), np.zeros_like(start), np.zeros_like(start)
     held = [each.place for each in SIGNALS if each.name in frozen]
     lists = [one for one in given if one.answers.any()]
@@ -116,6 +116,7 @@ def fit(given: Sequence[Example], start: Floats, frozen: Collection[str], shrink
 
 
 def _slope(one: Example, weights: Floats) -> Floats:
+    """Gradient of the loss of one question."""
     strengths = one.values @ weights
     shares = np.exp(strengths - strengths.max())
     shares /= shares.sum()
@@ -136,7 +137,7 @@ def scores(given: Sequence[Example], weights: Floats) -> Floats:
 
 
 def quarter(name: str) -> int:
-    """The part of the split that a repository belongs to, by its name."""
+    """Training, validation or test set: the part of the split that a repository belongs to, by its name."""
     return int(hashlib.md5(name.encode(), usedforsecurity=False).hexdigest(), 16) % 4
 
 

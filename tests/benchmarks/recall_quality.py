@@ -1,4 +1,5 @@
-"""`make bench-recall`: does recall find the right function? Against ripgrep and BM25, in the same run.
+"""`make bench-recall`: retrieval evaluation: does recall find the right function? Against ripgrep and BM25, in the same
+run.
 
 `REPOS="path …"` names clones with history, in any language AURORA knows; every second one is for tuning, the others are
 reported apart. Without it, packages from the registry serve, with docstring questions only. `--model PATH` reports a
@@ -45,7 +46,7 @@ ACTIVATION = ("spreading", "episodes", "file episodes", "context boost", "recenc
 
 
 class Score(Struct, frozen=True):
-    """Recall at 1, 5 and 10, reciprocal rank and NDCG at 10, tokens per answer; means over questions."""
+    """Recall at 1, 5 and 10, mean reciprocal rank (MRR) and NDCG at 10, tokens per answer; means over questions."""
 
     at_1: float
     at_5: float
@@ -84,7 +85,9 @@ def gains(cases: Sequence[Case], answers: Sequence[Sequence[Function]]) -> list[
 
 
 def paired(differences: Sequence[float] | npt.NDArray[np.float64], rounds: int = 2000) -> str:
-    """The mean of paired differences with its 95 % interval, by drawing them anew: `+0.021 (+0.010 to +0.032)`."""
+    """Bootstrap confidence interval: the mean of paired differences with its 95 % interval, by drawing them anew:
+    `+0.021 (+0.010 to +0.032)`.
+    """
     given = np.asarray(differences, dtype=np.float64)
     drawn = np.random.default_rng(1).integers(0, len(given), (rounds, len(given)))
     low, high = np.quantile(given[drawn].mean(axis=1), (0.025, 0.975))

@@ -1,4 +1,5 @@
-"""`python -m tests.benchmarks.recall_replay REPOSITORY…`: does what was used help to find what is wanted next?
+"""`python -m tests.benchmarks.recall_replay REPOSITORY…`: offline evaluation by replay: does what was used help to find
+what is wanted next?
 
 Walks a repository's history as its developer would: before each commit, its tree and history are indexed, its subject
 is asked, and what it then changes of what was found is of use. The next question is asked of memory as it is (commits

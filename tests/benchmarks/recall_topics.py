@@ -91,7 +91,7 @@ def ranks_of(targets: Sequence[Target], answers: Sequence[Answer]) -> list[int]:
 
 
 def ndcg(targets: Sequence[Target], answers: Sequence[Answer]) -> float:
-    """Normalized discounted gain: each target counts at the first answer that hits it."""
+    """Normalized discounted cumulative gain (NDCG): each target counts at the first answer that hits it."""
     best = sum(1 / math.log2(rank + 2) for rank in range(min(DEPTH, len(targets))))
     hit = set(ranks_of(targets, answers))
     return sum(1 / math.log2(rank + 2) for rank in hit) / best if best else 0.0

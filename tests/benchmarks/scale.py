@@ -1,4 +1,5 @@
-"""`make bench-scale`: how recall and memory use grow with the number of chunks, on copies of real code.
+"""`make bench-scale`: scalability, how recall latency and memory use grow with the number of chunks, on copies of real
+code.
 
 Each copy of the corpus stands in a folder of its own and has its own words in place of every tenth term, so that rare
 words stay rare and common ones stay common.

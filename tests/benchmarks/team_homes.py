@@ -1,4 +1,4 @@
-"""Benchmark of two machines with one hub: `python -m tests.benchmarks.team_homes [ENTRIES] [SECONDS] [BEFORE]`.
+"""Load test of two machines with one hub: `python -m tests.benchmarks.team_homes [ENTRIES] [SECONDS] [BEFORE]`.
 
 Two homes of two users, each with a clone; 50 client processes append to the two records, for SECONDS at least and until
 there are ENTRIES, while `aurora team sync` exchanges in both. Clients, exchanges and the server are killed at random.

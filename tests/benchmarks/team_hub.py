@@ -1,4 +1,5 @@
-"""Benchmark of a hub: `python -m tests.benchmarks.team_hub clients|pull`, with a PostgreSQL server of its own.
+"""Benchmark of a hub (load and crash test): `python -m tests.benchmarks.team_hub clients|pull`, with a PostgreSQL
+server of its own.
 
 `clients [SECONDS]`: 50 members write and exchange, in 10 processes, while processes and the server are killed at
 random; then everyone has to have the same. `pull [ENTRIES]`: what a member lacks at 1,000,000 entries of 50 members,

@@ -1,4 +1,4 @@
-"""Benchmark of recall with a team: `python -m tests.benchmarks.team_recall REPOSITORY [ENTRIES] [QUESTIONS]`.
+"""Benchmark of recall latency with a team: `python -m tests.benchmarks.team_recall REPOSITORY [ENTRIES] [QUESTIONS]`.
 
 Three daemons have clones of one repository: `alone`, `joined` with ENTRIES of five colleagues in its record, and
 `faulty`, which is joined likewise, by a hub that is silent, hangs up, refuses or answers garbage, one or the other each

@@ -1,4 +1,4 @@
-"""Writer of a record, one of fifty, with its arguments: PATH REPOSITORY AUTHOR MACHINE CLIENT QUOTA.
+"""Writer of a record (load generator), one of fifty, with its arguments: PATH REPOSITORY AUTHOR MACHINE CLIENT QUOTA.
 
 Appends entries until it is killed, or until it has its quota. What was appended is written down after, in
 `AUTHOR-CLIENT.appended` beside the home, so that what was said to be on the disk can be looked for. It imports little:

@@ -87,7 +87,7 @@ def left_open(texts: Iterator[str], words: range, most: int, seed: int) -> list[
 
 
 def fit(rows: Floats, wanted: Floats, weights: Floats) -> Floats:
-    """Coefficients of a shrunken logistic regression, by Newton's steps; the last column is the base."""
+    """Coefficients of a shrunken (regularized) logistic regression, by Newton's steps; the last column is the base."""
     found = np.zeros(rows.shape[1])
     shrinking = np.full(rows.shape[1], SHRINKING)
     shrinking[-1] = 1e-6
@@ -100,7 +100,7 @@ def fit(rows: Floats, wanted: Floats, weights: Floats) -> Floats:
 
 
 def in_order(titles: Floats, topics: Floats) -> float:
-    """The share of pairs of which the title is more like one."""
+    """ROC area (AUC): the share of pairs of which the title is more like one."""
     return float((titles[:, None] > topics[None, :]).mean())
 
 

@@ -1,4 +1,4 @@
-"""Pairs that word vectors are trained on: what people say of code, and the code, from clones.
+"""Training pairs of word vectors: what people say of code, and the code, from clones.
 
 Three kinds: the first sentence of a documentation and what it documents, the subject of a commit and the lines it
 changed in a file, and a name of several words and what is called so. A question is a list of terms; code is, by field,

@@ -1,9 +1,11 @@
-"""`python -m tests.benchmarks.word_vectors CLONE …`: trains the table of word vectors (`aurora_memory.word_vectors`).
+"""`python -m tests.benchmarks.word_vectors CLONE …`: trains the table of word vectors (embeddings by contrastive
+learning; `aurora_memory.word_vectors`).
 
 Needs torch, which nothing else of the project does: `pip install torch`. One core, a few minutes. Of each pair both
 sides become vectors; the other pairs of a batch, which come from few repositories, are what an answer is told apart
-from. Of half of the documentations and commits the words that the question says are taken out of the code: those BM25
-finds without vectors. Clones whose licence is not permissive, and those left for measuring, are not to be given.
+from (in-batch negatives). Of half of the documentations and commits the words that the question says are taken out of
+the code: those BM25 finds without vectors. Clones whose licence is not permissive, and those left for measuring, are
+not to be given.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Knowledge content: what a knowledge chunk says, as the content of AURORA §6.3.5: topic, summary, facts, sources,
-confidence.
+"""Knowledge content (extraction of facts): what a knowledge chunk says, as the content of AURORA §6.3.5: topic,
+summary, facts, sources, confidence.
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ def _prose(text: str) -> Iterator[str]:
 
 
 def _sentences(lines: list[str]) -> Iterator[str]:
+    """Sentence splitting of prose."""
     text = " ".join(" ".join(map(plain, lines)).split())
     yield from (sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence.strip())
 

@@ -1,4 +1,4 @@
-"""JSON Schema: a chunk for the document itself and for each of its definitions."""
+"""JSON Schema files cut into chunks: one for the document itself and one for each of its definitions (`$defs`)."""
 
 from __future__ import annotations
 

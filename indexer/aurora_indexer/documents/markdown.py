@@ -1,4 +1,5 @@
-"""Markdown, line by line: headings of both kinds, blocks, front matter; nothing inside code or comments counts.
+"""Markdown parser, line by line: headings of both kinds (ATX, setext), blocks, YAML front matter; nothing inside code
+or comments counts.
 
 Read by lines and not with the tree-sitter grammar, which is killed by deeply nested quotes and lists: saves are parsed
 inside the daemon.

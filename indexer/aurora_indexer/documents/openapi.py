@@ -1,4 +1,4 @@
-"""OpenAPI and Swagger: a chunk for the API, for each operation and for each schema."""
+"""OpenAPI and Swagger (REST API descriptions): a chunk for the API, for each operation and for each schema."""
 
 from __future__ import annotations
 

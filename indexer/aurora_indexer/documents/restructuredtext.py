@@ -1,4 +1,4 @@
-"""reStructuredText: sections by their underlined titles; levels in the order in which the marks first appear."""
+"""reStructuredText parser: sections by their underlined titles; levels in the order in which the marks first appear."""
 
 from __future__ import annotations
 

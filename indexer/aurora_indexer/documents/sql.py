@@ -1,4 +1,5 @@
-"""SQL definitions: a chunk for each table, view, routine, trigger and type; the rest of a file is one more."""
+"""SQL definitions (DDL, `CREATE TABLE`): a chunk for each table, view, routine, trigger and type; the rest of a file is
+one more."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""YAML as the same nodes that JSON is read into: libyaml's events, never its constructed values.
+"""YAML parser, into the same nodes that JSON is read into: libyaml's events, never its constructed values.
 
-Nothing recurses, depth is bounded, and an alias stays an alias, so that no document unfolds into a larger one.
-libyaml's own composer, like the tree-sitter grammar, is killed by deep nesting.
+Nothing recurses, depth is bounded, and an alias stays an alias, so that no document unfolds into a larger one (billion
+laughs). libyaml's own composer, like the tree-sitter grammar, is killed by deep nesting.
 """
 
 from __future__ import annotations

@@ -145,6 +145,7 @@ class Embedder:
         return f"{line} ({model.runs_on})" + (f"; {left_out} do not fit into memory" if left_out else "")
 
     async def _work(self, ready: Callable[[], Awaitable[None]]) -> None:
+        """Background task: a pass at each wake-up, with retries."""
         await ready()
         while True:
             self._wake.clear()
@@ -197,6 +198,7 @@ class Embedder:
         return vectors
 
     def _keep_for_a_while(self) -> None:
+        """Idle timeout of the vectors in memory, begun anew."""
         if self._release is not None:
             self._release.cancel()
         self._release = asyncio.get_running_loop().call_later(KEPT_SECONDS, self._let_go)

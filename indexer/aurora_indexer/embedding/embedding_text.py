@@ -1,5 +1,5 @@
-"""Embedding text: what of a chunk is embedded: its name in words, its signature, its documentation, the lines it
-begins with. Pure.
+"""Embedding text (input of the model): what of a chunk is embedded: its name in words, its signature, its
+documentation, the lines it begins with. Pure.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Messages of the embedding process: what the daemon and the model's process say to each other: msgpack, each message
-after its 4-byte length.
+"""Messages (IPC protocol) of the embedding process: what the daemon and the model's process say to each other: msgpack,
+each message after its 4-byte length.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _replies: msgspec.msgpack.Decoder[Reply] = msgspec.msgpack.Decoder(Reply)
 
 
 def frame(message: Embed | Reply) -> bytes:
-    """A message as it goes over the pipe."""
+    """Length-prefixed frame: a message as it goes over the pipe."""
     body = _encoder.encode(message)
     return len(body).to_bytes(LENGTH_BYTES, "big") + body
 

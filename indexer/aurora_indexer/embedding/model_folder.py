@@ -183,6 +183,7 @@ def _prompt(prompts: dict[str, Any], *names: str) -> str:
 
 
 def _within(folder: Path, path: str) -> Path:
+    """File of a model's folder; a path that leads out of it (path traversal) is refused."""
     parts = PurePosixPath(path.replace("\\", "/"))
     if parts.is_absolute() or ".." in parts.parts:
         raise ModelError(f"{path!r} is outside of {folder}")

@@ -166,6 +166,7 @@ class ModelProcess:
         self._retirement = asyncio.get_running_loop().call_later(self._idle_seconds, self._retire)
 
     def _retire(self) -> None:
+        """End of an idle timeout."""
         self._retiring = asyncio.create_task(self._end_in_turn())
 
     async def _end_in_turn(self) -> None:

@@ -31,5 +31,6 @@ def forbid_network() -> None:
 
 
 def _refuse(event: str, arguments: tuple[object, ...]) -> None:
+    """Audit hook that refuses look-ups and connections."""
     if event in _LOOKUPS or (event in _SENDING and not isinstance(arguments[-1], str | bytes)):
         raise PermissionError(f"a model runs without network: {event} {arguments[-1]!r} was refused")

@@ -86,6 +86,7 @@ class OnnxModel:
 
 
 def _pooled(found: Any, mask: npt.NDArray[np.int64], pooling: str) -> Floats:
+    """Pooling: one vector of the tokens', as their mean, their maximum or the first (CLS)."""
     import numpy as np
 
     values: Floats = np.asarray(found, dtype=np.float32)

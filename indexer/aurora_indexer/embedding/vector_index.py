@@ -1,5 +1,5 @@
-"""Vector index: embeddings of chunks, quantized to float16 and held in memory, and the nearest neighbours of another.
-Pure arrays.
+"""Vector index: embeddings of chunks, quantized to float16 and held in memory, and the nearest neighbours of another
+(exact, brute force). Pure arrays.
 
 float16 in blocks: 100,000 chunks of 384 dimensions are 77 MB (256: 51 MB) and about 15 MB for their row ids; looking
 through them takes 30 ms on one core and 1 MB besides.
@@ -60,7 +60,9 @@ class VectorIndex:
             self._blocks[place // BLOCK][place % BLOCK] = np.frombuffer(row, dtype="<f2")
 
     def nearest(self, row: bytes, count: int) -> list[tuple[int, float]]:
-        """The chunks most alike, best first, each with its cosine; only those that have anything in common."""
+        """Nearest-neighbour search: the chunks most alike, best first, each with its cosine; only those that have
+        anything in common.
+        """
         import numpy as np
 
         if not self._ids or len(row) != 2 * self.dimensions:

@@ -91,7 +91,7 @@ def _kind(path: Path) -> int:
 
 
 def is_locked(repository: GitDirectory) -> bool:
-    """Whether git is changing the index, as during a checkout."""
+    """Whether git is changing the index (`index.lock`), as during a checkout."""
     return _kind(repository.directory / "index.lock") != 0
 
 

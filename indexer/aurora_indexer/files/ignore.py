@@ -1,11 +1,11 @@
 """Ignore rules (gitignore): which files and folders of a workspace are left alone, as git decides it, and a little
 more.
 
-From the strongest: `.auroraignore` files (git's syntax, nested, the deepest first), the folders in `BUILT_IN`,
-`.gitignore` files (nested, up to the repository's own root), `.git/info/exclude`, and the user's global excludes. The
-first of these that speaks of an entry decides; nothing below an ignored folder can be brought back. Two differences
-from git: a tracked file that matches an ignore line is left out as well (`!name` in `.auroraignore` brings it back),
-and case always counts.
+By precedence, from the strongest: `.auroraignore` files (git's syntax, nested, the deepest first), the folders in
+`BUILT_IN`, `.gitignore` files (nested, up to the repository's own root), `.git/info/exclude`, and the user's global
+excludes. The first of these that speaks of an entry decides; nothing below an ignored folder can be brought back. Two
+differences from git: a tracked file that matches an ignore line is left out as well (`!name` in `.auroraignore` brings
+it back), and case always counts.
 """
 
 from __future__ import annotations

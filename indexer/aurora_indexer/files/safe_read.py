@@ -57,7 +57,8 @@ def read_prefix(path: str, at_most: int, *, follow: bool = False, owner: int | N
 
 
 def read_steady(path: str, limit: int, *, attempts: int = 3) -> tuple[bytes, os.stat_result]:
-    """The whole of a regular file of at most `limit` bytes, and the stat it belongs to: the same before and after.
+    """Consistent read: the whole of a regular file of at most `limit` bytes, and the stat it belongs to: the same
+    before and after.
 
     Raises OSError (also for symbolic links), `NotARegularFile`, `TooLarge`, `Changing`.
     """

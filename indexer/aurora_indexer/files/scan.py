@@ -72,7 +72,8 @@ class Walked(NamedTuple):
 def walk(
     rules: IgnoreRules, start: str = "", *, before_listing: Callable[[str], None] | None = None
 ) -> Iterator[Walked]:
-    """Every folder at and below `start` (relative, `/`), parents first, that the rules don't leave out by name.
+    """Directory traversal: every folder at and below `start` (relative, `/`), parents first, that the rules don't leave
+    out by name.
 
     Those that turn out closed when listed come without files. Symbolic links are not followed. `before_listing` is told
     each folder's path before it is listed. Raises OSError where the root itself cannot be listed.
@@ -261,7 +262,7 @@ def _below_a_link(root: Path, folder: str) -> bool:
 
 
 def _is_script(absolute: str, name: str) -> bool:
-    """Whether a file without suffix is executable and its first line names an interpreter we know."""
+    """Shebang: whether a file without suffix is executable and its first line names an interpreter we know."""
     if "." in name:
         return False
     try:

@@ -111,7 +111,7 @@ def by_size(path: str, size: int, limit: int) -> Skip | None:
 
 
 def by_content(path: str, source: bytes) -> Skip | None:
-    """Skip by a look into the file: binary, generated, minified."""
+    """Detection of binary, generated and minified files by a look into them."""
     if b"\0" in source[:BINARY_HEAD]:
         return Skip(path, "binary", f"Holds a NUL byte in its first {BINARY_HEAD // 1024} KiB.")
     if line := _marked_line(source):

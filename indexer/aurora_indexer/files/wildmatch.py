@@ -1,8 +1,8 @@
 """Glob matching of gitignore patterns (git's wildmatch): one glob translated to a regular expression (regex).
 
 A pattern and a path are strings without a leading slash, `/` between segments. The expressions are built from atomic
-groups, so that a hostile pattern (`*a*a*a*a*b`) costs no more than a friendly one. Git matches bytes: callers with
-names beyond ASCII hand over both sides decoded as Latin-1.
+groups, so that a hostile pattern (`*a*a*a*a*b`) costs no more than a friendly one (no ReDoS). Git matches bytes:
+callers with names beyond ASCII hand over both sides decoded as Latin-1.
 """
 
 from __future__ import annotations
@@ -88,6 +88,7 @@ _GLOBSTAR: _Segment = ["**"]
 
 
 def _segments(pattern: str) -> list[_Segment]:
+    """Tokens of a glob, by the segments of its path."""
     segments: list[_Segment] = [[]]
     index = 0
     while index < len(pattern):

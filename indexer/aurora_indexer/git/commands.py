@@ -158,8 +158,9 @@ async def told(
     partly: bool = False,
     environment: Mapping[str, str] = os.environ,
 ) -> bytes | None:
-    """All git says on stdout; None where it says that there is nothing (it fails), says more than `MAX_ANSWER_BYTES`
-    or isn't there. For those to whom nothing means something: raises GitSilent where it is not known.
+    """Answer of a git command: all that it says on stdout; None where it says that there is nothing (it fails), says
+    more than `MAX_ANSWER_BYTES` or isn't there. For those to whom nothing means something: raises GitSilent where it is
+    not known.
     """
     try:
         async with asyncio.timeout(seconds), _running(root, list(arguments), environment, PIPE) as process:
@@ -249,7 +250,9 @@ async def _running(
 
 
 def _kill(process: Process) -> None:
-    """End git and what it started: who stands for it, a script say, may be waiting for another."""
+    """End of git's process group, of what it started too: who stands for it, a script say, may be waiting for
+    another.
+    """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)  # its number is its group's for as long as anybody is in that
@@ -268,4 +271,5 @@ async def _gone(process: Process) -> None:
 
 
 def _clean(environment: Mapping[str, str]) -> dict[str, str]:
+    """Environment variables that git gets: few of ours, and the hardening ones."""
     return {name: value for name, value in environment.items() if name.upper() in _KEPT_VARIABLES} | _SETTINGS

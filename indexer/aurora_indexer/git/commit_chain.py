@@ -71,7 +71,9 @@ def _graph(said: bytes) -> dict[str, tuple[list[str], str]]:
 
 
 def branches(merges: Sequence[str], graph: Mapping[str, tuple[Sequence[str], str]]) -> dict[str, list[str]]:
-    """Give every side commit to the oldest merge that has it. `merges`: newest first; `graph`: parents and subject."""
+    """Traversal of the commit graph (DAG): give every side commit to the oldest merge that has it. `merges`: newest
+    first; `graph`: parents and subject.
+    """
     taken: set[str] = set(_first_line(merges, graph))
     found: dict[str, list[str]] = {}
     for merge in reversed(merges):

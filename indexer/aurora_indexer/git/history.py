@@ -1,4 +1,5 @@
-"""Git history as a memory's first accesses (ruling 7), function by function, learnt beside everything else.
+"""Git history (a commit walk, incremental and resumable) as a memory's first accesses (ruling 7), function by function,
+learnt beside everything else.
 
 A pass follows the first-parent line from HEAD to the first commit whose past is known already; then chunks that have
 no past there (new in memory, or back from another branch) are followed further, in their own files only.
@@ -65,6 +66,7 @@ async def learn_history(
 
 
 async def _learn(root: Path, store: Store, bounds: Bounds, tell: Callable[[float], None]) -> None:
+    """Incremental pass: from HEAD to the first commit that is settled, then the chunks that have no past yet."""
     repository = find_git_directory(root)
     head = await asyncio.to_thread(commands.head, root) if repository else None
     if repository is None or head is None or not commands.is_installed():

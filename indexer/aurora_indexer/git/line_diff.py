@@ -38,7 +38,7 @@ def _lines(text: bytes) -> list[bytes]:
 
 
 def _anchors(before: list[bytes], after: list[bytes]) -> list[tuple[int, int]]:
-    """The longest run of unique common lines that is in order in both, as places in them."""
+    """Longest increasing subsequence of unique common lines: those in order in both texts, as places in them."""
     once_before, once_after = Counter(before), Counter(after)
     where = {line: place for place, line in enumerate(after) if once_after[line] == 1}
     pairs = [(n, where[line]) for n, line in enumerate(before) if once_before[line] == 1 and line in where]
@@ -59,6 +59,7 @@ def _anchors(before: list[bytes], after: list[bytes]) -> list[tuple[int, int]]:
 
 
 def _between(before: list[bytes], after: list[bytes], start: tuple[int, int], end: tuple[int, int]) -> list[Hunk]:
+    """Common prefix and suffix taken off, what is left compared line by line where it is short."""
     (a, b), (a_end, b_end) = start, end
     while a < a_end and b < b_end and before[a] == after[b]:
         a, b = a + 1, b + 1

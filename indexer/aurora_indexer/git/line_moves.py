@@ -54,7 +54,9 @@ class LineMap:
             self._shifts.append(self._shifts[-1] + hunk.old_lines - hunk.new_lines)
 
     def before(self, span: LineSpan) -> tuple[bool, LineSpan]:
-        """Whether the change touched the span, and the span before it: empty when the change brought it in."""
+        """Line mapping: whether the change touched the span, and the span before it: empty when the change brought it
+        in.
+        """
         chunk_id, start, end = span.chunk_id, span.start, span.end
         low = bisect_left(self._lasts, start)
         high = bisect_right(self._firsts, end)

@@ -1,5 +1,5 @@
-"""Parser of the output of `git log -p -U0` as it comes, in bytes: each commit's message, and the hunks of files that
-matter.
+"""Parser (streaming) of the output of `git log -p -U0` as it comes, in bytes: each commit's message, and the hunks of
+files that matter.
 
 With no context lines a hunk's header says how many lines follow, so content is skipped by counting: nothing in a file
 can look like a part of the log, and no line of it is held. Only NUL, which git cuts from messages, marks a commit.

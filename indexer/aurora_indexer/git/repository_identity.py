@@ -92,9 +92,9 @@ async def repository_identity(
 
 
 def normalized_remote(url: str, common: Path) -> str:
-    """Remote as `host/path`, the same however it is reached (ssh, https, with `.git`, another case of the host, or of
-    the path where the host does not mind); a folder as `file:` and its path. Nothing of user or password is in it.
-    `common`: what a relative path is below of.
+    """URL normalization of a remote: `host/path`, the same however it is reached (ssh, https, with `.git`, another case
+    of the host, or of the path where the host does not mind); a folder as `file:` and its path. Nothing of user or
+    password is in it. `common`: what a relative path is below of.
     """
     url = url[:_MAX_URL].strip()
     if not url:

@@ -1,4 +1,4 @@
-"""Work tree status (git status): how files stand to HEAD: which are tracked, and what was edited since.
+"""Work tree status (git status, dirty files): how files stand to HEAD: which are tracked, and what was edited since.
 
 `git diff` on a work tree would run the clean filters a repository configures, so this reads files and blobs itself.
 """
@@ -79,6 +79,7 @@ def _differing(
 
 
 def _blob_hash(content: bytes, digits: int) -> bytes:
+    """Object id of a blob, as git computes it."""
     digest = hashlib.new("sha1" if digits == 40 else "sha256", usedforsecurity=False)
     digest.update(b"blob %d\0" % len(content))
     digest.update(content)

@@ -116,7 +116,9 @@ def first_line(source: bytes) -> bytes:
 
 
 def for_path(path: str, first_line: bytes = b"") -> Language | None:
-    """Tell the language of a file from its name, or from a `#!` line where the name has no suffix."""
+    """Language detection: from a file's name (extension), or from a `#!` line (shebang) where the name has no
+    suffix.
+    """
     name = path[path.rfind("/") + 1 :]
     dot = name.rfind(".")
     suffix = name[dot:] if 0 < dot < len(name) - 1 else ""

@@ -1,4 +1,5 @@
-"""Languages that AURORA brings: one row here and one `.scm` query file each (AURORA §6.3.5)."""
+"""Languages that AURORA brings (supported programming languages, file extensions): one row here and one `.scm` query
+file each (AURORA §6.3.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C and C++ before their grammars: the language of a header, and macros that a grammar stumbles over.
+"""C and C++ before their grammars (preprocessing): the language of a header, and macros that a grammar stumbles over.
 
 The name of a header, `.h`, leaves open which of both it is in. A grammar sees a source before the preprocessor does: in
 `class MYLIB_EXPORT Widget : public Base { … }` it takes the macro for the class and the rest for a function without a

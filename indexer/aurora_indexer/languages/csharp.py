@@ -1,5 +1,5 @@
-"""C# before its grammar: directives it does not know, conditionals within what it knows, and angle brackets deeper than
-anyone writes: for those its memory grows with their square.
+"""C# before its grammar (preprocessing): directives it does not know, conditionals within what it knows, and angle
+brackets deeper than anyone writes: for those its memory grows with their square.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Kotlin before its grammar: of several annotations of a class, which it takes for an expression, one is left; whom an
-object delegates to, which it takes for a call with a lambda, is told only where nothing is lost.
+"""Kotlin before its grammar (preprocessing): of several annotations of a class, which it takes for an expression, one
+is left; whom an object delegates to, which it takes for a call with a lambda, is told only where nothing is lost.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Shell before its grammar: tests of Bats, `@test "adds two" { … }`, are functions by another spelling; expansions and
-arithmetic that the grammar, which is Bash's, cannot read (much of Zsh's) are told as variables.
+"""Shell before its grammar (preprocessing): tests of Bats, `@test "adds two" { … }`, are functions by another spelling;
+expansions and arithmetic that the grammar, which is Bash's, cannot read (much of Zsh's) are told as variables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Swift before its grammar: a macro as what a parameter has by default, which it knows as a statement's only."""
+"""Swift before its grammar (preprocessing): a macro as what a parameter has by default, which it knows as a statement's
+only."""
 
 from __future__ import annotations
 

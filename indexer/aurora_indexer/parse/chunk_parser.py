@@ -1,4 +1,4 @@
-"""Parser of source files into chunks, by tree-sitter: parse, capture, assign, cut (AURORA §6.3.5)."""
+"""Parser of source files into chunks, by tree-sitter (syntax trees): parse, capture, assign, cut (AURORA §6.3.5)."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
 
 
 def _tree(grammar: Grammar, source: bytes, path: str, deadline: float, *, watched: bool) -> Tree:
-    """Parse, but not for ever: on some input (random bytes as C++, say) a grammar takes minutes."""
+    """Parse with a timeout: on some input (random bytes as C++, say) a grammar takes minutes."""
     if len(source) <= _SMALL and not watched:
         return Parser(grammar).parse(source)
     is_late = _lateness(deadline, len(source) if watched else None)

@@ -1,5 +1,5 @@
-"""Definitions of one file (functions, classes, methods), made of the captures of its tree-sitter query: what each
-spans, what it is called and what it is inside of.
+"""Definitions of one file (symbols: functions, classes, methods), made of the captures of its tree-sitter query: what
+each spans, what it is called and what it is inside of.
 
 Query captures come as flat lists. One sweep over them in source order, with a stack of what is open, finds for every
 name, body and docstring the definition around it. Nothing here walks the tree or recurses, so nesting costs no stack.
@@ -165,6 +165,7 @@ def outline(
 
 
 def _sweep(events: list[_Event], bare: bytes, values: set[Span]) -> tuple[list[_Region], Span | None]:
+    """Sweep line over the captures, with a stack of open regions."""
     regions: list[_Region] = []
     top: _Region | None = None
     wrappers: list[Span] = []

@@ -44,7 +44,7 @@ _LAST_BACKWARDS = re.compile(r"\n?([?!]?[\w$#]+)")
 
 
 class _Read(dict[bytes, Reference | None]):
-    """Names in use read so far, equal ones as one object."""
+    """Names in use read so far, equal ones as one object (interning)."""
 
     def __init__(self, kind: ReferenceKind) -> None:
         self._kind = kind
@@ -58,7 +58,9 @@ class _Read(dict[bytes, Reference | None]):
         return read
 
     def forget_some(self) -> None:
-        """Start over when too much is remembered; not within a chunk, whose references are compared by identity."""
+        """Eviction: start over when too much is remembered; not within a chunk, whose references are compared by
+        identity.
+        """
         if len(self) >= MAX_REMEMBERED:
             self.clear()
             self._one.clear()

@@ -1,5 +1,5 @@
-"""Signature and documentation: what people read of a chunk first: its signature in one line, and its documentation
-without markers.
+"""Signature and documentation (docstrings, doc comments): what people read of a chunk first: its signature in one line,
+and its documentation without markers.
 """
 
 from __future__ import annotations

@@ -59,7 +59,9 @@ def split_at(borders: Sequence[int], text: bytes) -> list[Span]:
 
 
 class _Weights(Sequence[int]):
-    """Number of bytes other than white space before each position. Few of them are asked for: counted then."""
+    """Prefix sums: number of bytes other than white space before each position. Few of them are asked for: counted
+    then.
+    """
 
     def __init__(self, text: bytes) -> None:
         self._text = text
@@ -114,6 +116,7 @@ def _unit_starts(node: Node, text: bytes, offset: int, weights: Sequence[int]) -
 
 
 def _line_starts(text: bytes, low: int, high: int, offset: int, weights: Sequence[int]) -> list[int]:
+    """Cuts of a stretch at line starts, found by binary search."""
     starts = []
     while weights[high] - weights[low] > MAX_PART:
         # The furthest line start that keeps the piece within the limit, or else the end of a line too long for it.
@@ -129,7 +132,8 @@ def _line_starts(text: bytes, low: int, high: int, offset: int, weights: Sequenc
 
 
 def _merged(starts: list[int], before: list[int], whole: int, limit: int) -> list[int]:
-    """Keep the starts that begin a new part, so that each part but the last is as full as the pieces allow.
+    """Greedy merge: keep the starts that begin a new part, so that each part but the last is as full as the pieces
+    allow.
 
     `before` weighs what stands before each start, `whole` everything.
     """

@@ -1,5 +1,5 @@
-"""Event buffer (debounce of file events): what watching threads have noticed and the event loop has not yet taken:
-one set of paths, one wake-up.
+"""Event buffer (debounce and coalescing of file events): what watching threads have noticed and the event loop has not
+yet taken: one set of paths, one wake-up.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class EventBuffer:
         self._tell()
 
     def overflowed(self) -> None:
-        """Events were lost, or rules changed: only a look at everything helps."""
+        """Overflow: events were lost, or rules changed: only a look at everything helps."""
         with self._lock:
             self._overflow = True
         self._tell()

@@ -123,6 +123,7 @@ class InotifyTree:
             self._renew()
 
     def _handle(self, event: InotifyEvent) -> None:
+        """Dispatch of one event: a cookie, `.git`, an ignore file, a folder or a file."""
         if event.wd == self._cookie_watch and self._cookies is not None:
             self._cookies.heard(os.fsdecode(event.name))
             return

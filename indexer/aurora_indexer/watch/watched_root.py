@@ -90,7 +90,9 @@ _Identity = tuple[int, int, frozenset[tuple[str, str]]]
 
 
 def _identity(root: Path) -> _Identity | None:
-    """Identity of a tree, which tells it from one made or mounted in its place; watches stay with the old one."""
+    """Identity (device, inode) of a tree, which tells it from one made or mounted in its place; watches stay with the
+    old one.
+    """
     try:
         status = root.stat()
     except OSError:

@@ -146,6 +146,7 @@ class Watcher:
         self._begin_polling()
 
     def _begin_polling(self) -> None:
+        """Polling instead of the system's events."""
         from aurora_indexer.watch.watchdog_backend import ObservedTree, polling
 
         tree = ObservedTree(self._rules, self._events, polling(self._rules, self._poll_seconds))
@@ -197,7 +198,7 @@ class Watcher:
             await self._hand_over()
 
     async def _settle(self) -> None:
-        """Wait for a quiet moment, with a limit."""
+        """Debounce: wait for a quiet moment, with a limit."""
         first = self._loop.time()
         while True:
             await asyncio.sleep(self._debounce)
@@ -234,7 +235,7 @@ class Watcher:
         return self._repository is not None and is_locked(self._repository)
 
     def _fall_back(self, error: OSError) -> None:
-        """Watching broke while it ran: poll, or, without a root, stop."""
+        """Fallback to polling where watching broke while it ran; without a root, its end."""
         self._events.trouble = None
         tree, self._tree = self._tree, None
         if tree is not None:

@@ -12,7 +12,9 @@ _PR_SET_PDEATHSIG = 1
 
 
 def detach(niceness: int, parent: int) -> None:
-    """Live apart from the terminal, at a lower priority, and by the parent-death signal never longer than `parent`."""
+    """Live apart from the terminal, at a lower priority (nice), and by the parent-death signal never longer than
+    `parent`.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if niceness and hasattr(os, "nice"):
         os.nice(niceness)

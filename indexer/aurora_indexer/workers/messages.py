@@ -1,5 +1,5 @@
-"""Messages of the parsing workers: what the daemon and a parsing worker say to each other: msgpack, each message
-after its 4-byte length.
+"""Messages (IPC protocol) of the parsing workers: what the daemon and a parsing worker say to each other: msgpack, each
+message after its 4-byte length.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def content_hash(source: bytes) -> bytes:
 
 
 def frame(message: ParseRequest | Reply | Ready) -> bytes:
-    """A message as it goes over the pipe."""
+    """Length-prefixed frame: a message as it goes over the pipe."""
     body = _encoder.encode(message)
     return len(body).to_bytes(LENGTH_BYTES, "big") + body
 

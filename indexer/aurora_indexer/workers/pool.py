@@ -1,5 +1,5 @@
-"""Process pool: a few workers that parse files apart from the daemon (crash isolation, a timeout for each file), and
-the certainty that no file gets lost when one of them dies.
+"""Process pool: a few workers that parse files apart from the daemon (crash isolation, retry, a timeout for each file),
+and the certainty that no file gets lost when one of them dies.
 
 Workers start when there is work and go when there has been none for a while, which gives their memory back. A worker
 that dies or hangs is replaced: the file it was on gets one more try, alone, and is then reported as failed; the others
@@ -122,7 +122,7 @@ class WorkerPool:
             self._calls.difference_update(runners)
 
     def warm(self) -> None:
-        """Start the workers that nobody uses yet, in the background: much work is on its way."""
+        """Warm-up: start the workers that nobody uses yet, in the background: much work is on its way."""
         if self._closed:
             return
         for _ in range(self.size - len(self._alive)):
@@ -208,7 +208,9 @@ class WorkerPool:
             self._retirement = loop.call_later(self._idle_seconds, self._retire)
 
     def _retire(self) -> None:
-        """End the workers that have been idle for long, and look again when the next one will have been."""
+        """Idle timeout: end the workers that have been idle for long, and look again when the next one will have
+        been.
+        """
         loop = asyncio.get_running_loop()
         self._retirement = None
         limit = loop.time() - self._idle_seconds
@@ -248,7 +250,7 @@ def _why(through: asyncio.Future[list[None]]) -> BaseException:
 
 
 def _in_order(items: Iterable[WorkItem]) -> list[WorkItem]:
-    """By suffix, large files at both ends, the largest outermost.
+    """Schedule: by suffix, large files at both ends, the largest outermost.
 
     Workers take from both ends: each then loads few grammars, which take a worker long to load, and what they come to
     last is small.
@@ -300,7 +302,9 @@ class _Work:
         return batch
 
     def give_back_after_loss(self, unanswered: deque[WorkItem]) -> WorkItem | None:
-        """Queue again what a lost worker left; the item it was on is returned instead if it had its second try."""
+        """Retry of what a lost worker left; the item it was on (a poison message) is returned instead if it had its
+        second try.
+        """
         culprit = unanswered.popleft()
         self._waiting.extendleft(reversed(unanswered))
         self._news.set()

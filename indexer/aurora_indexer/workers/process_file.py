@@ -47,7 +47,9 @@ def parse_source(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pa
 
 
 def get_ready(used: Mapping[str, int]) -> None:
-    """Load what parsing takes, which a first save would wait for. `used` counts files by language: the commonest."""
+    """Warm-up: load what parsing takes, which a first save would wait for. `used` counts files by language: the
+    commonest.
+    """
     import aurora_indexer.parse.chunk_parser  # noqa: F401 - for its effect
 
     names = [language.name for language in languages.LANGUAGES if used.get(language.name)]

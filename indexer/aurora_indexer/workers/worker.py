@@ -1,7 +1,8 @@
 """Worker process that parses files, `python -P -m aurora_indexer.workers.worker`: requests on stdin, replies on stdout.
 
-It ends when stdin does, so a daemon that was killed leaves none behind: a thread watches stdin even while a file is
-being parsed, and where a parser holds the interpreter, the kernel's parent-death signal (Linux) and an alarm end it.
+It ends when stdin does, so a daemon that was killed leaves no orphan process behind: a thread watches stdin even while
+a file is being parsed, and where a parser holds the interpreter, the kernel's parent-death signal (Linux) and an alarm
+end it.
 """
 
 from __future__ import annotations

@@ -75,6 +75,7 @@ def parse(text: str) -> Condition:
 
 
 def _scanned(text: str) -> list[_ConditionToken]:
+    """Tokenizer (lexer) of a condition."""
     tokens: list[_ConditionToken] = []
     position = 0
     while not tokens or tokens[-1].kind != "end":
@@ -113,6 +114,7 @@ class _Parser:
         raise ConditionError(token.column, f"expected {expected}, not {token.shown}")
 
     def any_of(self, depth: int) -> Condition:
+        """OR, the weakest operator."""
         operands = self._joined("OR", self._all_of, depth)
         return operands[0] if len(operands) == 1 else Or(tuple(operands))
 
@@ -128,6 +130,7 @@ class _Parser:
         return found
 
     def _one(self, depth: int) -> Condition:
+        """Operand: NOT, parentheses, or a named test."""
         token = self.take()
         if depth > MAX_DEPTH:
             raise ConditionError(token.column, f"expected at most {MAX_DEPTH} parentheses and NOTs within each other")

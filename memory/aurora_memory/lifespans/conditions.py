@@ -4,8 +4,9 @@
     contains_tag('security') OR domain == security
     NOT (type == code) AND inactive_for_90_days
 
-NOT binds closest, then AND, then OR. What a chunk does not know (the success score of code) compares false with
-everything, by `!=` as well; NOT around such a comparison is therefore true. Texts compare without regard to case.
+NOT binds closest, then AND, then OR (operator precedence). What a chunk does not know (the success score of code)
+compares false with everything, by `!=` as well; NOT around such a comparison is therefore true. Texts compare without
+regard to case.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class InactiveFor(Struct, frozen=True):
 
 
 class Not(Struct, frozen=True):
-    """The opposite of a condition."""
+    """Negation: the opposite of a condition."""
 
     operand: Condition
 
@@ -54,7 +55,7 @@ class And(Struct, frozen=True):
 
 
 class Or(Struct, frozen=True):
-    """Any of two or more conditions."""
+    """Disjunction: any of two or more conditions."""
 
     operands: tuple[Condition, ...]
 

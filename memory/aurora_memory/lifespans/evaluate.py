@@ -87,7 +87,7 @@ def decay_term(days_since_last_access: float, mechanism: Mechanism) -> float:
     """`D` of activation by mechanism; never negative, 0 up to one day, and finite for finite days.
 
     `none` is 0. `logarithmic` is `0.5 · log10(d)`, strength falling as a power of time. `exponential` adds
-    `ln 2 · min(d − 1, 900) / 90` to that: strength also halves every 90 days, ten times.
+    `ln 2 · min(d − 1, 900) / 90` to that: strength also halves every 90 days (half-life), ten times.
     """
     if mechanism == "none":
         return 0.0
@@ -185,7 +185,7 @@ class Review(Struct, frozen=True):
 
 
 def review(facts: Iterable[ChunkFacts], policies: Policies, now: float) -> Review:
-    """Judge every chunk. Changes nothing; `aurora_memory.store.lifespans` writes down what follows."""
+    """Expiry check of every chunk. Changes nothing; `aurora_memory.store.lifespans` writes down what follows."""
     archive: list[JudgedChunk] = []
     escalate: list[JudgedChunk] = []
     decaying: list[JudgedChunk] = []

@@ -93,6 +93,6 @@ ALIASES = {"score": "success_score"}
 
 
 def did_you_mean(name: str, known: list[str]) -> str:
-    """`; did you mean 'x'?` where one of `known` is spelt much like `name`, else nothing."""
+    """Suggestion for a typo: `; did you mean 'x'?` where one of `known` is spelt much like `name`, else nothing."""
     near = closest(name, known, OF_FEW)
     return f"; did you mean '{near}'?" if near else ""

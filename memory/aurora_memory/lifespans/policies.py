@@ -202,7 +202,7 @@ def section_of(document: dict[str, Any]) -> object:
 
 
 def merged(layers: Iterable[Layer]) -> Merged:
-    """Lay configuration over the built-in policies, the weightiest layer last.
+    """Configuration layered over the built-in policies (precedence, override), the weightiest layer last.
 
     A policy of a known name takes that one's place; new ones are asked first, those of later layers before those of
     earlier ones. What cannot be used is left out and told of in `problems`; what it would have replaced holds.
@@ -214,6 +214,7 @@ def merged(layers: Iterable[Layer]) -> Merged:
 
 
 def _laid_over(below: Policies, layer: Layer, problems: list[str]) -> Policies:
+    """Policies with one layer of configuration over those below (override)."""
     given = layer.given
     if not isinstance(given, dict):
         problems.append(f"{layer.place}: lifespan_policies must be an object, not {_shown(given)}")

@@ -1,5 +1,5 @@
-"""Candidates of a question, before they are ranked: the chunks that are weighed, and of each the features (columns)
-that its ranking signals are made of.
+"""Candidates of a question, before they are ranked: the chunks that are weighed, and the features (columns) of each
+that its ranking signals are made of (feature extraction).
 """
 
 from __future__ import annotations

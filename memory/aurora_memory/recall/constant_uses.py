@@ -1,4 +1,5 @@
-"""Uses of constants (references of variables): who uses what a file declares at its top level, and no chunk is called.
+"""Uses of constants (find references of a variable): who uses what a file declares at its top level, and no chunk is
+called.
 
 They are looked for when they are asked for: where the name stands by the word index, then in the lines themselves. A
 use is sure in a file that declares the name, and where a file imports it by name, if one file alone declares it.

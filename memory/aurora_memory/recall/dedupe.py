@@ -56,6 +56,7 @@ def fold_near_duplicates(
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Jaccard similarity above the threshold; sizes that differ much spare the comparison."""
     smaller, larger = len(one), len(other)
     if smaller > larger:
         smaller, larger = larger, smaller

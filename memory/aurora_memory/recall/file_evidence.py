@@ -144,7 +144,9 @@ def _moved_in(candidates: Candidates, ordered: Ordered, paths: Sequence[str]) ->
 
 
 def evidence(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, float]:
-    """By path: the decaying sums of its chunks' scores and cosines, best first, its name and documentation."""
+    """Score aggregation by path: the decaying sums of its chunks' scores and cosines, best first, its name and
+    documentation.
+    """
     found: dict[str, float] = {}
     left: dict[str, float] = {}
     documents: dict[str, bool] = {}

@@ -1,4 +1,5 @@
-"""Reciprocal rank fusion: one ranking of two, that of words, relations and history and that of an embedding. Pure.
+"""Reciprocal rank fusion (hybrid search): one ranking of two, that of words, relations and history and that of an
+embedding. Pure.
 
 After Cormack, Clarke & Büttcher (2009): a chunk gets 1 / (K + rank) from each ranking it is in. Only
 ranks count, so a cosine and log odds need not be made comparable.

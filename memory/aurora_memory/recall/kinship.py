@@ -42,7 +42,7 @@ def kinship(reader: Reader, question: Question, count: int) -> Floats | None:
 
 
 def nearest(cosines: Floats) -> Places:
-    """The numbers of the nearest parts, those that are near at all."""
+    """Nearest neighbours: the numbers of the nearest parts, those that are near at all."""
     import numpy as np
 
     near = np.flatnonzero(cosines >= LEAST)

@@ -1,5 +1,5 @@
 """Line answer: what stands at `FILE:LINE`, as a stack trace or a compiler prints it, and what it has to do with: the
-innermost definition around, then its relations.
+enclosing definition (the innermost around), then its relations.
 
 A line means one thing. What else resembles its file's name, or stands around it, is not what was asked for. What a
 tool says of a line (`src/auth.py:45: error: …`) asks for what stands there first, then for what resembles its words.

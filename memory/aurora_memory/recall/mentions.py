@@ -26,7 +26,8 @@ _BECOMING = 12
 
 
 def with_known_names(reader: Reader, question: Question) -> Question:
-    """The question with the longest end of each dotted name that something is called; the same where none has to go.
+    """Query rewriting: the question with the longest end of each dotted name that something is called; the same where
+    none has to go.
 
     A phrasal verb (`sign in`) that something is called, spelled as one, is a question for that name.
     """
@@ -77,7 +78,7 @@ def _is_file(reader: Reader, question: Question, name: str) -> bool:
 
 
 def _known_end(name: str, known: Collection[str]) -> str:
-    """The name without its beginning, where it is only so that something is called it."""
+    """Longest known suffix: the name without its beginning, where it is only so that something is called it."""
     return next((end for end in _ends(name) if _is_known(end, known)), name)
 
 

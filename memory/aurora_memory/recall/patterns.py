@@ -72,7 +72,7 @@ def _say_the_same(one: ChunkView, other: ChunkView) -> bool:
 
 
 def _alike(one: str, other: str) -> float:
-    """Share of the terms of two texts that stand in both."""
+    """Jaccard similarity: share of the terms of two texts that stand in both."""
     mine, theirs = set(terms(one)), set(terms(other))
     return len(mine & theirs) / len(mine | theirs) if mine or theirs else 1.0
 

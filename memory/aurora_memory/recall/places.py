@@ -116,7 +116,9 @@ def is_test(path: str) -> bool:
 
 
 def is_aside(path: str) -> bool:
-    """Whether a file lies beside what is made here: an example, a benchmark, somebody else's library; no test."""
+    """Whether a file lies beside what is made here: an example, a benchmark, vendored code (somebody else's library);
+    no test.
+    """
     return _beside(path) == "aside"
 
 
@@ -129,6 +131,7 @@ def _beside(path: str) -> Literal["test", "aside", ""]:
 
 
 def _place(word: str) -> QueryPlace | None:
+    """Parser of one place: a path, or a file with a line, a symbol or a test's id."""
     called_at = _CALLED_AT.fullmatch(word)  # a frame of Java's
     if called_at is not None:
         word = called_at[1]

@@ -41,7 +41,8 @@ _ENDINGS = (
 
 
 def completed(reader: Reader, question: Question, *, always: bool = False) -> Question:
-    """The question with what its last word may become, which is nothing else where the index has it or it is short.
+    """Prefix expansion: the question with what its last word may become, which is nothing else where the index has it
+    or it is short.
 
     With `always` (a client that asks at every key) a word that it has may become others too, for less.
     """

@@ -127,7 +127,7 @@ NO_QUESTION = Question("", (), {}, (), by_name=False, about_tests=True)
 
 
 def parse_question(query: str) -> Question:
-    """Parse a query into terms and possible identifiers; stop words go unless nothing else is left.
+    """Query parsing into terms and possible identifiers; stop words go unless nothing else is left.
 
     Called once, where a query comes in; below, a question goes on as a `Question`.
     """
@@ -246,7 +246,7 @@ def _joined(query: str) -> list[str]:
 
 
 def _weights(query: str, counts: Mapping[str, int], said: Collection[str]) -> dict[str, float]:
-    """Terms of a report: those of its first line whole, others less, repeated ones more."""
+    """Term weights of a report: those of its first line whole, others less, repeated ones more."""
     title = set(terms(query.strip().partition("\n")[0][:MAX_TITLE]))
     return {term: (1.0 if term in title else TEXT) + REPEATED * min(counts[term] - 1, MAX_REPEATS) for term in said}
 

@@ -167,7 +167,7 @@ _SAID = frozenset(
 
 
 def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
-    """The kind of a query. `names` and `places` say that it is nothing but such."""
+    """Classification of a query: its kind. `names` and `places` say that it is nothing but such."""
     if places:
         return "place"
     if names:

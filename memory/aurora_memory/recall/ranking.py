@@ -91,16 +91,17 @@ def ranked(candidates: Candidates, weighing: Weighing, weights: Weights | None =
 
 
 def ranked_anew(candidates: Candidates, ranks: Sequence[Rank], weights: Weights) -> list[Rank]:
-    """Ranks by other weights, best first: their signals stay, and are most of what ranking costs."""
+    """Re-ranking by other weights, best first: their signals stay, and are most of what ranking costs."""
     strengths = strengths_of([rank.signals for rank in ranks], weights)
     return _best_first(candidates, [rank.as_strong(strength) for rank, strength in zip(ranks, strengths, strict=True)])
 
 
 def _best_first(candidates: Candidates, ranks: Iterable[Rank]) -> list[Rank]:
+    """Sort by strength, ties by path and line."""
     heads = candidates.heads
     return sorted(ranks, key=lambda rank: (-rank.strength, heads[rank.place].path, heads[rank.place].line_start))
 
 
 def score(strength: float) -> float:
-    """Log odds as a score in (0, 1)."""
+    """Sigmoid (logistic function): log odds as a score in (0, 1)."""
     return 1.0 / (1.0 + math.exp(min(700.0, (_MIDDLE - strength) / _SLOPE)))

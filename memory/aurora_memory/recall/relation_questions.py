@@ -208,7 +208,7 @@ def _unknown(reader: Reader, question: RelationQuestion, text: str) -> RelatedHi
 
 
 def near_name(reader: Reader, leaf: str) -> str | None:
-    """The name that is spelled most alike."""
+    """Fuzzy match: the name that is spelled most alike."""
     if len(leaf) < 3:
         return None
     names = {*chunk_reader.names_from(reader, leaf[0]), *chunk_reader.names_with(reader, leaf[-3:])}

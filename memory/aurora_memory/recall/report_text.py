@@ -1,5 +1,5 @@
-"""Text of a bug report or issue without what its form made: a template's comments, headings and ticked boxes,
-addresses, and tables of installed versions.
+"""Text of a bug report or issue, its boilerplate removed: a template's comments, headings and ticked boxes, addresses,
+and tables of installed versions.
 
 Such lines name packages and tools, and a recall of their words finds the module that prints them, or the form. Pure.
 """

@@ -183,7 +183,7 @@ def _placed(reader: Reader, question: Question, exact: Sequence[ChunkView]) -> l
 
 
 def _by_chunk(matches: Matches) -> dict[int, PartMatch]:
-    """Each chunk by its best part."""
+    """Max pooling of matches: each chunk by its best part."""
     columns = [column.tolist() for column in matches]
     best_of_file: dict[int, float] = {}
     for file, words in zip(columns[2], columns[3], strict=True):

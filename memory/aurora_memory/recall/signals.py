@@ -1,4 +1,5 @@
-"""Ranking signals: what speaks for a chunk or against it. One function here is one signal, in all that it is.
+"""Ranking signals (scoring features of a linear ranker): what speaks for a chunk or against it. One function here is
+one signal, in all that it is.
 
 `@signal(weight=…)` declares it: the function gives its value for each candidate, its name is its name for people, its
 docstring what `--explain` and the reference say of it. Ranking, fusion and explanations read `SIGNALS` only.

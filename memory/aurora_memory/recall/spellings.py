@@ -1,4 +1,5 @@
-"""Spellings, British and American: how a word is spelled on the other side, "synchronised" for "synchronized". Pure.
+"""Variants of spelling, British and American: how a word is spelled on the other side: "synchronised" for
+"synchronized". Pure.
 
 Their stems differ, so that who asks in one spelling would not find code in the other. A word that has no other spelling
 may get one ("promize"); nothing is called so, and nothing is found by it.

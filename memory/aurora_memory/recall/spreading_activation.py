@@ -1,4 +1,5 @@
-"""Spreading activation, by fan: what the question and the editor's context prime, reached over relations (AURORA §6.3).
+"""Spreading activation (priming over a graph), by fan: what the question and the editor's context prime, reached over
+relations (AURORA §6.3).
 
 Sources share one unit of attention. At each hop what a chunk passes on shrinks to 0.7, is divided among its relations
 (ACT-R's fan effect, here by the root of the fan), and counts by how sure and how telling the relation is. Three hops.
@@ -49,7 +50,7 @@ class Hop(Struct, frozen=True):
 
 
 class Spread:
-    """Spreading activation on its way.
+    """Spreading activation on its way, breadth first.
 
     Ask `frontier` for the chunks whose arcs are needed, give them to `follow`, repeat.
     """

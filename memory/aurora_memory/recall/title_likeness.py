@@ -57,7 +57,7 @@ def title_likeness(text: str) -> float:
 
 
 def features(text: str) -> set[str]:
-    """What is looked at: a text's length, and of its words how they are spelled, how they end, and the frequent ones.
+    """Feature extraction: a text's length, and of its words how they are spelled, how they end, and the frequent ones.
 
     Capitals of plain words tell where a text was written, not what it is.
     """

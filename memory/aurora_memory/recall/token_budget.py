@@ -95,7 +95,7 @@ def _fitting(offer: KnapsackItem, budget: int) -> list[Form]:
 
 
 def _greedy(offers: Sequence[KnapsackItem], plan: Plan, budget: int, limit: int, among: int) -> Plan:
-    """Take the steps that gain most per token, of the first `among` offers, as long as they fit."""
+    """Greedy packing: take the steps that gain most per token, of the first `among` offers, as long as they fit."""
     plan = dict(plan)
     left = budget - sum(offers[place].tokens(form) for place, form in plan.items())
     steps = [step for place, offer in enumerate(offers[:among]) for step in _steps(place, offer, plan.get(place))]

@@ -76,7 +76,9 @@ def moment_sum(id_: str, at: float) -> int:
 
 
 def mended_moment(id_: str, at: float, told: int) -> float | None:
-    """When an entry was appended, where one bit of that or of its sum `told` changed; None where more did."""
+    """Single-bit error correction: when an entry was appended, where one bit of that or of its sum `told` changed; None
+    where more did.
+    """
     if (moment_sum(id_, at) ^ told).bit_count() <= 1:
         return at
     (bits,) = _BITS.unpack(_DOUBLE.pack(at))

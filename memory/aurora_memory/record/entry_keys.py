@@ -1,4 +1,5 @@
-"""Keys of an entry: the rows of memories and the patterns that it speaks of, which a record keeps beside it."""
+"""Keys of an entry (secondary index): the rows of memories and the patterns that it speaks of, which a record keeps
+beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Writer of entries into a record: each taken in once, each that a forget reaches taken out for good, with its keys."""
+"""Idempotent writer of entries into a record: each taken in once, duplicates left out, each that a forget reaches taken
+out for good, with its keys."""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ def add(db: sqlite3.Connection, entries: Sequence[Entry]) -> int:
 
 
 def unknown(db: sqlite3.Connection, drafts: Iterable[EntryDraft]) -> list[EntryDraft]:
-    """Those of drafts that no entry says word for word."""
+    """Deduplication: those of drafts that no entry says word for word."""
     new: dict[tuple[str, str], EntryDraft] = {}
     said = "SELECT 1 FROM keys JOIN entries USING (number) WHERE keys.key = ? AND kind = ? AND body = ?"
     for each in drafts:

@@ -1,5 +1,5 @@
-"""People of a record (privacy, pseudonyms): who lets colleagues see that he knows something, under what name, and what
-he used.
+"""People of a record (consent, privacy, pseudonyms): who lets colleagues see that he knows something, under what name,
+and what he used.
 
 A use is written under an id that says nothing of its person. Only who states so is named to others: by an entry of his
 own, of which the latest counts; another one takes it back.

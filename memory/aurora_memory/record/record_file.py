@@ -26,8 +26,8 @@ from aurora_memory.record.entry import Entry, EntryDraft, checked, entry_id
 from aurora_memory.record.entry_writer import COLUMNS, COUNTED, add, remove, unknown
 from aurora_memory.record.record_migrations import settle, transaction
 from aurora_memory.store.connection import BUSY_SECONDS, explained
-from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.salvage import finish_exchange
+from aurora_memory.store.wal_checksums import refuse_changed_log
 from aurora_protocol.strict_modes import OWN_FILE, complaint, make_private_folder
 
 _AT_ONCE = 10_000
@@ -115,7 +115,7 @@ class Record:
         return made
 
     def union(self, entries: Iterable[Entry]) -> int:
-        """Take in entries that arose anywhere, in any order and any number of times; how many were new.
+        """Idempotent merge of entries that arose anywhere, in any order and any number of times; how many were new.
 
         All or none. Raises InvalidEntry, or InvalidExport, naming what is wrong.
         """
@@ -208,7 +208,7 @@ class Record:
         return [(row[0], float(row[1])) for row in rows]
 
     def heads(self) -> dict[tuple[str, str], int]:
-        """The highest sequence by author and machine, of what is forgotten too."""
+        """Version vector: the highest sequence by author and machine, of what is forgotten too."""
         return {(row[0], row[1]): int(row[2]) for row in self._rows("SELECT author, machine, sequence FROM heads")}
 
     def forgotten_keys(self, number: int) -> set[str]:
@@ -228,7 +228,7 @@ class Record:
         return record_check.fault(self.path)
 
     def keep_forgotten(self, told: Iterable[Forgotten]) -> None:
-        """Take what another file of this record has forgotten for forgotten here."""
+        """Tombstones of another file: take what another file of this record has forgotten for forgotten here."""
         with self._writing() as db:
             for each in told:
                 values = (each.id, each.key, 0, each.loose)

@@ -1,4 +1,5 @@
-"""Migrations of a record's file: its shapes, and how one of an older shape is brought to the latest."""
+"""Migrations (schema versions, upgrades) of a record's file: its shapes, and how one of an older shape is brought to
+the latest."""
 
 from __future__ import annotations
 

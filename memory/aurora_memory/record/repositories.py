@@ -1,4 +1,4 @@
-"""Register of the repositories that this machine knows: which record belongs to which.
+"""Register of the repositories that this machine knows (repository identity): which record belongs to which.
 
 A repository's id is made of its first commit and its remote, so that machines that never met agree on it. What these
 alone cannot tell is known by what was seen before in the same git directory: that a remote was renamed, that a history
@@ -159,6 +159,7 @@ class Repositories:
 
 
 def _belonging(db: sqlite3.Connection, seen: RepositoryFacts) -> Belonging:
+    """Identity across renamed remotes, forks and shallow clones."""
     row = db.execute("SELECT first_commit, remote, id, former FROM places WHERE common = ?", (seen.common,)).fetchone()
     first, remote, found, former = row or ("", "", "", "[]")
     if first and not seen.has_known:  # the git directory was made anew: another repository

@@ -1,5 +1,5 @@
-"""Exchange of entries that hold secrets for the same without: a record from before today's rules of secrets
-(`aurora_protocol.secret_mask.RULES`) is gone through once.
+"""Exchange of entries that hold secrets for the same without (retroactive redaction): a record from before today's
+rules of secrets (`aurora_protocol.secret_mask.RULES`) is gone through once.
 
 An entry without its secret has the author, machine and sequence of the one before: every member makes the same of it,
 and records stay one union. The id of the one before is kept as forgotten, so that it does not come back, and so that

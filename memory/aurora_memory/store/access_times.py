@@ -1,5 +1,5 @@
-"""Access times of chunks, one's own and colleagues', kept between questions: a team has used each chunk often, and
-recall weighs hundreds of them.
+"""Cache of access times of chunks, one's own and colleagues', kept between questions: a team has used each chunk often,
+and recall weighs hundreds of them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Times(Struct, frozen=True):
 
 
 class AccessTimes:
-    """Access times as they were read. Where something was written, they are compared by their marks, which is done in
-    the index, and read again where these differ.
+    """Cached access times. Its invalidation: where something was written, they are compared by their marks, which is
+    done in the index, and read again where these differ.
     """
 
     def __init__(self, rows: Callable[[str, Sequence[Any]], list[Any]]) -> None:

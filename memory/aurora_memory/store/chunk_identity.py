@@ -147,7 +147,8 @@ class _Namesakes:
 def match_by_terms(
     strangers: list[CodeChunk], missing: list[StoredChunk], terms: Mapping[int, frozenset[str]]
 ) -> tuple[list[tuple[StoredChunk, CodeChunk]], list[CodeChunk], list[StoredChunk]]:
-    """Pair what is left when a function was renamed, or moved into a class or out of it, and edited at once.
+    """Greedy matching by Jaccard similarity of what is left when a function was renamed, or moved into a class or out
+    of it, and edited at once.
 
     The kind is the same, the parent or the simple name too, and most terms.
     """

@@ -32,7 +32,7 @@ def named(reader: Reader, names: Sequence[str], limit: int = 50) -> list[ChunkVi
 
 
 def name_prefix(reader: Reader, prefix: str, limit: int) -> list[ChunkView]:
-    """Live chunks whose simple name starts with `prefix`, shortest names first (`workspace/symbol`)."""
+    """Symbol search: live chunks whose simple name starts with `prefix`, shortest names first (`workspace/symbol`)."""
     end = prefix[:-1] + chr(ord(prefix[-1].lower()) + 1) if prefix else "\U0010ffff"
     rows = reader.rows(
         f"""{_CHUNK} WHERE gone_at IS NULL AND leaf COLLATE NOCASE >= ? AND leaf COLLATE NOCASE < ?

@@ -1,4 +1,5 @@
-"""Chunk writer: upsert of files' chunks by identity, and tombstones of those that vanish with a history."""
+"""Chunk writer: upsert of files' chunks by identity, and tombstones (soft delete) of those that vanish with a
+history."""
 
 from __future__ import annotations
 
@@ -108,6 +109,7 @@ async def _planned(
 async def _apply(
     db: aiosqlite.Connection, plans: Sequence[FilePlan], *, first_time: bool, changed_at: float | None
 ) -> None:
+    """Upsert of planned chunks, with their parts and references; who refers to new names waits for resolution."""
     shifted = [pair for plan in plans for pair in plan.shifted]
     rewritten = [pair for plan in plans for pair in plan.rewritten]
     added = [chunk for plan in plans for chunk in plan.added]

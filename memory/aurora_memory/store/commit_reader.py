@@ -128,7 +128,9 @@ def changed_by(reader: Reader, commit_ids: Sequence[int], *, sweeping: bool = Fa
 
 
 def edited_with(reader: Reader, chunk_id: int, limit: int, least: int = 2) -> list[tuple[int, int]]:
-    """Live chunks changed by the same commits, at least `least` of them: (id, commits in common), most first."""
+    """Co-change (change coupling): live chunks changed by the same commits, at least `least` of them: (id, commits in
+    common), most first.
+    """
     rows = reader.rows(
         """SELECT other.chunk_id, count(*) AS shared
            FROM (SELECT commit_id FROM changes JOIN git_commits ON git_commits.id = changes.commit_id

@@ -84,7 +84,9 @@ class HistoryWriter:
     async def settle(
         self, head: str, head_at: int, behind: str, behind_at: int, there: Iterable[int], names: Mapping[int, str]
     ) -> None:
-        """The walk from commit `head` is over. The chunks `there` are as old as commit `behind`, where it stopped."""
+        """End of a walk, from which the next one resumes: the one from commit `head` is over. The chunks `there` are as
+        old as commit `behind`, where it stopped.
+        """
         chunk_ids = list(there)
         async with self._transaction() as db:
             await _know(db, head, head_at)

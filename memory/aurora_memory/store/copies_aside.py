@@ -43,7 +43,8 @@ class _Done(msgspec.Struct):
 
 
 def clean_aside(folder: Path) -> list[Path]:
-    """Blank the secrets of the files set aside in a folder of memory files, each once; returns those that had some.
+    """Scrubbing: blank the secrets of the files set aside in a folder of memory files, each once; returns those that
+    had some.
 
     Blocks. Raises OSError where one cannot be written; those before it are done.
     """
@@ -79,6 +80,7 @@ def _log(path: Path) -> Path:
 
 
 def _blank(path: Path) -> bool:
+    """Scrubbing of a file in overlapping blocks, in place."""
     changed = False
     with _writable(path) as file:
         for at in range(0, path.stat().st_size, BLOCK):

@@ -1,4 +1,5 @@
-"""Event log of deliverables (AURA-M §5.3): it only grows, and nothing in it can be made again.
+"""Event log of deliverables (event store, append-only; AURA-M §5.3): it only grows, and nothing in it can be made
+again.
 
 What an event says is decided above; here it is a line of JSON with an id, the deliverable it speaks of and two times.
 """
@@ -39,7 +40,7 @@ class LoggedEvent(Struct, frozen=True):
 
 
 class FoldedDeliverable(Struct, frozen=True):
-    """Fold of one deliverable's events up to that number; `body` is "" where it was not kept since."""
+    """Snapshot: the fold of one deliverable's events up to that number; `body` is "" where it was not kept since."""
 
     change_id: str
     number: int
@@ -95,7 +96,8 @@ async def hear_of_changes(db: aiosqlite.Connection, lines: Iterable[object]) -> 
 
 
 async def append(db: aiosqlite.Connection, events: Sequence[LoggedEvent]) -> dict[str, int]:
-    """Keep events inside the caller's transaction; returns the numbers of those whose id was not known yet.
+    """Idempotent append of events, deduplicated by id, inside the caller's transaction; returns the numbers of new
+    ones.
 
     Of several events with one id the earliest counts. One that is known with a later time is kept beside that, under a
     row id of its own: nothing is ever changed here, and who reads the bodies takes the earlier.

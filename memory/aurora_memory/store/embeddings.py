@@ -1,5 +1,5 @@
-"""Embeddings: vectors of chunks stored in SQLite, kept under optimistic locking by the hash of the body they were made
-from.
+"""Embeddings: vectors of chunks stored in SQLite, kept under optimistic locking (optimistic concurrency) by the hash of
+the body they were made from.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Format of exports, learned memory on its way to another machine: one header, then one line of JSON a learned row.
+"""Format of exports (JSON Lines), learned memory on its way to another machine: one header, then one line of JSON a
+learned row.
 
 Row ids mean nothing elsewhere, so chunks are named by what they are: path, qualified name, ordinal and shape. A reader
 trusts nothing of it: every field has its type and bounds, and the reader says what is wrong with which line.

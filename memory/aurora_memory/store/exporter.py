@@ -1,5 +1,5 @@
-"""Exporter (dump, backup): what was learned, written to a file as JSON lines, as it stood at one moment
-(`export_format`).
+"""Exporter (dump, backup): what was learned, written to a file as JSON lines, as it stood at one moment (snapshot
+isolation; `export_format`).
 """
 
 from __future__ import annotations

@@ -77,6 +77,7 @@ def _required(reader: Reader, interface: int, depth: int) -> tuple[dict[str, str
 
 
 def _with_methods(reader: Reader, wanted: Mapping[str, str], folder: str, *, is_sure: bool) -> list[Implementer]:
+    """Types whose method sets have all that is wanted, own methods or those of embedded types."""
     marks = ", ".join("?" * len(wanted))
     rows = reader.rows(
         f"""SELECT path, parent, leaf, signature FROM chunks

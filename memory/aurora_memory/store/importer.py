@@ -1,5 +1,5 @@
-"""Importer (restore) of an export: what was learned elsewhere, inside the caller's transaction: all of it, or nothing
-(`export_format`).
+"""Importer (restore, merge) of an export: what was learned elsewhere, inside the caller's transaction: all of it, or
+nothing (`export_format`).
 
 A chunk is found by its identity, then, where it has moved, by where it was or by its shape. One that is not here is
 put aside as a gone chunk with its history, so that it comes back when its file does. Nothing that is known already is

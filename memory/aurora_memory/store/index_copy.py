@@ -14,10 +14,10 @@ from pathlib import Path
 
 from aurora_memory import StoreCorrupt
 from aurora_memory.store.connection import APPLICATION_ID
-from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.migrations import MIGRATIONS
 from aurora_memory.store.row_sums import row_sum
 from aurora_memory.store.tables import TABLES
+from aurora_memory.store.wal_checksums import refuse_changed_log
 from aurora_protocol.strict_modes import make_private_folder
 
 PAGES = 4096
@@ -35,7 +35,8 @@ _OTHERS = ("outbox", "unrecorded")
 
 
 def copy_index(source: Path, target: Path, root: Path) -> bool:
-    """Copy a memory file to `target` as that of the folder `root`; False where it cannot be, and nothing is left then.
+    """Online backup of a memory file to `target` as that of the folder `root`; False where it cannot be, and nothing is
+    left then.
 
     A file of another shape than today's is no source, nor is one that is damaged. `target` is not there, and appears
     whole (0600); one that appears meanwhile stays.

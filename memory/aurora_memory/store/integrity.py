@@ -117,6 +117,7 @@ async def _foreign_keys(db: aiosqlite.Connection) -> list[Fault]:
 
 
 async def _orphans(db: aiosqlite.Connection) -> list[Fault]:
+    """Dangling references: rows that speak of chunks that are not there."""
     counts = {
         table.name: await _count(db, f"SELECT count(*) FROM {table.name} WHERE {table.orphans}")
         for table in TABLES

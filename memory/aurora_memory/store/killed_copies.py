@@ -1,5 +1,5 @@
-"""Killed copies (temporary files, leftovers): what a process was making beside a memory file when it was killed: copies
-before an upgrade or for another work tree, new files, what passes from one memory to another.
+"""Cleanup after a crash (stale temporary files): what a process was making beside a memory file when it was killed:
+copies before an upgrade or for another work tree, new files, what passes from one memory to another.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ _ADD = f"""INSERT INTO chunks (id, path, name, ordinal, leaf, kind, language, li
 
 
 async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson, policy: LearningPolicy = POLICY) -> Learned:
-    """Write a lesson down, unless its run was learned before."""
+    """Idempotent write of a lesson: nothing where its run was learned before."""
     known = await _known_run(db, run.id)
     if known is not None:
         return known
@@ -111,6 +111,7 @@ async def judge(db: aiosqlite.Connection, judgement: Feedback, policy: LearningP
 
 
 async def _known_run(db: aiosqlite.Connection, run_id: str) -> Learned | None:
+    """Look-up of a run that was learned already (idempotency)."""
     rows = await _rows(db, "SELECT outcome, reasoning_id FROM runs WHERE id = ?", (run_id,))
     if not rows:
         return None

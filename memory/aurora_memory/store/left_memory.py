@@ -1,5 +1,5 @@
-"""Memory file as it was left (read-only SQLite database): opened only to be read, whoever it belongs to, until a moment
-at most. Blocks.
+"""Memory file as it was left (read-only SQLite database): opened only to be read, whoever it belongs to, with a
+deadline for its queries. Blocks.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from aurora_memory import StoreError
 from aurora_memory.activation import USUAL, Weighing
 from aurora_memory.store import file_reader
 from aurora_memory.store.connection import APPLICATION_ID, explained
-from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.migrations import MIGRATIONS
 from aurora_memory.store.reader import Reader
+from aurora_memory.store.wal_checksums import refuse_changed_log
 from aurora_protocol.strict_modes import complaint
 
 _OPERATIONS = 20_000

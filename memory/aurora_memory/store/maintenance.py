@@ -1,5 +1,5 @@
-"""Maintenance of a memory file, done beside its daily use: integrity check, rebuild (reindex), salvage from damage,
-removal of secrets, export and import.
+"""Maintenance of a memory file, done beside its daily use (a facade): check, repair, exchange and clean-up, each one
+call on a store.
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ class Maintained:
 
     @property
     def lost(self) -> bool:
-        """Whether the file at the path, or its log, is no more the one that is open here."""
+        """Deleted or replaced database: whether the file at the path, or its log, is no more the one that is open
+        here.
+        """
         return self._identity.changed
 
     async def check(self) -> IntegrityReport:

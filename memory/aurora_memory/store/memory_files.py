@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from aurora_memory import StoreCorrupt
 from aurora_memory.store.connection import APPLICATION_ID
-from aurora_memory.store.log_bits import refuse_changed_log
+from aurora_memory.store.wal_checksums import refuse_changed_log
 
 MAX_FILES = 2000
 _PATIENCE = 0.2

@@ -250,8 +250,8 @@ async def weigh_callers(db: aiosqlite.Connection) -> None:
 
 
 async def tell_changed(db: aiosqlite.Connection) -> None:
-    """Database migration 11: what a commit changed and which chunks are gone, each by an index alone: recall asks for
-    hundreds of chunks that similar commits changed.
+    """Database migration 11: what a commit changed and which chunks are gone, each by an index alone (covering,
+    partial): recall asks for hundreds of chunks that similar commits changed.
     """
     await db.execute("DROP INDEX changes_commit")
     await db.execute("CREATE INDEX changes_commit ON changes (commit_id, chunk_id, changed)")
@@ -306,7 +306,8 @@ async def migrate(db: aiosqlite.Connection, path: Path) -> None:
 
 
 async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
-    """Copy the whole file to `<name>.v<version>.bak` beside it before its shape changes; the last two are kept.
+    """Backup before an upgrade: copy the whole file to `<name>.v<version>.bak` beside it before its shape changes; the
+    last two are kept.
 
     Raises StoreError where there is no room for the copy: nothing is changed then.
     """

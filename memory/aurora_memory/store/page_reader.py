@@ -135,7 +135,7 @@ class Pages:
         return Tree(self, root, seen)
 
     def free(self) -> set[int]:
-        """Pages of the list of free ones: what they hold was deleted."""
+        """Freelist pages: what they hold was deleted."""
         found: set[int] = set()
         trunk = int.from_bytes(self.page(1)[32:36], "big")
         while 0 < trunk <= self.count and trunk not in found:
@@ -222,6 +222,7 @@ class Pages:
         return local if local <= most else least
 
     def _payload(self, page: bytes, at: int, length: int, table: bool) -> bytes | None:
+        """Payload with its overflow pages; None where the chain of them breaks off."""
         local = self._local(length, table)
         if local == length:
             return page[at : at + length] if at + length <= len(page) else None
@@ -284,7 +285,9 @@ def _opened(path: Path) -> int | None:
 
 
 class Tree:
-    """B-tree of one table or index. `damaged` says, after its cells were read, that not all of it was there."""
+    """B-tree traversal of one table or index. `damaged` says, after its cells were read, that not all of it was
+    there.
+    """
 
     def __init__(self, pages: Pages, root: int, seen: set[int]) -> None:
         self._pages = pages

@@ -1,4 +1,4 @@
-"""Part vectors: the word vectors of every part of a memory file, held in memory and made anew from its words.
+"""Part vectors (a vector index in RAM): the word vectors of every part of a memory file, made anew from its words.
 
 Nothing of them is on disk. Parts are only ever appended, by number, until the word index is made anew; so each is read
 once, some at a time, and who is struck out stays where it is.

@@ -85,7 +85,8 @@ async def whole_catalogue(db: aiosqlite.Connection) -> Catalogue:
 
 
 async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) -> int:
-    """Resolve a batch of waiting chunks inside the caller's transaction; returns how many still wait.
+    """Resolver of references: resolve a batch of waiting chunks inside the caller's transaction; returns how many still
+    wait.
 
     `catalogue` is the whole one, as long as no chunk was written since it was loaded.
     """

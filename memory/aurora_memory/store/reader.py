@@ -1,8 +1,7 @@
 """Reader of a memory file: a read-only connection, and what is remembered of it between questions. Never writes.
 
 It is synchronous and belongs to one thread (`reader_thread` says which). Questions are plain functions that take it
-first: `chunk_reader`, `file_reader`, `relation_reader`, `learned_reader`, `commit_reader`, `embeddings`, `lifespans`,
-`conversation_log_index` and `deliverable_log` have those to single tables, `aurora_memory.recall` those made of many.
+first: those to single tables lie beside it (`…_reader.py`), those made of many in `aurora_memory.recall`.
 """
 
 from __future__ import annotations
@@ -58,13 +57,15 @@ class Reader:
             raise explained(error, self._path) from error
 
     def give_memory_back(self) -> None:
-        """Let go of the pages, vectors and times that are kept; the next questions read them anew."""
+        """Eviction of the caches (memory pressure): let go of the pages, vectors and times that are kept; the next
+        questions read them anew.
+        """
         self.vectors = PartVectors(self.rows)
         self.times = AccessTimes(self.rows)
         self.rows("PRAGMA shrink_memory")
 
     def lasting(self, sql: str) -> list[Any]:
-        """The rows that answer a question without values; asked again only when something was written."""
+        """Cached query: the rows that answer a question without values; asked again only when something was written."""
         known = self._known.get(sql)
         if known is None or known[0] != self.writes:
             writes = self.writes

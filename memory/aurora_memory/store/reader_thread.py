@@ -1,4 +1,5 @@
-"""Reader thread: where plain functions over a `Reader` run, one at a time and off the event loop.
+"""Reader thread (an executor of one thread): where plain functions over a `Reader` run, one at a time and off the event
+loop.
 
 SQLite answers one question faster than threads change. So a whole recall, a plain function of dozens of questions, runs
 as one call on the thread of its aiosqlite connection (datasette's `execute_fn` does the same).

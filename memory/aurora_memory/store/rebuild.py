@@ -1,4 +1,5 @@
-"""Rebuild of the derived tables: everything that files and documents still tell is dropped, and read again.
+"""Rebuild (reindexing) of the derived tables: everything that files and documents still tell is dropped, and read
+again.
 
 What was learned stays under the row ids it has. The files themselves are only marked as not looked at: the next sweep
 parses them, and finds every chunk again by its identity. Runs in the caller's transaction.

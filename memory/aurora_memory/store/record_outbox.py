@@ -45,7 +45,7 @@ async def note_lines(db: aiosqlite.Connection, hear: Callable[[], None]) -> None
 
 
 def _triggers() -> Iterator[str]:
-    """Statements that make a connection note what is learned."""
+    """SQL triggers (change data capture) that make a connection note what is learned."""
     for type_, (table, source) in SOURCES.items():
         put = f"INSERT INTO unrecorded (type, at, told) {_told(type_, source)};"
         loud = f"({source.new_travels}) AND NOT EXISTS (SELECT 1 FROM temp.{_HUSH})"

@@ -94,7 +94,7 @@ def copy_learned(damaged: Path, fresh: Path, now: float) -> Copied:
 
 
 def set_aside(path: Path, now: float) -> Path:
-    """Move a damaged file, with SQLite's files beside it, out of the way; returns where to."""
+    """Quarantine: move a damaged file, with SQLite's files beside it, out of the way; returns where to."""
     stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
     target = path.with_name(f"{path.name}.damaged-{stamp}")
     number = 1
@@ -131,7 +131,7 @@ def exchange(path: Path, fresh: Path, now: float) -> Path | None:
 
 
 def finish_exchange(path: Path) -> None:
-    """Put the file in its place that a killed `exchange` was about to put there, if one was."""
+    """Crash recovery: put the file in its place that a killed `exchange` was about to put there, if one was."""
     ready = _ready(path)
     if os.path.lexists(path) or not ready.is_file():
         return
@@ -337,6 +337,7 @@ class _Reading:
             self.rows[shape.table.name].append(values)
 
     def _mended(self, shape: _Shape, cell: Cell) -> list[Raw] | None:
+        """Single-bit error correction: each bit of a row is flipped in turn until a checksum fits."""
         raw = bytearray(cell.payload)
         for at in range(len(raw)):
             for bit in range(8):

@@ -1,4 +1,4 @@
-"""SQL statements: placeholders for many values, FTS5 queries for many terms, and the insert of many rows."""
+"""SQL statements: placeholders for many values, FTS5 queries for many terms, and the bulk insert of many rows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def _together(rows: Sequence[Sequence[Any]], at_once: int) -> Iterator[tuple[Any
 
 
 def as_list(values: Sequence[int] | Sequence[str]) -> str:
-    """Values for `json_each`: however many there are, the statement is the same and is compiled once."""
+    """Values for `json_each`: however many there are, the statement is the same and is compiled once (a prepared
+    statement).
+    """
     return msgspec.json.encode(values).decode()
 
 
@@ -55,5 +57,5 @@ def marks(values: Sequence[Any]) -> str:
 
 
 def any_of(terms: Sequence[str]) -> str:
-    """An FTS5 query for any of the terms; what they are made of is never taken for syntax."""
+    """FTS5 query for any of the terms, escaped: what they are made of is never taken for syntax."""
     return " OR ".join('"' + term.replace('"', '""').replace("\0", "") + '"' for term in terms)

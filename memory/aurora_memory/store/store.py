@@ -41,13 +41,13 @@ from aurora_memory.store.connection import connect, explained
 from aurora_memory.store.deliverable_log import Outbox
 from aurora_memory.store.file_identity import FileIdentity, usable_size
 from aurora_memory.store.killed_copies import forget_killed_copies
-from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.maintenance import Maintained
 from aurora_memory.store.migrations import migrate
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
 from aurora_memory.store.salvage import finish_exchange
+from aurora_memory.store.wal_checksums import refuse_changed_log
 from aurora_protocol.secret_mask import masked, masked_json, masked_struct
 from aurora_protocol.strict_modes import make_private_folder
 
@@ -138,7 +138,8 @@ class Store(Maintained):
 
     @asynccontextmanager
     async def _transaction(self, *, durable: bool = False) -> AsyncIterator[aiosqlite.Connection]:
-        """A transaction of the one writer. `durable`: on the disk when it is over, and not only in the system's cache.
+        """Transaction of the single writer, rolled back where it fails. `durable`: on the disk when it is over, and not
+        only in the system's cache.
 
         What is learned or told must outlive a power cut once it was acknowledged; the index need not, files have it.
         """
@@ -181,7 +182,9 @@ class Store(Maintained):
                 hear()
 
     def on_learned(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Be told when something was learned that the repository's record lacks; returns how to stop listening."""
+        """Subscription: be told when something was learned that the repository's record lacks; returns how to stop
+        listening.
+        """
         self._learned_listeners.append(listener)
 
         def leave() -> None:
@@ -319,7 +322,8 @@ class Store(Maintained):
         return Counts(**await self.read(file_reader.counts))
 
     async def tidy(self) -> None:
-        """Rewrite what is mostly dead, give the write-ahead log back, let SQLite refresh its statistics.
+        """Compaction and WAL checkpoint: rewrite what is mostly dead, give the write-ahead log back, let SQLite refresh
+        its statistics.
 
         Call it when a bulk write is over, or many small ones: blocks of postings are compacted, and the WAL ends in a
         checkpoint.
@@ -363,6 +367,7 @@ async def _made(path: Path) -> None:
 
 
 def _put(beside: Path, path: Path) -> None:
+    """Atomic creation: a hard link, so that of two processes one wins, and an fsync of the folder."""
     beside.chmod(0o600)
     try:
         path.hardlink_to(beside)

@@ -1,8 +1,8 @@
-"""Registry of tables: of each its columns, what may be lost of it, which chunks it speaks of and how it travels.
+"""Registry of tables (schema catalogue): of each its columns, what may be lost of it, which chunks it speaks of and how
+it travels.
 
-Salvage, export, import, rebuild and the integrity check read this and nothing else: a new table is a migration and a
-row of `TABLES`, a new learned one also a type of line in `export_format`. Columns that do not travel are named in
-`Table.here`.
+Whatever looks after a memory file reads this and nothing else: a new table is a migration and a row of `TABLES`, a new
+learned one also a type of line in `export_format`. Columns that do not travel are named in `Table.here`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Unfinished file: what is to stand at a place once it is whole. Until then it has no name there (Linux, `O_TMPFILE`):
-who is killed leaves nothing behind, and nobody else can have it open.
+"""Unfinished file (atomic write, then rename): what is to stand at a place once it is whole. Until then it has no name
+there (Linux, `O_TMPFILE`): who is killed leaves nothing behind, and nobody else can have it open.
 
 Elsewhere, and on file systems without such files, it has a name that nobody can guess.
 """
@@ -34,7 +34,7 @@ class UnfinishedFile:
         self._file.write(content)
 
     def finish(self) -> None:
-        """Put what was written on the disk, and in the place of what `target` is."""
+        """Atomic replacement: put what was written on the disk (fsync), then in the place of what `target` is."""
         self._file.flush()
         os.fsync(self._file.fileno())
         if self._name is None:

@@ -84,9 +84,9 @@ class WordIndex:
         return bool(self._rows(sql, (term,)))
 
     def beginning(self, letters: str, limit: int) -> list[str]:
-        """The terms that begin with those letters, the most frequent first.
+        """Prefix search: the terms that begin with those letters, the most frequent first.
 
-        Few letters begin many terms: of a large index they are looked for in some blocks, spread over all.
+        Few letters begin many terms: of a large index they are looked for in a sample of blocks, spread over all.
         """
         blocks = [block for (block,) in self._rows("SELECT block FROM blocks ORDER BY block", ())]
         step = max(1, len(blocks) // _SAMPLED) if len(letters) <= _FEW_LETTERS else 1

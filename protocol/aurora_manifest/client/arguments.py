@@ -1,4 +1,5 @@
-"""Arguments of a call: checked against `parameters`, and found again by `parameterMapping` (JSON Schema, RFC 6901)."""
+"""Arguments of a call (parameter binding): checked against `parameters`, and found again by `parameterMapping` (JSON
+Schema, RFC 6901)."""
 
 from __future__ import annotations
 

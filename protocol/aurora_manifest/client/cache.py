@@ -90,6 +90,7 @@ class ManifestCache:
         return self._folder / f"{hashlib.sha256(url.encode()).hexdigest()[:32]}.entry"
 
     def _trim(self) -> None:
+        """Eviction of the oldest entries."""
         files = sorted(self._folder.glob("*.entry"), key=lambda file: file.stat().st_mtime)
         for file in files[:-MAX_ENTRIES]:
             file.unlink(missing_ok=True)

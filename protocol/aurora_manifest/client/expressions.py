@@ -1,4 +1,4 @@
-"""Regular expressions of JSON Schema (ECMA-262 with the `u` flag) as Python matches them.
+"""Regular expressions of JSON Schema (ECMA-262 with the `u` flag) translated to Python's.
 
 `rules.patterns` only asks whether an expression is well-formed; here it has to mean the same.
 """

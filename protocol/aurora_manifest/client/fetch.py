@@ -1,4 +1,5 @@
-"""Fetch of a site's manifest: from the cache while it is fresh, asked for again when not (AURA-P "How It Works", 1)."""
+"""Fetch (discovery) of a site's manifest: from the cache while it is fresh, asked for again when not
+(AURA-P "How It Works", 1)."""
 
 from __future__ import annotations
 

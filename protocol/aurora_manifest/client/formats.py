@@ -1,4 +1,5 @@
-"""Formats of texts in a call's arguments (JSON Schema 2020-12 "format"): each that completion offers is checked."""
+"""Formats of texts in a call's arguments (email, URI, date-time; JSON Schema 2020-12 "format"): each that completion
+offers is checked."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_private(file: Path, data: bytes) -> None:
-    """Put `data` in `file` in one step: a reader sees the old file or the new one."""
+    """Atomic write of `data` to `file`, by a temporary file and a rename: a reader sees the old file or the new one."""
     handle, name = tempfile.mkstemp(prefix=f".{file.name[:40]}-", dir=file.parent)  # mode 0600
     try:
         with os.fdopen(handle, "wb") as stream:

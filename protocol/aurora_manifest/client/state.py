@@ -47,6 +47,7 @@ def read_state(header: str) -> SiteState:
 
 
 def _bytes(text: str) -> bytes:
+    """Decoder of Base64 and Base64URL that says where text is neither."""
     if ("+" in text or "/" in text) and ("-" in text or "_" in text):
         raise SiteError(f"{_WRONG} mixes Base64 (+ and /) with Base64URL (- and _)")
     body = text.rstrip("=")

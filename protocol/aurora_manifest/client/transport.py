@@ -1,5 +1,5 @@
-"""Transport of HTTP requests, with bounds: size, timeout, and redirects that never leave the site (no SSRF through
-them).
+"""Transport of HTTP requests (HTTP client), with bounds: size, timeout, and redirects that never leave the site (no
+SSRF through them).
 """
 
 from __future__ import annotations
@@ -98,7 +98,9 @@ class SiteReply(Struct, frozen=True):
 
     @property
     def wait(self) -> str:
-        """How long the site asks to wait (RFC 9110 §10.2.3): `17 s`, a date, or nothing where it does not say."""
+        """Retry-After: how long the site asks to wait (RFC 9110 §10.2.3): `17 s`, a date, or nothing where it does not
+        say.
+        """
         text = (self.header("retry-after") or "").strip()
         if text.isascii() and text.isdigit() and len(text) < _MAX_DIGITS:
             return f"{int(text)} s"
@@ -150,7 +152,7 @@ async def send(
 
 
 async def preview(request: Request, policy: RequestPolicy, *, cookies: CookieJar | None = None) -> Request:
-    """The request just as `send` would send it, with every header. Nothing is sent."""
+    """Dry run: the request just as `send` would send it, with every header. Nothing is sent."""
     url = parse_url(request.url)
     require_safe(url, insecure=policy.insecure_http)
     async with _client(url, policy, cookies) as client:
@@ -162,6 +164,7 @@ async def preview(request: Request, policy: RequestPolicy, *, cookies: CookieJar
 async def _follow(
     client: AsyncClient, request: Request, policy: RequestPolicy, conditions: Conditions, started: float
 ) -> SiteReply:
+    """Redirects followed, each checked before it is asked."""
     first = origin_of(parse_url(request.url))
     passed: list[str] = []
     while True:
@@ -229,7 +232,8 @@ def _target(response: Response) -> URL | None:
 
 
 async def _body(response: Response, policy: RequestPolicy, started: float) -> tuple[bytes, str]:
-    """The decoded body, and why it is not whole. httpx2 inflates in pieces of at most 1 MiB, so that a bomb is seen.
+    """The decoded body, and why it is not whole. httpx2 inflates in pieces of at most 1 MiB, so that a decompression
+    bomb is seen.
 
     What may be cut is cut a little before all time is over: what came by then is still to be told.
     """

@@ -56,7 +56,7 @@ class Example(Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        """The request as a command for a shell; empty where there is none."""
+        """The request as a curl command; empty where there is none."""
         if self.problem:
             return ""
         parts = ["curl"] if self.method == "GET" else ["curl", "-X", self.method]
@@ -97,7 +97,7 @@ def example_arguments(capability: Capability) -> dict[str, Any]:
 
 
 def example_value(schema: Any, name: str, depth: int) -> Any:
-    """A value that fits a JSON Schema, as far as the usual keywords go: its own examples first."""
+    """Sample value (mock data) that fits a JSON Schema, as far as the usual keywords go: its own examples first."""
     if not isinstance(schema, dict) or depth > _MAX_DEPTH:
         return name or "value"
     for keyword in ("examples", "enum"):

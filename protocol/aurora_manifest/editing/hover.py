@@ -1,5 +1,5 @@
-"""Hover: what is told of the thing under the cursor: the schema's words, who uses it, its request, the rules it
-breaks.
+"""Hover (tooltip): what is told of the thing under the cursor: the schema's words, who uses it, its request, the rules
+it breaks.
 """
 
 from __future__ import annotations

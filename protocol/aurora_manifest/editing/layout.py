@@ -76,6 +76,7 @@ def laid_out(document: JsonDocument, style: LayoutStyle, start: int = 0, end: in
 
 
 def _as_one(text: str, edits: list[Edit]) -> Edit:
+    """Edits coalesced into one, where they are many."""
     pieces: list[str] = []
     at = edits[0].start
     for each in edits:

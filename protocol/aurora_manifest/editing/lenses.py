@@ -1,4 +1,5 @@
-"""Code lenses: what an editor shows above the text: who uses a capability, and the address its template expands to."""
+"""Code lenses and inlay hints: what an editor shows above the text: who uses a capability, and the address its template
+expands to."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def lenses(manifest: Manifest) -> list[Lens]:
 
 
 def hints(manifest: Manifest, start: int, end: int) -> list[Hint]:
-    """Behind each `urlTemplate` between two offsets, the address an example call would have."""
+    """Inlay hints: behind each `urlTemplate` between two offsets, the address an example call would have."""
     found: list[Hint] = []
     for capability in manifest.capabilities.values():
         template = capability.url_template

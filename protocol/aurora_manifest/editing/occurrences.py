@@ -1,4 +1,5 @@
-"""Occurrences (references) of a capability or a parameter: for definitions, references, highlights and renames.
+"""Occurrences (references) of a capability or a parameter: for going to definitions, finding references, highlights and
+renames.
 
 A parameter goes by two kinds of names: the argument's, in `parameters` and in pointers, and the request's, in
 `parameterMapping`, `parameterLocation` and URI templates. Where both are the same word, they are one name.
@@ -103,7 +104,7 @@ def uses_of(manifest: Manifest, capability_id: str) -> list[Occurrence]:
 
 
 def renamed(named: Named, name: str) -> list[Edit]:
-    """The edits that give everything in `named` another name. Raises CannotRename."""
+    """Rename refactoring: the edits that give everything in `named` another name. Raises CannotRename."""
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise CannotRename(f"a name has 1 to {MAX_NAME} printable characters")
     if name == named.name:

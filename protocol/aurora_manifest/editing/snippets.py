@@ -1,4 +1,5 @@
-"""JSON to be put into a manifest, with holes for the user to fill: LSP snippets, or plain text for clients without."""
+"""JSON to be put into a manifest, with holes for the user to fill (tab stops, placeholders): LSP snippets, or plain
+text for clients without."""
 
 from __future__ import annotations
 

@@ -65,7 +65,9 @@ def _moved_problem(each: Problem, by: int) -> Problem:
 
 
 def _difference(before: str, after: str) -> tuple[int, int, int]:
-    """Where the texts begin to differ, where the difference ends in the first, and how much longer the second is."""
+    """Common prefix and suffix: where the texts begin to differ, where the difference ends in the first, and how much
+    longer the second is.
+    """
     most = min(len(before), len(after))
     start = _alike(most, lambda low, high: before[low:high] == after[low:high])
     ends = len(before), len(after)
@@ -77,7 +79,9 @@ def _difference(before: str, after: str) -> tuple[int, int, int]:
 
 
 def _alike(most: int, same: Callable[[int, int], bool]) -> int:
-    """How many characters are alike, `most` at most; `same` compares those from one number of them to another."""
+    """Binary search of how many characters are alike, `most` at most; `same` compares those from one number of them to
+    another.
+    """
     low = 0
     while low + _BLOCK <= most and same(low, low + _BLOCK):
         low += _BLOCK

@@ -1,4 +1,5 @@
-"""Recovery by indentation: where the lines of a text say that a bracket is missing, or one too many.
+"""Error recovery by indentation (missing braces): where the lines of a text say that a bracket is missing, or one too
+many.
 
 A parser tells of a missing `}` at the end of the text, a hundred lines too late. Whoever indents says with each line
 what it belongs to: a member that stands no deeper than the line that opened its object is not in that object.

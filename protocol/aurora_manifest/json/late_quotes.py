@@ -1,4 +1,5 @@
-"""Late quotes: a text that lacks its last quote, and so ends with the first quote of what comes after it."""
+"""Late quotes (unterminated strings): a text that lacks its last quote, and so ends with the first quote of what comes
+after it."""
 
 from __future__ import annotations
 

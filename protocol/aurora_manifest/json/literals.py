@@ -1,4 +1,4 @@
-"""Literals of JSON, read tolerantly: strings, numbers and the three words (RFC 8259 §3, §6, §7)."""
+"""Literals of JSON (lexer), read tolerantly: strings, numbers and the three words (RFC 8259 §3, §6, §7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Merge conflicts that git left in a text: each is one problem, and the text is read by its first side."""
+"""Merge conflicts (conflict markers) that git left in a text: each is one problem, and the text is read by its first
+side."""
 
 from __future__ import annotations
 

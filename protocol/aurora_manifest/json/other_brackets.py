@@ -1,4 +1,5 @@
-"""Brackets of another kind than their content asks for: members in `[ ]`, items in `{ }` or `( )`, a `{` left out.
+"""Mismatched brackets, of another kind than their content asks for: members in `[ ]`, items in `{ }` or `( )`, a `{`
+left out.
 
 Each function takes one step of a scan where it recognizes one of these, and tells of it once, at the opening bracket.
 """

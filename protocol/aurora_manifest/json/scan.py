@@ -1,4 +1,4 @@
-"""Scan of JSON text, tolerant: one pass with exact source positions, and recovery from every error it meets.
+"""Scan of JSON text, tolerant: one pass with exact source positions, and error recovery at every mistake it meets.
 
 Two gears. Well-formed members and items go by one regular expression each; whatever that does not match takes one
 tolerant step, after which the fast gear tries again. Nothing recurses, and no text is looked at more than a few times.

@@ -1,4 +1,5 @@
-"""Scan state (parser state): how far the reading of a text has come: what both gears of the parser share."""
+"""Scan state (parser state, panic mode): how far the reading of a text has come: what both gears of the parser
+share."""
 
 from __future__ import annotations
 

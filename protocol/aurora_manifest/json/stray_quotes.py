@@ -1,5 +1,5 @@
-"""Stray quotes: one too many behind a string, one too few around a name, and quotes of a text that were to be written
-`\\"`.
+"""Stray quotes (unbalanced, unescaped): one too many behind a string, one too few around a name, and quotes of a text
+that were to be written `\"`.
 """
 
 from __future__ import annotations

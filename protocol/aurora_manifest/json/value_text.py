@@ -1,4 +1,4 @@
-"""Value text: how findings speak of values: short and printable."""
+"""Value text (wording of messages): how findings speak of values, short and printable."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _TYPES |= {"integer": "a whole number", "boolean": "true or false", "null": "nul
 
 
 def excerpt(text: str) -> str:
-    """A piece of the user's text for a message: at most 40 characters, with nothing unprintable in it."""
+    """Truncated excerpt, a piece of the user's text for a message: at most 40 characters, with nothing unprintable in
+    it.
+    """
     printable = _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text[: _SHOWN + 1])
     return printable if len(printable) <= _SHOWN else f"{printable[: _SHOWN - 1]}…"
 

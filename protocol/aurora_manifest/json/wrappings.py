@@ -1,4 +1,5 @@
-"""Wrappings of JSON: what other languages put around it, as `module.exports = {…};` and Markdown's fences."""
+"""Wrappings of JSON (code fences, assignments): what other languages put around it, as `module.exports = {…};` and
+Markdown's fences."""
 
 from __future__ import annotations
 

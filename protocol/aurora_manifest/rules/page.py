@@ -1,4 +1,4 @@
-"""Page of all rules for people, and each rule's documentation."""
+"""Page of all rules for people (rule catalogue, generated documentation), and each rule's documentation."""
 
 from __future__ import annotations
 

@@ -120,6 +120,7 @@ def part_rule(rule_id: str, severity: Severity, *, absent: Absent) -> Callable[[
 def _register(
     rule_id: str, severity: Severity, scope: Scope, look: Any, decides: bool, absent: Absent | None = None
 ) -> Any:
+    """Registration of a rule by its decorator."""
     if rule_id in RULES:
         raise ValueError(f"two rules are called {rule_id}")
     text = inspect.cleandoc(look.__doc__ or "")

@@ -34,7 +34,7 @@ Stream = tuple[str, str]
 
 
 def new_key() -> str:
-    """Random key for a team's pseudonyms, 64 hexadecimal digits."""
+    """Random secret key for a team's pseudonyms, 64 hexadecimal digits."""
     return secrets.token_hex(KEY_BYTES)
 
 

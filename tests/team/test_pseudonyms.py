@@ -21,8 +21,8 @@ from aurora_memory.record.people import people
 from aurora_memory.record.person import person_id
 from aurora_server.workspace.record_place import open_record, record_place
 from aurora_team import TeamError
-from aurora_team.guise import Guise, checked_key
 from aurora_team.membership import Memberships
+from aurora_team.pseudonyms import Guise, checked_key
 from tests import programs
 from tests.programs import COMMAND
 from tests.team.postgres import PROGRAMS, Server

@@ -56,6 +56,7 @@ def refuse_changed_log(database: Path) -> None:
 
 
 def _has_changed_bit(log: int) -> bool:
+    """Verification of the frames' checksums, up to the first that does not fit."""
     header = os.pread(log, _HEADER, 0)
     if len(header) < _HEADER:
         return False
@@ -91,7 +92,7 @@ def _neighbours(raw: bytes) -> Iterator[bytes]:
 
 
 def _is_a_bit_off(frame: bytes, salt: bytes, order: str, summed: Sums) -> bool:
-    """Whether one bit of a frame is all that is wrong with it.
+    """Single-bit error: whether one bit of a frame is all that is wrong with it.
 
     A bit of a word changes the checksum by a number that depends on the word's place only, so each is looked up.
     """
@@ -138,7 +139,7 @@ def _stored(raw: bytes) -> Sums:
 
 
 def _summed(raw: bytes, order: str, sums: Sums) -> Sums:
-    """Checksum of some pairs of words, after the one of what is before them."""
+    """Rolling checksum of some pairs of words, after the one of what is before them."""
     s0, s1 = sums
     words = iter(struct.unpack(f"{order}{len(raw) // 4}I", raw))
     for one, other in zip(words, words, strict=True):

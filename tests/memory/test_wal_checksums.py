@@ -15,9 +15,9 @@ from aurora_memory import StoreCorrupt, StoreError
 from aurora_memory.store import LoggedEvent, Store
 from aurora_memory.store.index_copy import copy_index
 from aurora_memory.store.left_memory import LeftMemory
-from aurora_memory.store.log_bits import refuse_changed_log
 from aurora_memory.store.maintenance import salvage_file
 from aurora_memory.store.memory_files import memory_file
+from aurora_memory.store.wal_checksums import refuse_changed_log
 from tests.memory.runs import NOON, run
 from tests.memory.test_damage import learned
 from tests.memory.test_export import FILES, taught
