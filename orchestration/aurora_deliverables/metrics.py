@@ -1,5 +1,5 @@
-"""Metrics (the five: latencies, cost, …) over a rolling window and their tiers, by group, against the window before
-(AURA-M §2, §8, §9).
+"""Delivery metrics (the five, in performance tiers like DORA's) over a rolling window, by group, as a time series, and
+their trend against the window before (AURA-M §2, §8, §9).
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ class Sender:
         return [SignalStatus(each, outcomes.get(each.signal, SignalOutcome())) for each in self._choice.exporters]
 
     def send(self, leaving: Leaving) -> None:
-        """Send it when its turn comes. Never waits."""
+        """Queue it to be sent. Never waits: where the bounded queue is full it is left for the next start."""
         if self._closing.is_set() or self._waiting.qsize() >= MOST_WAITING:
             return
         self._start()
