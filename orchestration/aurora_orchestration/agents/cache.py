@@ -1,5 +1,5 @@
-"""Agent cache of a workspace: what is kept of the agents of one workspace between runs: a file in
-$AURORA_HOME/agents, locked while it changes.
+"""Cache of a workspace's agents: what is kept of them between runs, in a file in $AURORA_HOME/agents that is replaced
+atomically under a file lock.
 
 What agents' files declare of environment and headers may hold keys, and is not kept: an agent that has some is read
 from its own file again.

@@ -219,7 +219,7 @@ class _Run:
             task = msgspec.structs.replace(task, feedback=feedback)
 
     async def _one(self, task: Task, agent: Agent, retries: int, wave: int) -> tuple[_Try, bool]:
-        """One answer, verified; and whether it has to be the last."""
+        """One answer, verified; and whether it has to be the last. Who broke is not asked again (circuit breaker)."""
         before = self._broken.get(agent.id)
         if before is not None:
             return _Try(_without_answer(task, agent, f"not asked again: {before}"), None, worked=False), False

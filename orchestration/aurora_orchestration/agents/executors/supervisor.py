@@ -123,7 +123,7 @@ def _below() -> "list[int]":
 
 
 def _reap(agent: int) -> None:
-    """Collect what has ended below us; not `agent`, whose exit code is waited for elsewhere."""
+    """Reap the zombies (ended processes) below us; not `agent`, whose exit code is waited for elsewhere."""
     with contextlib.suppress(OSError):
         while True:
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -133,6 +133,7 @@ def _reap(agent: int) -> None:
 
 
 def _limit(cpu: int) -> None:
+    """Set the agent's resource limits (rlimit): CPU seconds, file size, open files; no core dumps."""
     for kind, most in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_CPU, cpu),
