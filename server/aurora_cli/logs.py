@@ -1,4 +1,6 @@
-"""`aurora logs`: conversations that were had, without a daemon (AURORA §9.7)."""
+"""`aurora logs` (history): conversations that were had, listed, searched, shown and exported, without a daemon (AURORA
+§9.7).
+"""
 
 from __future__ import annotations
 
