@@ -1,4 +1,5 @@
-"""Configuration file: a JSON object, read bounded in size and never waited for, changed in one step.
+"""Configuration file: a JSON object, read bounded in size and never waited for, changed under a lock and replaced
+atomically.
 
 People and AURORA both write it: a reader sees the old file or the new one.
 """

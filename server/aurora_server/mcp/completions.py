@@ -1,4 +1,6 @@
-"""Completions of what is typed as an argument of a prompt or of a resource's address: names, paths, change ids."""
+"""Completions (autocomplete) of what is typed as an argument of a prompt or of a resource's address: names, paths,
+change ids.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input rounds: a tool call that needs something of its client before it can go on.
+"""Input rounds (multi-round tool calls): a tool call that needs something of its client before it can go on.
 
 Up to revision 2025-11-25 a server sends requests of its own meanwhile. From 2026-07-28 on it may not: the call is
 answered with `input_required` and what is wanted, and the client calls once more with the answers and the

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_IN_FLIGHT = 256
-"""Requests of one session that may be worked on at once; more are refused, not queued."""
+"""Requests of one session that may be worked on at once; more are refused, not queued (load shedding)."""
 
 MessageId = str | int
 Phase = Literal["new", "initialized", "shut down"]

@@ -1,4 +1,6 @@
-"""Questions to one workspace that the orchestrator works on. What that takes is imported with the first of them."""
+"""Questions to one workspace that the orchestrator works on, and runs that a crash interrupted. What that takes is
+imported with the first of them.
+"""
 
 from __future__ import annotations
 

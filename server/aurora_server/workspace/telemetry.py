@@ -1,4 +1,6 @@
-"""Ended deliverables, handed to telemetry where the user has it exported (ruling 18)."""
+"""Ended deliverables, handed to telemetry (OpenTelemetry export) through an outbox, where the user has it exported
+(ruling 18).
+"""
 
 from __future__ import annotations
 
