@@ -309,7 +309,7 @@ def render(text: str, style: TerminalStyle) -> None:
 
 
 def printable(text: str) -> str:
-    """A log that cannot command the terminal, whoever edited it."""
+    """A log without terminal escape sequences: it cannot command the terminal, whoever edited it."""
     return "\n".join(plain_lines(text))
 
 

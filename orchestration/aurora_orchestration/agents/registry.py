@@ -1,5 +1,5 @@
-"""Registry of a workspace's agents (AURORA §7.2, App. F): found, cached, found again in time, judged by their success
-rates.
+"""Registry of a workspace's agents (AURORA §7.2, App. F): found, cached, found again when the cache has expired, judged
+by their success rates.
 
 They are looked for again every 15 days, when a file they come from changed, when the settings or the trust did, and
 when told to. MCP servers are asked what they offer then, and only then; so nothing is started by a mere look.

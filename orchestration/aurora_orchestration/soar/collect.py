@@ -1,9 +1,10 @@
 """Phase 6 (parallel execution): agents work on subgoals in parallel, by the DAG of these; every output is verified
 (AURORA §3.2, App. D).
 
-A subgoal starts when those it depends on are done, at most `agents.max_parallel` at once. What scores too low is tried
-again with what it lacked (its own count of retries, App. D loop 2), then by llm-executor; what still scores at least
-`retry_threshold` is gone on with, as low in confidence; what does not has failed, and nothing that needs it is begun.
+A subgoal starts when those it depends on are done, at most `agents.max_parallel` at once (concurrency limit). What
+scores too low is tried again with what it lacked (its own count of retries, App. D loop 2), then by llm-executor; what
+still scores at least `retry_threshold` is gone on with, as low in confidence; what does not has failed, and nothing
+that needs it is begun.
 """
 
 from __future__ import annotations
