@@ -203,6 +203,7 @@ class Deliverables:
                 logger.warning("deliverables not remembered", extra={"error": str(error)})
 
     async def _record(self, events: Sequence[Event]) -> Recorded:
+        """Append events, each once: duplicates are counted, refusals told back; listeners hear of those that count."""
         now = self._now()
         logged, refused = await _on_thread_if_many(len(events), lambda: _checked(events, now))
         telling = _Telling(logged)
@@ -400,6 +401,7 @@ class Deliverables:
         await _on_thread_if_many(len(events) + late, lambda: self._fold(by_change))
 
     def _fold(self, by_change: dict[str, list[Event]]) -> None:
+        """Fold new events into the states: added on where they are the latest, else all are replayed in their order."""
         for change_id, new in by_change.items():
             reducer = self._folds.get(change_id) or Reducer()
             kept = self._kept.get(change_id)

@@ -212,6 +212,7 @@ class Budget:
         return self._in_period(tracker, read_only=read_only)
 
     def _read(self, *, read_only: bool) -> Tracker:
+        """The tracker as of now: the tracking file (checkpoint), and events of the history since, replayed over it."""
         try:
             tracker = self._tracking_file()
         except files.Corrupt as error:

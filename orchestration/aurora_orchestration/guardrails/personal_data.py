@@ -113,6 +113,7 @@ def _social_security(text: str) -> Iterator[Personal]:
 
 
 def _cards(text: str) -> Iterator[Personal]:
+    """Payment card numbers, by issuer's prefix, length and checksum."""
     for run in _DIGITS.finditer(text):
         # A card's digits stand together or in groups of at least three; other numbers may stand beside them.
         groups = [each.span() for each in _GROUP.finditer(text, run.start(), run.end())]

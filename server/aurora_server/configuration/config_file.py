@@ -156,6 +156,7 @@ def _home_complaint(home: Path) -> str | None:
 
 
 def _replace(path: Path, document: dict[str, Any]) -> None:
+    """Write a temporary file, fsync it, and rename it over the old one: atomic."""
     try:
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     except ValueError as error:

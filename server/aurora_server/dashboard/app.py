@@ -92,6 +92,7 @@ def application(
         return StreamingResponse(_stream(view_of(request.query_params)), media_type="text/event-stream")
 
     async def _stream(view: View) -> AsyncIterator[str]:
+        """Server-sent events: sections whose HTML has changed, and a heartbeat while none has."""
         async with viewers:
             shown: dict[str, str] = {}
             last_problem: str | None = ""

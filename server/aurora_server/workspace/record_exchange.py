@@ -147,6 +147,7 @@ class RecordExchange:
         self._wake.set()
 
     async def _work(self) -> None:
+        """Loop of the task: exchange when woken; after a failure retry in a while."""
         await self._ready()
         self._files_known = True
         while True:
@@ -227,6 +228,7 @@ class RecordExchange:
         return at
 
     async def _take_in(self, shared: SharedRecord, at: RecordPosition) -> None:
+        """Take in others' entries page by page, each with the position after it in one transaction."""
         assert self.place is not None
         came = False
         while True:

@@ -91,6 +91,7 @@ class AgentProcess:
         await _finished(asyncio.ensure_future(self._end()))
 
     async def _end(self) -> None:
+        """Kill the process tree for certain, also those that left its process group."""
         # Only Linux lets the supervisor find processes that left its group for a session of their own.
         strays = [] if sys.platform == "linux" else await asyncio.to_thread(_tree, self._process.pid)
         self._let_go()

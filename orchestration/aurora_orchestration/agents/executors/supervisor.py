@@ -28,6 +28,7 @@ CANNOT_RUN = 127
 
 
 def main() -> int:
+    """Run the agent in a session of its own until it or the lifeline ends; as a subreaper, so its whole tree ends."""
     lifeline, grace, cpu = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
     os.set_inheritable(lifeline, False)
     for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
