@@ -1,5 +1,5 @@
-"""`aurora --headless` (autonomous agent loop): a goal pursued without a human, iteration by iteration, by the runs of a
-daemon (AURORA §9.8).
+"""`aurora --headless` (unattended): a goal pursued without a human, iteration by iteration, each told in a line (AURORA
+§9.8).
 """
 
 from __future__ import annotations

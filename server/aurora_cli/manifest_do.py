@@ -1,5 +1,5 @@
 """`aurora manifest do`: a request in natural language, planned by the configured model as calls of a site's
-capabilities (tool calling), and carried out.
+capabilities.
 """
 
 from __future__ import annotations

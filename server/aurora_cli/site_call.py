@@ -1,5 +1,5 @@
-"""Site call (HTTP request), as `manifest call` and `manifest do` make it: arguments from the command line, their
-validation, a dry run, consent to what destroys, sending, and the answer without secrets.
+"""Site call, as `manifest call` and `manifest do` make it: arguments from the command line, their validation, a dry
+run, consent to what destroys, sending, and the answer without secrets.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Site options (HTTP client): what every command that asks a site takes: bearer token, timeout, which addresses are
-allowed, cache and cookie jar.
+"""Site options: what every command that asks a site takes: bearer token, timeout, which addresses are allowed, cache
+and cookie jar.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-// Budget in the status bar (cost of model calls, spending limit): what questions cost in this period. It is there only
-// where a model is configured or something was spent, and coloured only where the limit is near.
+// Budget in the status bar: what questions cost in this period. It is there only where a model is configured or
+// something was spent, and coloured only where the limit is near.
 import * as vscode from "vscode";
 import { escaped } from "./places";
 import { Budget } from "./protocol";

@@ -1,6 +1,4 @@
-"""Memory requests `aurora/memory/*` (export, import, adopt, restore): what was learned, carried from one memory to
-another.
-"""
+"""Memory requests `aurora/memory/*`: what was learned, carried from one memory to another."""
 
 from __future__ import annotations
 

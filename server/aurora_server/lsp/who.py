@@ -1,4 +1,4 @@
-"""`aurora/who` (experts, owners): who knows a place in the code, by the first folder of the session that has it."""
+"""`aurora/who`: who knows a place in the code, by the first folder of the session that has it."""
 
 from __future__ import annotations
 

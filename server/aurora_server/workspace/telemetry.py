@@ -1,6 +1,4 @@
-"""Ended deliverables, handed to telemetry (OpenTelemetry export) through an outbox, where the user has it exported
-(ruling 18).
-"""
+"""Ended deliverables, handed to telemetry through an outbox that lasts, where the user has it exported (ruling 18)."""
 
 from __future__ import annotations
 
