@@ -268,6 +268,7 @@ def _runs(runs: Iterable[Deliverable], start: float, end: float) -> Runs:
 
 
 def _five(members: Sequence[Deliverable], every: Sequence[Deliverable], days: float) -> Five:
+    """The five of some ended deliverables: throughput a day, median latency, share that failed, rework, mean score."""
     delivered = [each for each in members if accepted(each)]
     latencies = [latency(each) for each in delivered]
     scores = [

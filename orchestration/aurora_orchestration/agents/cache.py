@@ -107,6 +107,7 @@ class Cache:
             raise OrchestrationError(f"{self.path}: cannot be written: {error.strerror or error}") from error
 
     def _write(self, kept: Kept) -> None:
+        """Write a temporary file, fsync it, and rename it over the old one: atomic."""
         content = msgspec.json.encode(_without_keys(kept))
         temporary = self.path.with_suffix(f".{os.getpid()}.tmp")
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OWN_FILE, 0o600)

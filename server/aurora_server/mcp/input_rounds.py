@@ -135,6 +135,7 @@ class Rounds:
             self._give_up(state)
 
     def _park(self, about: tuple[str, Any], call: ToolCall) -> str:
+        """Suspend a call until its client is back with this random, single-use state, or time is out."""
         if len(self._parked) >= MAX_PARKED:
             self._give_up(next(iter(self._parked)))  # the one that waits longest
         state = secrets.token_urlsafe(24)  # names the call, carries nothing and is good for one round

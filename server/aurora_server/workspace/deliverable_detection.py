@@ -219,6 +219,7 @@ class DeliverableDetection:
             self._wake.set()
 
     async def _work(self) -> None:
+        """Loop of the task: wait until something was noted, and look at it."""
         await self._indexer.first_run()
         trouble = ""
         while True:
