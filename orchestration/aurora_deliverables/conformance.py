@@ -1,4 +1,6 @@
-"""Spec conformance score (quality) from its four dimensions (AURA-M §2.5)."""
+"""Spec conformance score (quality): weighted sum of four dimensions, with penalties for violations and iterations
+(AURA-M §2.5).
+"""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class Deliverables:
         return sorted(self._known.values(), key=lambda each: (-each.updated_at, each.change_id))
 
     async def as_of(self, at: float) -> Sequence[Deliverable]:
-        """Every deliverable as it stood at a time: of what had happened by then, whenever it was told."""
+        """Point-in-time query: every deliverable as it stood at a time, of what had happened by then, whenever told."""
         await self._caught_up()
         known = [each for each in await self.all() if each.started_at <= at]
         later = {each.change_id for each in known if each.updated_at > at}
@@ -167,7 +167,7 @@ class Deliverables:
         return stamp
 
     def listen(self, hear: Hear) -> Callable[[], None]:
-        """Have `hear` called, on the event loop, with new events and what they changed; returns how to stop."""
+        """Subscribe `hear`: called on the event loop with new events and what they changed; returns how to stop."""
         self._listeners.append(hear)
 
         def stop() -> None:
@@ -203,6 +203,7 @@ class Deliverables:
                 logger.warning("deliverables not remembered", extra={"error": str(error)})
 
     async def _record(self, events: Sequence[Event]) -> Recorded:
+        """Append events, each once: duplicates are counted, refusals told back; listeners hear of those that count."""
         now = self._now()
         logged, refused = await _on_thread_if_many(len(events), lambda: _checked(events, now))
         telling = _Telling(logged)
@@ -221,7 +222,7 @@ class Deliverables:
         return Recorded(len(counting), len(logged) - len(telling.fresh), tuple(refused))
 
     async def _keep_together(self, first: _Telling) -> None:
-        """Keep a telling and those that wait behind it, in one transaction: so they wait for the disk once.
+        """Group commit: a telling and those that wait behind it, in one transaction, wait for the disk once.
 
         Where that fails each is tried alone, in its turn, so that none is refused for what another said.
         """
@@ -400,6 +401,7 @@ class Deliverables:
         await _on_thread_if_many(len(events) + late, lambda: self._fold(by_change))
 
     def _fold(self, by_change: dict[str, list[Event]]) -> None:
+        """Fold new events into the states: added on where they are the latest, else all are replayed in their order."""
         for change_id, new in by_change.items():
             reducer = self._folds.get(change_id) or Reducer()
             kept = self._kept.get(change_id)
@@ -427,6 +429,7 @@ class Deliverables:
         return kept
 
     def _drop_oldest(self) -> None:
+        """Evict from mind the foldings and events of deliverables that were least recently told of (LRU)."""
         while len(self._folds) > KEPT_FOLDS:
             change_id, _ = self._folds.popitem(last=False)
             self._kept.pop(change_id, None)

@@ -1,4 +1,4 @@
-"""Document diff: what the events of a whole document tell beyond what is known already.
+"""Document diff (deltas of cumulative counts): what the events of a whole document tell beyond what is known already.
 
 A document has sums, events have what is added to them: taken in again when it has grown, only its growth counts.
 """

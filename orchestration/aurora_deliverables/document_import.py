@@ -1,4 +1,5 @@
-"""Events from documents that others wrote: single ones (AURA-M §5.3) and whole deliverables (§5.1, §5.2).
+"""Import of documents that others wrote, validated by JSON Schema, as events: single ones (AURA-M §5.3) and whole
+deliverables (§5.1, §5.2).
 
 What a document does not tell is not made up, with one exception: a final record has durations and no times, so its
 phases are laid end to end from its beginning. The same document always gives the same event ids: read twice is once.

@@ -1,4 +1,4 @@
-"""Events as lines of JSON: what `events` prints and `ingest` reads.
+"""Events as JSON Lines (JSONL, NDJSON): what `events` prints and `ingest` reads.
 
 Where AURA-M §5.3 has a type for an event its form is that one (`event_type`, `timestamp`, `change_id`, `phase`,
 `data`), else the model's own: `{"id", "change_id", "at", "what": {"event": "tokens", …}}`. Read are both, and `id`,

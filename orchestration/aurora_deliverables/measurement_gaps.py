@@ -1,4 +1,5 @@
-"""Gaps of measurement: what of the five metrics nothing tells of a deliverable, and what would tell it (AURA-M §2).
+"""Gaps of measurement (missing data): what of the five metrics nothing tells of a deliverable, and what would tell it
+(AURA-M §2).
 
 Nothing is guessed to close a gap. Who reads a metric is told what it lacks, in a sentence with the next step.
 """

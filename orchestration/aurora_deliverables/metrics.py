@@ -1,5 +1,5 @@
-"""Metrics (the five: latencies, cost, …) over a rolling window and their tiers, by group, against the window before
-(AURA-M §2, §8, §9).
+"""Delivery metrics (the five, in performance tiers like DORA's) over a rolling window, by group, as a time series, and
+their trend against the window before (AURA-M §2, §8, §9).
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Measure(Struct, frozen=True):
 
 
 class Five(Struct, frozen=True):
-    """Five metrics of some deliverables."""
+    """Five metrics of some deliverables: throughput, latency, failure rate, recovery, conformance to the spec."""
 
     feature_throughput: Measure
     resolution_latency: Measure
@@ -268,6 +268,7 @@ def _runs(runs: Iterable[Deliverable], start: float, end: float) -> Runs:
 
 
 def _five(members: Sequence[Deliverable], every: Sequence[Deliverable], days: float) -> Five:
+    """The five of some ended deliverables: throughput a day, median latency, share that failed, rework, mean score."""
     delivered = [each for each in members if accepted(each)]
     latencies = [latency(each) for each in delivered]
     scores = [

@@ -1,5 +1,5 @@
 """Reducer of events (a fold: idempotent, deduplicated by their id): from the events of one deliverable to its state,
-what they amount to: pure, and the same for every order of arrival.
+what they amount to: pure, and the same when they arrive late or out of order.
 
 Events count in the order of `order`: by their own time, then by kind, then by id. What may not follow in that order
 (`transitions.refusal`) counts for nothing. Since every duration lies between two events in that order none is negative,

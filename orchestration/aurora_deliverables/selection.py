@@ -53,6 +53,7 @@ def _end(deliverable: Deliverable) -> float:
 
 
 def _says(deliverable: Deliverable, words: list[str]) -> bool:
+    """Whether a deliverable's names, description and people have all words of a search, in whatever case."""
     if not words:
         return True
     agent = deliverable.agent

@@ -34,7 +34,8 @@ _decoder = typed.decoder(Deliverable | None)
 
 @cache
 def snapshot_mark(threshold: float) -> str:
-    """Mark of the rules that a snapshot was made by: the code that folds, and the threshold it is given."""
+    """Fingerprint of the rules that a snapshot was made by (the code that folds, its threshold): another one makes it
+    invalid."""
     digest = hashlib.blake2b(repr(threshold).encode(), digest_size=16)
     package = resources.files(__package__)
     for module in _RULES:

@@ -1,4 +1,5 @@
-"""State transitions: what may follow what in the life of a deliverable, and how a refusal is told (AURA-M §3).
+"""State transitions (state machine): what may follow what in a deliverable's life, and how a refusal is told (AURA-M
+§3).
 
 Phases may be left out, may repeat and may go back, so little is forbidden: to end what is not under way, to end what
 was never begun, and to go on with what is over. Whether an event may follow is asked of the state *at its time*, not

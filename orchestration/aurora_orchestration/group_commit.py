@@ -48,6 +48,7 @@ class Syncing:
             self._state.wait_for(lambda: self._thread is None or not (self._waiting or self._under_way), timeout=30)
 
     def _run(self) -> None:
+        """Loop of the thread: one fsync of each file that waits, for all who wrote to it meanwhile."""
         while True:
             with self._state:
                 self._under_way.clear()

@@ -1,4 +1,6 @@
-"""Command `aurora`: global options, and commands that are imported when they are called."""
+"""Command `aurora` (entry point): its global options, its subcommands, imported lazily, when they are called, and the
+exit code of what failed.
+"""
 
 from __future__ import annotations
 

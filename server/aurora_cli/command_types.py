@@ -58,6 +58,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command these arguments name; a misspelled one fails with a suggestion ("did you mean")."""
         if (
             self._otherwise is not None
             and not ctx.resilient_parsing

@@ -1,4 +1,6 @@
-"""`aurora completion`: what a shell needs to complete `aurora` and `aur`; and the answers to what it then asks."""
+"""`aurora completion` (tab completion): the script by which bash, zsh or fish complete `aurora` and `aur`, and the
+answers to what they then ask.
+"""
 
 from __future__ import annotations
 

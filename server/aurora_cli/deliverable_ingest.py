@@ -180,7 +180,7 @@ def reports_of(names: Sequence[str]) -> list[str]:
 
 
 def xml_text(content: bytes) -> str:
-    """An XML document as text, by its byte order mark or the encoding it declares, else UTF-8."""
+    """An XML document as text; its encoding is detected by its byte order mark or its declaration, else it is UTF-8."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16", "replace")
     declared = _DECLARED.match(content)
@@ -256,6 +256,7 @@ def _lines(first: bytes, stream: Any) -> Iterator[str]:
 
 
 def _batches(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Requests of a file's lines in batches, bounded in lines and in characters."""
     batch: list[str] = []
     size = 0
     for line in lines:

@@ -1,4 +1,4 @@
-"""Commands that record events of a deliverable, made of the events themselves: an event's field is an option here.
+"""Commands that record events of a deliverable, generated from the events' types: an event's field is an option here.
 
 What is slow to import is imported when such a command is made, so that `aurora deliverable ingest`, which runs in
 agents' hooks, does not wait for it.

@@ -1,4 +1,4 @@
-"""Deliverables for people: one line each, one in full, its events, its final numbers."""
+"""Deliverables rendered for people in the terminal: one line each, one in full, its events, its final numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`aurora demo`: a walk of two minutes through a small shop, in a folder, a home and a daemon of its own.
+"""`aurora demo` (guided tour): a walk of two minutes through a small shop, in a sandbox: a folder, a home and a daemon
+of its own.
 
 Every step is a command that is run as one types it, and what it prints is what it printed just now. Nothing of this
 user's is read or written, and nothing is left behind.

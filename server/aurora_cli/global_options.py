@@ -1,4 +1,4 @@
-"""Global options: what the global options said, and what follows from them."""
+"""Global options (flags of every command, as `--json`, `--verbose`, `--no-color`): what they said, and what follows."""
 
 from __future__ import annotations
 

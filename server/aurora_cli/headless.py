@@ -1,4 +1,6 @@
-"""`aurora --headless`: a goal pursued without a human, iteration by iteration (AURORA §9.8)."""
+"""`aurora --headless` (unattended): a goal pursued without a human, iteration by iteration, each told in a line (AURORA
+§9.8).
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,7 @@ async def _pursue(settings: GlobalOptions, options: HeadlessOptions, opening: Op
 
 
 def _lock_of(scratchpad: Path) -> Path:
-    """The lock of a scratchpad, outside of the user's tree: by the file it is, whichever way it is named."""
+    """The lock file of a scratchpad, outside of the user's tree: by the file it is, whichever way it is named."""
     name = hashlib.sha256(os.fsencode(scratchpad.resolve())).hexdigest()[:16]
     return home(os.environ) / "locks" / f"headless-{name}.lock"
 

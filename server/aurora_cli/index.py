@@ -1,4 +1,4 @@
-"""`aurora index`: bring the index up to date, and wait until it is."""
+"""`aurora index`: bring the index up to date (reindex), with a progress bar, and wait until it is."""
 
 from __future__ import annotations
 

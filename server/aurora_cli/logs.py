@@ -1,4 +1,6 @@
-"""`aurora logs`: conversations that were had, without a daemon (AURORA §9.7)."""
+"""`aurora logs` (history): conversations that were had, listed, searched, shown and exported, without a daemon (AURORA
+§9.7).
+"""
 
 from __future__ import annotations
 
@@ -307,7 +309,7 @@ def render(text: str, style: TerminalStyle) -> None:
 
 
 def printable(text: str) -> str:
-    """A log that cannot command the terminal, whoever edited it."""
+    """A log without terminal escape sequences: it cannot command the terminal, whoever edited it."""
     return "\n".join(plain_lines(text))
 
 

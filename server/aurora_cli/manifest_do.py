@@ -1,4 +1,6 @@
-"""`aurora manifest do`: a request in words, planned by the configured model as calls of a site's capabilities."""
+"""`aurora manifest do`: a request in natural language, planned by the configured model as calls of a site's
+capabilities.
+"""
 
 from __future__ import annotations
 

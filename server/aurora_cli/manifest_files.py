@@ -1,5 +1,5 @@
-"""Manifest files: those a command is about (names, folders, patterns as `**/aura.json`, standard input), how they are
-read, and the atomic replacement of one that was mended.
+"""Manifest files: those a command is about (names, folders, glob patterns as `**/aura.json`, standard input), how they
+are read, and the atomic replacement of one that was mended.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ManifestText(Struct, frozen=True):
 
 
 def matching(argument: str) -> list[Path]:
-    """The files an argument names, sorted where it names several. Raises UnreadableManifest when there are none.
+    """The files an argument names (globbing), sorted where it names several. Raises UnreadableManifest for none.
 
     A folder stands for every aura.json in it, a pattern for what it matches, `**` for any depth, and on the way to any
     depth `.git`, `node_modules` and linked folders are left out. A file whose name looks like a pattern is itself.
@@ -128,7 +128,7 @@ class FileChanged(CommandError):
 
 
 def replace_text(path: Path, old: str, new: str) -> None:
-    """Put `new` in place of `old`, which `path` held when it was read, in UTF-8 and with nothing else changed.
+    """Put `new` in place of `old`, which `path` held when it was read, atomically and with nothing else changed.
 
     Keeps permissions and, where that is allowed, the owner; a link stays one, what it leads to is replaced, unless the
     link is another user's. Raises FileChanged, and OSError where the folder cannot be written to.

@@ -1,4 +1,4 @@
-"""Plan of calls carried out (executed), step by step; what is not fine ends it."""
+"""Plan of calls carried out (executed), step by step, with values of earlier answers; the first failure ends it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`aurora manifest fetch | crawl | call | state | serve`: sites that publish a manifest, asked, told and tried."""
+"""`aurora manifest fetch | crawl | call | state | serve`: sites that publish a manifest, discovered, called and tried
+over HTTP.
+"""
 
 from __future__ import annotations
 

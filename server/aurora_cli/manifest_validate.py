@@ -1,4 +1,4 @@
-"""`aurora manifest validate`: are these manifests right, and if not, where exactly? Needs no daemon."""
+"""`aurora manifest validate` (linter): are these manifests right, and if not, where exactly? Needs no daemon."""
 
 from __future__ import annotations
 

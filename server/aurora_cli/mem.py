@@ -1,4 +1,4 @@
-"""`aur mem`: what does memory know about this?"""
+"""`aur mem` (code search in the shell): what does memory know about this?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`aurora metrics`: the five metrics of AURA-M §2, their tiers, and how they move."""
+"""`aurora metrics`: the five metrics of AURA-M §2, their tiers, and how they move (trend, sparkline); for CI also a
+gate that fails on a worse tier.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,7 @@ def metrics(
 
 
 def worse_than_limit(metrics: Mapping[str, Mapping[str, Any]], name: str | None, tier: str) -> list[str]:
-    """The metrics, or the one of this name, in a worse tier; one without data is in none."""
+    """The metrics, or the one of this name, in a worse tier (a quality gate); one without data is in none."""
     return [
         each
         for each, metric in metrics.items()
@@ -144,7 +146,7 @@ def metrics_lines(reply: Mapping[str, Any], style: TerminalStyle, by: str | None
 
 
 def sparkline(values: Sequence[float | None]) -> str:
-    """`▁▃█`: each value between the least and the most; a gap where nothing is known."""
+    """A sparkline, `▁▃█`: each value between the least and the most; a gap where nothing is known."""
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return ""

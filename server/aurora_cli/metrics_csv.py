@@ -75,6 +75,7 @@ def _measures(
 
 
 def _cell(value: object) -> object:
+    """A value as a cell holds it, never as a formula (CSV injection)."""
     if not isinstance(value, str):
         return "" if value is None else value
     text = value.replace("\0", "")

@@ -1,4 +1,6 @@
-"""`aurora query`: have AURORA work on a question, phase by phase (AURORA §7, §9.5)."""
+"""`aurora query`: have AURORA work on a question, phase by phase, its stages shown live as they stream in (AURORA §7,
+§9.5).
+"""
 
 from __future__ import annotations
 

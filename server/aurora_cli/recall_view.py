@@ -1,4 +1,4 @@
-"""Recall view: how an answer of `aur mem` looks (AURORA §9.9)."""
+"""Recall view: search results rendered for the terminal: how an answer of `aur mem` looks (AURORA §9.9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aurora report`: what was delivered and asked in a day, in a month, ever, and what it cost (AURORA §9.4).
+"""`aurora report` (daily, monthly, all-time): what was delivered and asked, and what it cost (AURORA §9.4).
 
 Deliverables are those of the workspace, by the daemon; questions are the user's in all workspaces, by their logs.
 """

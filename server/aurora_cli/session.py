@@ -1,4 +1,4 @@
-"""Session of a command with the daemon (connect, initialize), started if nobody did."""
+"""Session of a command with the daemon (connect, initialize), which is started on demand if nobody did."""
 
 from __future__ import annotations
 

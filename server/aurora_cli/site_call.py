@@ -1,5 +1,5 @@
-"""Site call: what `manifest call` and `manifest do` have in common: arguments from the command line, checks, consent,
-sending.
+"""Site call, as `manifest call` and `manifest do` make it: arguments from the command line, their validation, a dry
+run, consent to what destroys, sending, and the answer without secrets.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _read(text: str, schema: Any) -> Any:
 
 @contextmanager
 def patience() -> Iterator[None]:
-    """For one check of arguments: SiteError when it takes too much work. Where there is no such timer it has all time.
+    """Timeout of a check of arguments (ReDoS): SiteError when it takes too much work; without a timer it has all time.
 
     What is around it may end it sooner, by the clock.
     """

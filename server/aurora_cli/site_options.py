@@ -1,4 +1,6 @@
-"""Site options: what every command that asks a site takes: who asks, how long, by which ways, and what is kept."""
+"""Site options: what every command that asks a site takes: bearer token, timeout, which addresses are allowed, cache
+and cookie jar.
+"""
 
 from __future__ import annotations
 

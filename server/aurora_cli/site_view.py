@@ -1,4 +1,4 @@
-"""Site view: a site's manifest, its state and its answers, for people and as JSON."""
+"""Site view: a site's manifest, its state and its answers, rendered for people and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aurora team`: records of repositories exchanged with colleagues, by a hub on a PostgreSQL server."""
+"""`aurora team` (share, sync): records of repositories exchanged with colleagues, by a hub on a PostgreSQL server."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Workspace of a command: which workspace a command is about: the nearest folder upward that has a `.git` or an
-`.aurora`.
-"""
+"""Workspace of a command (project root detection): the nearest folder upward that has a `.git` or an `.aurora`."""
 
 # used before anything else may be imported, see import_path:
 # ruff: noqa: PTH100, PTH110, PTH111, PTH112, PTH116, PTH118, PTH120

@@ -1,5 +1,5 @@
-"""Unauthenticated connections (strangers) and their limits: to a port of this machine's loopback any user may connect,
-and each has a time to show the token.
+"""Unauthenticated connections (strangers) and their limits, in number and by a timeout: to a port of this machine's
+loopback any user may connect, and each has a time to show the token.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Mutation run: small changes to product files that some test must notice. `make mutate`."""
+"""Mutation testing: small changes to product files that some test must notice. `make mutate`."""

@@ -1,4 +1,5 @@
-"""`make mutate`: mutants of the product files that a change touches, and which of them no test notices.
+"""`make mutate` (mutation testing): mutants of the product files that a change touches, and which of them survive, as
+no test notices them.
 
 A library was looked for. mutmut 3 names what it mutates by a file's path below `src` or the root, and so never meets
 packages that stand in folders of other names; cosmic-ray changes the work tree itself, starts a whole process for each
@@ -114,6 +115,7 @@ def _tried(
 
 
 def _trial(copy: Copy, path: str, source: str, mutant: Mutant, baseline: Baseline, settings: Settings) -> str:
+    """What became of one mutant: killed, too slow (a timeout), or it survived."""
     tests = baseline.tests_of(mutant.function, settings.trial_seconds / 4)
     usual = sum(baseline.seconds[test] for test in tests)
     copy.write(path, mutant.of(source))

@@ -1,4 +1,5 @@
-"""The test files of a product file: first the one named after it, then those that import it, then those one step away.
+"""Test files of a product file (test selection by the import graph): first the one named after it, then those that
+import it, then those one step away.
 
 Read from the imports as they are written; nothing is run.
 """

@@ -172,7 +172,7 @@ def _foreign() -> list[str]:
 
 
 class _Watch:
-    """Notes which functions of one file each test calls, in whatever thread, and how long it takes."""
+    """Coverage by test: which functions of one file each test calls, in whatever thread, and how long it takes."""
 
     def __init__(self, file: str) -> None:
         self._file = file

@@ -1,1 +1,1 @@
-"""Fault injection, seeded and bounded in time: `make torture SEED=… SECONDS=…`."""
+"""Fault injection (chaos tests, fuzzing), seeded and bounded in time: `make torture SEED=… SECONDS=…`."""

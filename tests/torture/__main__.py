@@ -1,4 +1,5 @@
-"""Faults by the dozen, seeded: of memory files, of running daemons, and of what readers of foreign bytes are given.
+"""Fault injection, seeded and reproducible: of memory files, of running daemons, and of what readers of foreign bytes
+are given.
 
     python -m tests.torture [--seed N] [--seconds S] [--only NAME]
 

@@ -1,4 +1,5 @@
-/* The clock of the day, moved by the seconds (a double) that the file $CLOCK_OFFSET holds. Loaded in front of libc. */
+/* Clock skew: the clock of the day, moved by the seconds (a double) that the file $CLOCK_OFFSET holds. Loaded in front
+ * of libc (LD_PRELOAD). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,5 +1,6 @@
-"""Faults of a running daemon: stopped, its files pulled away, its disk full, descriptors and memory refused,
-requests that make no sense, a workspace made to harm, another user. Nothing acknowledged is lost, nothing stays behind.
+"""Faults of a running daemon (resource exhaustion): stopped, its files pulled away, its disk full, descriptors and
+memory refused, requests that make no sense, a workspace made to harm, another user. Nothing acknowledged is lost or
+left behind.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def pull(chance: random.Random, folder: Path) -> None:
 
 
 def fill(chance: random.Random, folder: Path) -> None:
-    """A disk that is full: one line says so, what was acknowledged stays, and with room again all is well."""
+    """A disk that is full (ENOSPC): one line says so, what was acknowledged stays, and with room again all is well."""
     with product_in(folder / "home") as product:
         root = workspace(folder)
         product.json("index", cwd=root)
@@ -162,7 +163,7 @@ def refuse(chance: random.Random, folder: Path) -> None:
 
 
 def ask(chance: random.Random, folder: Path) -> None:
-    """Every method with params that make no sense: an answer or an error with a name, never a fault inside."""
+    """Fuzzed params for every method, which make no sense: an answer or an error with a name, never a fault inside."""
     with product_in(folder / "home") as product:
         root = workspace(folder)
         product.json("index", cwd=root)

@@ -1,4 +1,5 @@
-"""A developer's day, in an hour: does the daemon keep memory, descriptors, threads that it is done with?
+"""A developer's day, in an hour (soak test for leaks): does the daemon keep memory, descriptors, threads that it is
+done with?
 
     python -m tests.torture.day [--minutes N] [--actions N] [--seed N] [--files N]
 

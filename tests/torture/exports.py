@@ -1,5 +1,5 @@
-"""Kills within `aurora memory export`: of the daemon in the middle of its writing, and of the command. The older export
-stays until the new one is whole, and nothing is left beside it.
+"""Kills within `aurora memory export` (crash safety): of the daemon in the middle of its writing, and of the command.
+The older export stays until the new one is whole, and nothing is left beside it.
 """
 
 from __future__ import annotations

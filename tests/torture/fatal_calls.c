@@ -1,4 +1,4 @@
-/* Ends a process (SIGKILL) at its n-th call that changes a file below $FATAL_BELOW; of a write half is done before.
+/* Crash injection: SIGKILL at the n-th call that changes a file below $FATAL_BELOW; half of a write is done before.
  *
  * Loaded in front of libc (LD_PRELOAD). $FATAL_CALLS is a file of two numbers of 8 bytes, shared by all processes: how many
  * such calls there were, and at which one ends whoever makes it (0: at none). Only memory files, records and exports

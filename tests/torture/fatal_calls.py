@@ -1,5 +1,5 @@
-"""Deaths of a daemon at a call of its choice: it is killed in the middle of its n-th write to a memory file, a
-record or an export.
+"""Crash injection: deaths of a daemon at a system call of its choice: it is killed in the middle of its n-th write to a
+memory file, a record or an export.
 
 A kill by the clock hits a short step, as an upgrade is one, by chance; one by the count of calls always does.
 """

@@ -1,4 +1,4 @@
-"""Faults that a product is put under while one command, or one method, is tried. Each is undone before it is checked.
+"""Faults injected into a product while one command, or one method, is tried. Each is undone before it is checked.
 
 A fault is a context manager of the product, its workspace and the chance. What it yields is the environment of the
 command, where that is another.
@@ -63,7 +63,7 @@ def _limited(daemon: psutil.Process, kind: int, soft: int) -> Iterator[None]:
 
 @fault
 def kill(product: Product, root: Path, chance: random.Random) -> Iterator[None]:
-    """The daemon is killed a moment after the command began."""
+    """The daemon is killed (SIGKILL) a moment after the command began."""
     daemon = _daemon(product, root)
     timer = threading.Timer(chance.choice((0.0, chance.uniform(0.0, 1.0))), _kill, (daemon,))
     timer.start()
@@ -97,7 +97,7 @@ def _memory_file(product: Product, root: Path) -> Path:
 
 @fault
 def cut(product: Product, root: Path, chance: random.Random) -> Iterator[None]:
-    """The memory file ends early."""
+    """The memory file is truncated: it ends early."""
     path = _memory_file(product, root)
     os.truncate(path, chance.randrange(1, path.stat().st_size))
     yield
@@ -105,7 +105,7 @@ def cut(product: Product, root: Path, chance: random.Random) -> Iterator[None]:
 
 @fault
 def flip(product: Product, root: Path, chance: random.Random) -> Iterator[None]:
-    """Some bits of the memory file are others."""
+    """Bit flips in the memory file (corruption)."""
     path = _memory_file(product, root)
     raw = bytearray(path.read_bytes())
     for _ in range(chance.choice((1, 1, 20))):
@@ -125,7 +125,7 @@ def fill(product: Product, root: Path, chance: random.Random) -> Iterator[None]:
 
 @fault
 def descriptors(product: Product, root: Path, chance: random.Random) -> Iterator[None]:
-    """The daemon gets no more descriptors."""
+    """The daemon gets no more file descriptors (EMFILE)."""
     daemon = _daemon(product, root)
     with _limited(daemon, resource.RLIMIT_NOFILE, daemon.num_fds() + chance.randrange(4)):
         yield
@@ -149,7 +149,7 @@ def processes(product: Product, root: Path, chance: random.Random) -> Iterator[N
 
 
 def compiled(source: Path, folder: Path) -> Path:
-    """A library to be loaded in front of libc."""
+    """A library to be loaded in front of libc (LD_PRELOAD)."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if sys.platform != "linux" or compiler is None:
         raise NotHere("needs Linux and a C compiler")
@@ -174,7 +174,7 @@ def _loaded(product: Product, root: Path, variables: dict[str, str]) -> Iterator
 
 @fault
 def clock(product: Product, root: Path, chance: random.Random) -> Iterator[None]:
-    """The clock jumps, hours to years, back or ahead, before the command and in the middle of it."""
+    """Clock skew: the clock jumps, hours to years, back or ahead, before the command and in the middle of it."""
     folder = root.parent
     library = compiled(Path(__file__).with_name("clock_offset.c"), folder)
     offset = folder / "offset"
@@ -196,7 +196,7 @@ def clock(product: Product, root: Path, chance: random.Random) -> Iterator[None]
 
 @fault
 def unsynced(product: Product, root: Path, chance: random.Random) -> Iterator[None]:
-    """The power goes a moment after the command: of what was written only what was forced out stays, or some more."""
+    """Power loss a moment after the command: of what was written only what was synced (fsync) stays, or some more."""
     library = compiled(Path(__file__).parents[1] / "memory" / "file_calls.c", root.parent)
     place, log = product.home / "memory", root.parent / f"calls-{chance.getrandbits(40)}"
     product.aurora("daemon", "stop", cwd=root)

@@ -1,4 +1,6 @@
-"""Faults of memory files: cut, flipped, overwritten, moved in time; what is readable is saved, damage is told."""
+"""Faults of memory files (corruption): cut, flipped, overwritten, moved in time; what is readable is saved, damage is
+told.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _BUILT: list[tuple[bytes, dict[str, set[tuple[object, ...]]]]] = []
 
 
 def cut(chance: random.Random, folder: Path) -> None:
-    """A file cut anywhere: every event whose text is whole before the cut is saved, and nothing is invented."""
+    """A file truncated anywhere: every event whose text is whole before the cut is saved, and nothing is invented."""
     raw, everything = _memory()
     place = chance.randrange(1, len(raw))
     found = asyncio.run(damage.saved(folder / "memory.db", raw[:place]))
@@ -30,7 +32,7 @@ def cut(chance: random.Random, folder: Path) -> None:
 
 
 def flip(chance: random.Random, folder: Path) -> None:
-    """Changed bits, one or a few: where a learned row reads otherwise the check says so; each costs a row at most."""
+    """Bit flips, one or a few: where a learned row reads otherwise the check says so; each costs a row at most."""
     raw, everything = _memory()
     bits = [(chance.randrange(len(raw)), chance.randrange(8)) for _ in range(chance.choice((1, 1, 1, 3)))]
     flipped = bytearray(raw)

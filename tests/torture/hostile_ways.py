@@ -1,6 +1,6 @@
-"""More workspaces made to harm: refs, remotes and settings of git by which something runs or hangs, files of builds and
-editors that lead out, agents of odd types, paths and sizes that no reader expects. One function each, as in
-`hostile_workspaces`.
+"""More workspaces made to harm (malicious repositories): refs, remotes and settings of git by which something runs or
+hangs, files of builds and editors that lead out, agents of odd types, paths and sizes that no reader expects. One
+function each, as in `hostile_workspaces`.
 """
 
 from __future__ import annotations

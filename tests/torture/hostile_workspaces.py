@@ -1,5 +1,6 @@
-"""Workspaces made to harm, one function each: settings that run programs, ways that lead out, names and files that
-break readers. Each is indexed and asked like any other (`test_hostile_workspaces.py`); `WORKSPACES` has them by name.
+"""Workspaces made to harm (malicious repositories), one function each: settings that run programs, symbolic links that
+lead out, names and files that break readers. Each is indexed and asked like any other (`test_hostile_workspaces.py`);
+`WORKSPACES` has them by name.
 """
 
 from __future__ import annotations

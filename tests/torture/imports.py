@@ -1,5 +1,6 @@
-"""Kills within `aurora memory import`: of the daemon in the middle of its writing, and of the command. An import is
-whole or has not been; one that said it was done is there, and done again it changes nothing.
+"""Kills within `aurora memory import` (crash safety): of the daemon in the middle of its writing, and of the command.
+An import is atomic, whole or not at all; one that said it was done is there, and done again it changes nothing:
+idempotent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Readers of what others wrote, each with samples to begin from and what must hold whatever bytes it gets.
+"""Readers of what others wrote (fuzz targets), each with seeds to begin from and what must hold whatever bytes it gets.
 
 What once failed is kept in `corpora/<reader>/`, and read again by every run of the tests.
 """
@@ -213,7 +213,7 @@ def inputs() -> dict[str, Input]:
 
 
 def mutated(chance: random.Random, raw: bytes) -> bytes:
-    """Bytes with a few things changed, as a bad disk, a bad program and a bad person would."""
+    """Mutation of bytes (fuzzing): a few things changed, as a bad disk, a bad program and a bad person would."""
     made = bytearray(raw)
     for _ in range(chance.choice((1, 1, 2, 5))):
         at = chance.randrange(len(made) + 1)
@@ -235,7 +235,7 @@ def mutated(chance: random.Random, raw: bytes) -> bytes:
 
 
 def keep(name: str, raw: bytes) -> Path:
-    """Put what failed into the corpus; it is part of the tests from then on."""
+    """Put what failed into the corpus; it is a regression test from then on."""
     folder = CORPORA / name
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / hashlib.sha256(raw).hexdigest()[:16]

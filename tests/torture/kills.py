@@ -1,4 +1,5 @@
-"""Kills of a daemon while it learns, takes in events and exports, and indexes: what it acknowledged is there after.
+"""Kills of a daemon (durability, crash recovery) while it learns, takes in events and exports, and indexes: what it
+acknowledged is there after.
 
 One home is killed again and again, by several clients' work at once; nothing of an earlier round may go either.
 """

@@ -1,5 +1,5 @@
-"""Kills within `aurora doctor --repair` of a damaged memory: of the daemon in the middle of its writing, and of the
-command. What can be read is saved once, however often it was begun, and repaired it is repaired.
+"""Kills within `aurora doctor --repair` of a corrupt memory (crash safety): of the daemon in the middle of its writing,
+and of the command. What can be read is saved once, however often it was begun, and repaired it is repaired.
 """
 
 from __future__ import annotations

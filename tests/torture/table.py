@@ -1,4 +1,4 @@
-"""Every fault on every command and every method: a table whose cells are tried in a seeded order.
+"""Every fault on every command and every method (test matrix): a table whose cells are tried in a seeded order.
 
     python -m tests.torture.table [--seed N] [--seconds S] [--only FAULT] [--target TARGET]
 

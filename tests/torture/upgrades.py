@@ -1,5 +1,5 @@
-"""Kills within an upgrade: memory files and records of older shapes are taken over by a daemon that is killed in the
-middle of it, again and again; in the end all of it is there, once, as after an upgrade that nobody disturbed.
+"""Kills within an upgrade (schema migration): memory files and records of older shapes are taken over by a daemon that
+is killed in the middle of it, again and again; in the end all of it is there, once, as after one that nobody disturbed.
 """
 
 from __future__ import annotations

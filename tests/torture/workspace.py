@@ -1,4 +1,4 @@
-"""A small workspace of a tortured product, what it is told, and what must hold of it afterwards."""
+"""A small workspace of a tortured product (fixture), what it is told, and the invariants that must hold afterwards."""
 
 from __future__ import annotations
 

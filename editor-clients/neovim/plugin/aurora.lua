@@ -1,4 +1,4 @@
--- The commands. What they do is loaded when one is first used.
+-- User commands (lazy loading): what they do is loaded when one is first used.
 if vim.g.loaded_aurora or vim.fn.has('nvim-0.7') == 0 then
   return
 end

@@ -1,4 +1,4 @@
-// Bundles the extension into dist/ and brings the schemas in from the repository's one copy of them.
+// Build (bundler, esbuild): bundles the extension into dist/ and brings the schemas in from the repository's one copy.
 import { build } from "esbuild";
 import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -1,5 +1,5 @@
-// Makes the package: aurora.vsix, or with --bundled aurora-bundled.vsix, which has the repository's wheel in it as well.
-// The wheel is built by $PYTHON, else by the repository's own environment, else by python3.
+// Packaging (vsce): makes aurora.vsix, or with --bundled aurora-bundled.vsix, which has the repository's wheel in it as
+// well. The wheel is built by $PYTHON, else by the repository's own environment, else by python3.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";

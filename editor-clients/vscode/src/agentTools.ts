@@ -1,4 +1,5 @@
-// What the editor's own agents are offered: the whole MCP server where the editor takes one, else two tools of its own API.
+// Tools offered to the editor's own agents (MCP server definition, language model tools): the whole MCP server where
+// the editor takes one, else two tools of its own API.
 import * as vscode from "vscode";
 import { Explain, Recall } from "./protocol";
 import type { ExplainResult, RecallResult } from "./protocol";
@@ -47,7 +48,7 @@ export function offerToAgents(connection: Connection): vscode.Disposable {
   return vscode.Disposable.from(...owned);
 }
 
-/** Whether the editor is of this version or a later one. */
+/** Whether the editor is of this version or a later one (feature detection). */
 function isFrom([major = 0, minor = 0]: number[]): boolean {
   const [here = 0, there = 0] = vscode.version.split(".").map(Number);
   return here > major || (here === major && there >= minor);

@@ -1,4 +1,4 @@
-// A run as a Markdown page: while it works, and what came of it.
+// Answer page: a run rendered as Markdown: its progress while it works, and the answer with claims, sources and cost.
 import type { QueryResult, StageNotice } from "./protocol";
 import { escaped, link } from "./places";
 
@@ -10,12 +10,14 @@ const MARKS: Record<StageNotice["status"], string> = {
   skipped: "–",
 };
 
+/** The page while the run works: its stages so far, or how it ended without an answer. */
 export function workingPage(query: string, told: StageNotice[], ended?: string): string {
   const last = told.at(-1);
   const state = ended ?? (last ? `*${Math.round(last.progress * 100)} % · ${seconds(last.elapsed_ms)}${cost(last.cost_usd)}*` : "*Beginning…*");
   return [`# ${escaped(query)}`, ended ? `**${escaped(ended)}**` : state, steps(told)].filter(Boolean).join("\n\n") + "\n";
 }
 
+/** The finished answer as Markdown, with citations that link to lines of files. */
 export function answerPage(result: QueryResult, told: StageNotice[], root: string): string {
   const parts = [`# ${escaped(result.query)}`, `*${headline(result)}*`];
   if (result.error) parts.push(`**${escaped(result.error)}**`);

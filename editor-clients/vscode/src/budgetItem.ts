@@ -1,4 +1,4 @@
-// The budget in the status bar: what questions cost in this period. It is there only where a model is configured or
+// Budget in the status bar: what questions cost in this period. It is there only where a model is configured or
 // something was spent, and coloured only where the limit is near.
 import * as vscode from "vscode";
 import { escaped } from "./places";
@@ -8,6 +8,7 @@ import type { Connection } from "./server/connection";
 
 const CALM_MS = 60_000;
 
+/** Status bar item of the budget, polled while the server runs; a warning near the limit. */
 export class BudgetItem implements vscode.Disposable {
   private readonly item = vscode.window.createStatusBarItem("aurora.budget", vscode.StatusBarAlignment.Left, 18);
   private timer: NodeJS.Timeout | undefined;
@@ -30,7 +31,7 @@ export class BudgetItem implements vscode.Disposable {
     void this.look();
   }
 
-  /** Ask the daemon now, and again in a while: other windows and commands spend from the same budget. */
+  /** Ask the daemon now, and again in a while (polling): other windows and commands spend from the same budget. */
   async look(): Promise<BudgetResult | undefined> {
     clearTimeout(this.timer);
     let budget: BudgetResult | undefined;

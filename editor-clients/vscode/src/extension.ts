@@ -1,4 +1,5 @@
-// Puts the parts together: one connection to the daemon, and the commands, views and status bar around it.
+// Entry point of the extension (activation): one connection to the daemon, and the commands, views and status bar
+// around it.
 import * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
 import { offerToAgents } from "./agentTools";
@@ -31,6 +32,7 @@ const ABOUT_A_FOLDER = new Set([
 
 let connection: Connection | undefined;
 
+/** Activates the extension: starts the server, registers commands, views, providers and listeners. */
 export function activate(context: vscode.ExtensionContext): void {
   const pages = new Pages();
   const schemas = new Schemas(vscode.Uri.joinPath(context.extensionUri, "schemas"));

@@ -1,4 +1,5 @@
-// The editor's own language model, lent to the daemon where the user allows it (`aurora.languageModel.allow`).
+// Language model of the editor (vscode.lm, as GitHub Copilot's), lent to the daemon where the user allows it
+// (`aurora.languageModel.allow`).
 import * as vscode from "vscode";
 import type { ResponseError } from "vscode-languageclient/node";
 import type { LanguageModelParams, LanguageModelResult } from "./protocol";
@@ -6,6 +7,7 @@ import { settings } from "./settings";
 
 const REQUEST_FAILED = -32803;
 
+/** Answers a prompt of the daemon with the editor's chat model, and counts its tokens. */
 export async function answer(params: LanguageModelParams, token: vscode.CancellationToken): Promise<LanguageModelResult> {
   const { allow, family } = settings().languageModel;
   if (!allow) throw await refused("aurora.languageModel.allow is off in the editor's settings");

@@ -14,6 +14,7 @@ const SETTLED_MS = 500;
 const PATIENCE_MS = 10_000;
 const REFRESH = "markdown.preview.refresh";
 
+/** Virtual documents (text document content provider), shown in the Markdown preview; the oldest are evicted. */
 export class Pages implements vscode.TextDocumentContentProvider {
   private readonly texts = new Map<string, string>();
   /** What previews were last made of as a whole. */

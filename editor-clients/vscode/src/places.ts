@@ -1,4 +1,5 @@
-// From what the daemon names (a workspace's folder, a path within it, 1-based lines) to places in the editor.
+// Places: what the daemon names (a workspace's folder, a path within it, 1-based lines) as the editor's URIs, ranges
+// and links.
 import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Recalled } from "./protocol";
@@ -38,11 +39,12 @@ export function link(text: string, root: string, file: string, line: number): st
   return `[${escaped(text)}](/${way}#L${line})`;
 }
 
-/** Text that means nothing but itself in Markdown. */
+/** Text escaped for Markdown: it means nothing but itself there. */
 export function escaped(text: string): string {
   return text.replace(/[\\`*_{}[\]<>#|!]/g, (found) => `\\${found}`);
 }
 
+/** A time relative to now, as `3 h ago`. */
 export function ago(moment: string | null | undefined, now = Date.now()): string {
   if (!moment) return "never";
   const seconds = Math.max(0, (now - Date.parse(moment)) / 1000);

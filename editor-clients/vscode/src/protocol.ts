@@ -1,4 +1,5 @@
-// What the daemon says and takes, as far as this extension uses it. Lines are 1-based, as on the command line.
+// Protocol types (custom LSP requests and notifications `aurora/*`): what the daemon says and takes, as far as this
+// extension uses it. Lines are 1-based, as on the command line.
 import type { Phase, Status as DeliverableStatus } from "./deliverableEvents";
 
 export const Recall = "aurora/recall";

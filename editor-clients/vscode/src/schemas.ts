@@ -1,11 +1,12 @@
-// The bundled JSON Schemas, for VS Code's own JSON support while the server is away. Where the server runs it checks,
-// completes and explains these files itself and knows more; the schemas then allow everything, so that nothing is told
-// twice.
+// Bundled JSON Schemas (fallback, validation without a server), for VS Code's own JSON support while the server is
+// away. Where it runs it checks, completes and explains these files itself and knows more; the schemas then allow
+// everything, so that nothing is told twice.
 import * as vscode from "vscode";
 
 export const SCHEME = "aurora-schema";
 const SILENT = new TextEncoder().encode("{}\n");
 
+/** Read-only virtual file system of the schemas, which are empty while the server runs. */
 export class Schemas implements vscode.FileSystemProvider {
   private readonly changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly onDidChangeFile = this.changed.event;

@@ -1,4 +1,5 @@
-// The `aurora` section of the settings. `hover`, `codeLens` and `diagnostics` are read by the daemon itself.
+// Settings of the extension (configuration, preferences), the section `aurora`. `hover`, `codeLens` and `diagnostics`
+// are read by the daemon itself.
 import * as vscode from "vscode";
 
 export const SECTION = "aurora";
@@ -11,6 +12,7 @@ export interface Settings {
   preferences: { hover: boolean; codeLens: boolean; diagnostics: boolean };
 }
 
+/** The user's configuration now, with its defaults. */
 export function settings(): Settings {
   const section = vscode.workspace.getConfiguration(SECTION);
   return {

@@ -1,4 +1,5 @@
-// The status bar: how the index is, or what the daemon lacks; and the deliverable that moved last.
+// Status bar: how the index is (indexing progress, errors), or what the daemon lacks; and the deliverable that moved
+// last.
 import * as vscode from "vscode";
 import { Status } from "./protocol";
 import type { DeliverableChange, DeliverableState, StatusResult, WorkspaceStatus } from "./protocol";
@@ -9,6 +10,7 @@ import type { Connection } from "./server/connection";
 const BUSY_MS = 1500;
 const CALM_MS = 30_000;
 
+/** Status bar items of the index and of the deliverable; polls the daemon, more often while it indexes. */
 export class StatusBar implements vscode.Disposable {
   private readonly index = vscode.window.createStatusBarItem("aurora.index", vscode.StatusBarAlignment.Left, 20);
   private readonly deliverable = vscode.window.createStatusBarItem("aurora.deliverable", vscode.StatusBarAlignment.Left, 19);

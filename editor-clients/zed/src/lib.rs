@@ -1,4 +1,4 @@
-//! Starts `aurora lsp`, with what `settings.json` says of it.
+//! Zed extension: the language server `aurora lsp`, found on the PATH and started with what `settings.json` says of it.
 
 use zed_extension_api::{self as zed, settings::LspSettings, Command, LanguageServerId, Result, Worktree};
 

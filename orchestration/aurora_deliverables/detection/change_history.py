@@ -1,5 +1,5 @@
-"""History of OpenSpec changes in git's log: when each was proposed, planned, worked on and archived, by whom, and under
-which names (AURA-M §7).
+"""History of OpenSpec changes, mined from git's log (rename tracking, shallow clones): when each was proposed, planned,
+worked on and archived, by whom, and under which names (AURA-M §7).
 
 What a checkout, a pull or a clone brings has the files' times of that moment; the log has the true ones. Times are
 those of the authors, which a rebase keeps. Pure: the log is an argument.

@@ -76,5 +76,6 @@ def observation(file: SeenFile) -> Observation | None:
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> re.Pattern[str]:
+    """A glob pattern as a regular expression."""
     said = re.escape(pattern).replace(r"\*\*/", "(?:[^/]+/)*").replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
     return re.compile(said.replace(r"\?", "[^/]"))

@@ -44,8 +44,8 @@ class Detector(Struct, frozen=True, kw_only=True):
 
 
 class GuardedDetector:
-    """A plug-in's detector as it is asked: one that raises, or gives what it should not, is told of once and not asked
-    again in this process."""
+    """A plug-in's detector, its faults isolated: one that raises, or gives what it should not, is told of once and not
+    asked again in this process."""
 
     def __init__(self, plugin: Plugin[Detector]) -> None:
         self._plugin = plugin

@@ -1,4 +1,4 @@
-"""Issues given to `ingest`: which tracker's they are is told by their form."""
+"""Import of issues from a tracker (bug tracker, JSON, CSV or XML) by `ingest`: whose they are is told by their form."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def is_export(text: str) -> bool:
 def rows_of(text: str) -> list[dict[str, str]]:
     """The export's issues, a row each, named as in a CSV export; custom fields by their own names.
 
-    Raises UnreadableExport. A document type is refused: no export has one, and entities come from there.
+    Raises UnreadableExport. A document type is refused, and with it external entities (XXE): no export has one.
     """
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise UnreadableExport("this XML declares a document type, which no Jira export does")

@@ -2,7 +2,7 @@
 gotestsum and their likes.
 
 There is no standard; what these have in common is `<testcase>`, and that a `<failure>` or an `<error>` in one says that
-it failed. Read by expat as a stream: no document type, so no entity; bounded in size, depth and number.
+it failed. Read by expat as a stream: no document type, so no external entity (XXE); bounded in size, depth and number.
 """
 
 from __future__ import annotations

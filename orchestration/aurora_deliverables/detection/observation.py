@@ -1,5 +1,5 @@
-"""Observation of a spec: what a spec shows of a deliverable at one moment, and which of it is news: the one way from
-folders to events.
+"""Observation of a spec (change detection): what it shows of a deliverable at one moment, and what of that is new since
+the recorded state: the one way from folders to events.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class _Named(Struct, frozen=True):
 
 
 class _NamedByWord:
-    """Tests or tasks by the words of their titles, so that each criterion is compared with few of them."""
+    """Inverted index of tests or tasks by the words of their titles: each criterion is compared with few of them."""
 
     def __init__(self, named: Sequence[_Named]) -> None:
         self._named = named

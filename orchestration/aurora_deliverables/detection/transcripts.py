@@ -59,7 +59,8 @@ _decoder = typed.decoder(_TranscriptLine)
 
 
 def calls_in(path: Path, offset: int = 0) -> tuple[list[TranscriptCall], int]:
-    """The model calls in a transcript from `offset` on, at most the last `MAX_CALLS`, and where to go on. Blocks.
+    """The model calls in a growing transcript (tail) from `offset` on, at most the last `MAX_CALLS`, and where to go
+    on. Blocks.
 
     None where there is no such file; of what is longer than `MAX_BYTES` the end is read.
     """

@@ -1,5 +1,5 @@
-"""Answers of a collector over HTTP: what it said beside its status: how long to wait, what of it it did not take, and
-whether it is a collector at all.
+"""Answers of an OTLP collector over HTTP (Retry-After, partial success): what it said beside its status: how long to
+wait, what it rejected, and whether it is a collector at all.
 
 The SDK's exporters look at the status alone. https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
 """

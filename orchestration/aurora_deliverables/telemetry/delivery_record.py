@@ -140,7 +140,7 @@ class DeliveryRecord:
             return {name: msgspec.structs.replace(each) for name, each in self._kept.signals.items()}
 
     def save(self) -> None:
-        """Write it: all of it or nothing, readable by its user alone."""
+        """Write it atomically: all of it or nothing, readable by its user alone."""
         if self._path is None:
             return
         with self._lock:

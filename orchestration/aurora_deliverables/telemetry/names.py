@@ -1,4 +1,6 @@
-"""Names of `aura.*` telemetry on the wire: spans, attributes, instruments (AURA-M §6.2–6.4; `conventions.yaml`)."""
+"""Names of `aura.*` telemetry (semantic conventions): spans, attributes, instruments (AURA-M §6.2–6.4;
+`conventions.yaml`).
+"""
 
 from __future__ import annotations
 

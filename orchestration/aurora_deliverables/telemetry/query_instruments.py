@@ -1,4 +1,4 @@
-"""Instruments of questions: the counters and distributions of AURORA §9.4, by the specification's own names."""
+"""Metric instruments of questions: the counters and histograms of AURORA §9.4, by the specification's own names."""
 
 from __future__ import annotations
 

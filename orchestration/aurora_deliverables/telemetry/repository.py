@@ -1,4 +1,5 @@
-"""Repository of a deliverable, in the words of OpenTelemetry's conventions for version control (`vcs.*`).
+"""Repository of a deliverable (git remote URL, parsed), in the words of OpenTelemetry's conventions for version control
+(`vcs.*`).
 
 What is sent on has no credentials in it: of a remote's address only host and path.
 """

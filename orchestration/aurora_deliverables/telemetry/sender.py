@@ -120,7 +120,7 @@ class Sender:
         return [SignalStatus(each, outcomes.get(each.signal, SignalOutcome())) for each in self._choice.exporters]
 
     def send(self, leaving: Leaving) -> None:
-        """Send it when its turn comes. Never waits."""
+        """Queue it to be sent. Never waits: where the bounded queue is full it is left for the next start."""
         if self._closing.is_set() or self._waiting.qsize() >= MOST_WAITING:
             return
         self._start()
@@ -147,6 +147,7 @@ class Sender:
             self._thread.start()
 
     def _run(self) -> None:
+        """Loop of the exporter thread: take from the queue, export, and retry what a collector did not take."""
         try:
             from aurora_deliverables.telemetry.providers import Providers
 
@@ -223,6 +224,7 @@ class Sender:
             self._took_note("metrics", attempt)
 
     def _deliver(self, leaving: Leaving, providers: Providers) -> bool:
+        """Export a deliverable by each signal that has not had it yet; whether all of them have it now."""
         deliverable = leaving.deliverable
         try:
             self._count(leaving, providers)

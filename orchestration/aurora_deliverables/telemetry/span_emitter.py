@@ -1,5 +1,5 @@
-"""Span emitter (trace context): a span tree spoken to OpenTelemetry's SDK: parents, historic times, ids that stay the
-same.
+"""Span emitter (trace context): a span tree spoken to OpenTelemetry's SDK: parents, historic times, deterministic trace
+and span ids.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Agent cache of a workspace: what is kept of the agents of one workspace between runs: a file in
-$AURORA_HOME/agents, locked while it changes.
+"""Cache of a workspace's agents: what is kept of them between runs, in a file in $AURORA_HOME/agents that is replaced
+atomically under a file lock.
 
 What agents' files declare of environment and headers may hold keys, and is not kept: an agent that has some is read
 from its own file again.
@@ -107,6 +107,7 @@ class Cache:
             raise OrchestrationError(f"{self.path}: cannot be written: {error.strerror or error}") from error
 
     def _write(self, kept: Kept) -> None:
+        """Write a temporary file, fsync it, and rename it over the old one: atomic."""
         content = msgspec.json.encode(_without_keys(kept))
         temporary = self.path.with_suffix(f".{os.getpid()}.tmp")
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OWN_FILE, 0o600)

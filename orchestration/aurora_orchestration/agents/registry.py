@@ -1,5 +1,5 @@
-"""Registry of a workspace's agents (AURORA §7.2, App. F): found, cached, found again in time, judged by their success
-rates.
+"""Registry of a workspace's agents (AURORA §7.2, App. F): found, cached, found again when the cache has expired, judged
+by their success rates.
 
 They are looked for again every 15 days, when a file they come from changed, when the settings or the trust did, and
 when told to. MCP servers are asked what they offer then, and only then; so nothing is started by a mere look.
@@ -234,7 +234,8 @@ class Registry:
 
 
 def success_rate(tally: Tally, claimed: float | None = None) -> float:
-    """How likely an agent does well next: what it did, over a prior; its registry's own claim counts a little."""
+    """How likely an agent does well next: what it did, over a prior (Laplace smoothing); its registry's own claim
+    counts a little."""
     good, every = PRIOR_GOOD, PRIOR_ALL
     if claimed is not None:
         good, every = good + claimed * CLAIM_WEIGHT, every + CLAIM_WEIGHT
@@ -242,7 +243,8 @@ def success_rate(tally: Tally, claimed: float | None = None) -> float:
 
 
 def rested(tally: Tally, now: float) -> Tally:
-    """A tally as it counts now: works of an agent that gives way fade by half for each day it has not worked.
+    """A tally as it counts now (exponential decay): works of an agent that gives way have a half-life of a day without
+    work.
 
     Otherwise it would never be tried again, and nobody would see that it was mended.
     """

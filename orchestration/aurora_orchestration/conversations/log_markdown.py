@@ -1,4 +1,4 @@
-"""Markdown of a run, piece by piece, in the form of AURORA §9.7: header, phases with JSON blocks, execution summary.
+"""Markdown rendering of a run's log, piece by piece (AURORA §9.7): header, phases with JSON blocks, execution summary.
 
 Pure. `HEAD`, `SUMMARY` and the lines of both are what `log_reader` looks for.
 """

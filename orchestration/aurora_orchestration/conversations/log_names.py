@@ -1,4 +1,4 @@
-"""Names of conversation logs: what a conversation log is called: two words of the question, and the day (AURORA §9.7).
+"""Names of conversation logs (file name slugs): two words of the question, and the day (AURORA §9.7).
 
 Days are UTC's, as those of run ids. A name is free where neither it nor its compressed form is taken.
 """

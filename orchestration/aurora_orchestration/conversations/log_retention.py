@@ -86,6 +86,7 @@ def unfinished(folder: Path, first: str = "0000-00-00") -> list[tuple[str, Path,
 
 
 def _tidy(folder: Path, settings: ConversationSettings, now: float) -> Tidied:
+    """One pass: logs past their retention deleted, older ones compressed, after a leap of the clock nothing deleted."""
     held = _leapt(folder / _STATE, now)
     deleted, compressed, problems = [], [], []
     logs = list(files(folder))

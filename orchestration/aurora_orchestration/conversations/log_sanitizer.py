@@ -1,4 +1,5 @@
-"""Log sanitizer: what a run's data is brought into before it is written down: plain JSON, bounded, secrets redacted.
+"""Log sanitizer (escaping against log injection): what a run's data is brought into before it is written down: plain
+JSON, bounded, secrets redacted.
 
 A JSON text made here has no line that begins like a heading or a fence, whatever its strings hold: every line break
 within a string is escaped, also those that only some programs take for one. So it can't break the Markdown around it.

@@ -1,4 +1,4 @@
-"""Removal of secrets that conversation logs hold from before today's rules of secrets (`secret_mask.RULES`).
+"""Removal of secrets, after the fact, from conversation logs written before today's rules (`secret_mask.RULES`).
 
 What is written goes through the rules; what an AURORA wrote that knew fewer kinds is gone through once. A log that may
 still be written to is left for the next time. Everything may be done twice, and by two daemons at once.

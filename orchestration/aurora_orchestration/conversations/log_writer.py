@@ -160,6 +160,7 @@ class ConversationLog:
             self.problem = f"{self._lost:,} bytes of the conversation log {self.path} are lost: the disk was full"
 
     def _close(self) -> None:
+        """Close the file, forced to the disk (fsync) where that can be."""
         if self._descriptor is None:
             return
         with contextlib.suppress(OSError):  # a pipe or an odd file system can't; the data is with the kernel anyway

@@ -1,5 +1,5 @@
-"""Time breakdown of a run: where a run's time went: per phase with percentages, per subgoal; in models, agents or
-AURORA itself (§9.4.1).
+"""Time breakdown (latency profile) of a run: per phase with percentages, per subgoal; in models, in agents or in AURORA
+itself (§9.4.1).
 
 Pure. Phases follow each other, so their percentages sum to at most 100; subgoals run side by side, and theirs may not.
 Waiting for models, for agents, and everything else are told apart so that the three sum to the whole.
@@ -185,7 +185,7 @@ def _within(spans: Iterable[Span], bounds: Span) -> list[Span]:
 
 
 def _union(spans: Iterable[Span]) -> list[Span]:
-    """The same time in spans that don't overlap."""
+    """Overlapping intervals merged: the same time in spans that don't overlap."""
     found: list[Span] = []
     for start, end in sorted(spans):
         if found and start <= found[-1][1]:

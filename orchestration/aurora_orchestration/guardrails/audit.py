@@ -83,6 +83,7 @@ class Audit:
                 file.write(msgspec.json.encode(entry) + b"\n")
 
     def _rotate(self) -> None:
+        """Log rotation by size."""
         if not self.path.exists() or self.path.stat().st_size < ROTATE_BYTES:
             return
         for number in range(KEPT - 1, 0, -1):

@@ -3,7 +3,7 @@
 
 Two thresholds: from `warn_at_percent` of `soft_limit_usd` on a question is warned of, beyond `block_at_percent` of
 `hard_limit_usd` none begins and no call is made. What is compared is what was spent, what is reserved by calls that are
-being made, and what is about to be. Everything is written down before it is done (`ledger`), under a lock between
+being made, and what is about to be. Everything is written ahead (`ledger`) of being done, under a lock between
 processes; what cannot be written down is not spent. A killed process loses nothing of it; should the power fail, what
 the last moments wrote may be missing (`syncing`), and the journal of the run has what was answered.
 """
@@ -212,6 +212,7 @@ class Budget:
         return self._in_period(tracker, read_only=read_only)
 
     def _read(self, *, read_only: bool) -> Tracker:
+        """The tracker as of now: the tracking file (checkpoint), and events of the history since, replayed over it."""
         try:
             tracker = self._tracking_file()
         except files.Corrupt as error:
@@ -340,7 +341,7 @@ def _this_process(pid: int) -> tuple[int, float]:
 
 
 def _lives(pid: int, started: float | None) -> bool:
-    """Whether the process that reserved is still there: a later one may have its number."""
+    """Whether the process that reserved is still there: a later one may have its number (PID reuse)."""
     if pid == os.getpid():
         return started is None or abs(_this_process(pid)[1] - started) < _SAME_START_SECONDS
     import psutil

@@ -87,7 +87,7 @@ def known_by(path: Path) -> tuple[int, int, int]:
 
 
 def append(path: Path, event: LedgerEvent) -> int:
-    """Write `event` down; returns the history's size. A line that a crash cut off is ended first."""
+    """Append `event` to the history; returns its size. A line that a crash cut off (torn write) is ended first."""
     descriptor = open_own(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
         size = file.seek(0, os.SEEK_END)

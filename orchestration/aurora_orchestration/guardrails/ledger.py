@@ -1,4 +1,5 @@
-"""Budget ledger: what was reserved, spent and released as events, and the state they add up to (AURORA §9.4.2).
+"""Budget ledger (write-ahead log): what was reserved, spent and released as events, and the state they add up to
+(AURORA §9.4.2).
 
 Events are appended to a history (JSON Lines), which is what counts; the tracking file is what they came to, as of so
 many bytes of the history. So a process that dies between the two loses and doubles nothing.

@@ -113,6 +113,7 @@ def _social_security(text: str) -> Iterator[Personal]:
 
 
 def _cards(text: str) -> Iterator[Personal]:
+    """Payment card numbers, by issuer's prefix, length and checksum."""
     for run in _DIGITS.finditer(text):
         # A card's digits stand together or in groups of at least three; other numbers may stand beside them.
         groups = [each.span() for each in _GROUP.finditer(text, run.start(), run.end())]
@@ -133,7 +134,7 @@ def _cards(text: str) -> Iterator[Personal]:
 
 
 def _luhn(digits: str) -> bool:
-    """ISO/IEC 7812: every second digit from the right counts double, its digits added up."""
+    """Luhn checksum (ISO/IEC 7812): every second digit from the right counts double, its digits added up."""
     doubled = digits[-2::-2].translate(_DOUBLED)
     return (sum(map(int, digits[-1::-2])) + sum(map(int, doubled))) % 10 == 0
 
@@ -148,7 +149,7 @@ def _ibans(text: str) -> Iterator[Personal]:
 
 
 def _checks(account: str) -> bool:
-    """ISO 7064, mod 97-10."""
+    """Check digits of an IBAN (ISO 7064, mod 97-10)."""
     plain = account.replace(" ", "").replace("-", "").upper()
     return int("".join(str(int(sign, 36)) for sign in plain[4:] + plain[:4])) % 97 == 1
 

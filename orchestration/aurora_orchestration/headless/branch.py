@@ -1,4 +1,6 @@
-"""Branch that headless mode may work on: never `main` or `master`, and one that keeps an experiment apart (§9.8)."""
+"""Branch that headless mode may work on: no protected branch (`main`, `master`), and one that keeps an experiment apart
+(§9.8).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Goal of an experiment: what prompt.md says it is to achieve, and a model's judgement whether it has (AURORA §9.8)."""
+"""Goal of an experiment: what prompt.md says it is to achieve, and whether it has, judged by a model (LLM as a judge;
+AURORA §9.8).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of one iteration: what it is asked, what is noted of it, and what the judge sees of it (§9.8). Pure."""
+"""Texts of one iteration of headless mode: its prompt, what is noted of it, what the judge sees of it (§9.8). Pure."""
 
 from __future__ import annotations
 

@@ -180,6 +180,7 @@ class _Loop:
         self._failures = 0
 
     async def pursue(self) -> ExperimentOutcome:
+        """Iterate until the goal is met or a limit is reached; goes on where the scratchpad says that it stopped."""
         pad = self._pad
         progress = await asyncio.to_thread(pad.begin, self._experiment.title, self._limit, self._budget, self._now())
         self._number, self._cost = progress.iterations, progress.cost_usd

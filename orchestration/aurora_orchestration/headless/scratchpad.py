@@ -169,7 +169,7 @@ class Scratchpad:
             self._write(claimed)
 
     def _write(self, text: str) -> None:
-        """Put `text` in the file's place at once; a link stays one."""
+        """Put `text` in the file's place atomically (temporary file, rename); a link stays one."""
         try:
             target = self._place
             target.parent.mkdir(parents=True, exist_ok=True)

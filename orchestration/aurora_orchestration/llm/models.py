@@ -115,7 +115,7 @@ def _by_role(settings: LlmSettings, complexity: Complexity | None) -> tuple[tupl
 
 
 def _routed(model: ModelSettings, routing: PreferenceRouting, complexity: Complexity) -> ModelSettings:
-    """The model of the first tier that is meant for a complexity (§3.3), at the same provider."""
+    """Model routing: the model of the first tier that is meant for a complexity (§3.3), at the same provider."""
     if not routing.enabled:
         return model
     tier = next((tier for tier in routing.tiers.values() if complexity in tier.use_for), None)

@@ -50,6 +50,7 @@ def is_closed(schema: Any) -> bool:
 
 
 def _plain(node: dict[str, Any], named: dict[str, Any], above: tuple[str, ...]) -> dict[str, Any]:
+    """A schema with its references inlined and only keywords that providers take; recursive ones are refused."""
     if "$ref" in node:
         name = node["$ref"].rsplit("/", 1)[-1]
         if name in above:

@@ -51,7 +51,7 @@ def nearest(manifest: Manifest, request: str) -> list[dict[str, Any]]:
 
 
 def _scores(capabilities: Sequence[Capability], wanted: set[str]) -> list[float]:
-    """Scores of capabilities for a request: rare words count more, those of names most."""
+    """Scores of capabilities for a request: rare words count more (inverse document frequency), those of names most."""
     told = [(set(terms(each.name)), set(terms(_text(each)))) for each in capabilities]
     common = Counter(term for name, rest in told for term in name | rest)
     scores = []

@@ -1,4 +1,5 @@
-"""Kept words of a request: what may be a secret. A model sees `[KEPT-1]` and may place it; the word is filled in here.
+"""Kept words of a request, possible secrets behind placeholders: a model sees `[KEPT-1]` and may place it; the word is
+filled in here.
 
 Phrasings of a secret have no end, so this asks for none: where a request has to do with signing in at all, only words
 that anybody writes, or that the model is shown with the manifest, go to it as they stand.

@@ -1,4 +1,4 @@
-"""Plans of calls at a site, and whether they fit its manifest (AURA-P). Pure; whose ideas they are does not matter."""
+"""Plans of calls at a site, validated against its manifest (AURA-P). Pure; whose ideas they are does not matter."""
 
 from __future__ import annotations
 

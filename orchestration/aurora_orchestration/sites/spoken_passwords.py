@@ -1,4 +1,4 @@
-"""Passwords and PINs in a request as people say them: `log in with password hunter2`, `pin 1234`, `Kennwort: …`.
+"""Passwords and PINs in a request, detected in plain language: `log in with password hunter2`, `pin 1234`.
 
 A request is an instruction, not code: what stands beside such a word is the secret more often than not, however plain
 it looks. Too much is hidden rather than too little; a value is given by its name.

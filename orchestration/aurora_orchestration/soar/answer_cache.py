@@ -1,5 +1,5 @@
-"""Answer cache (of earlier answers): the same question is not paid for twice while its pattern is proven and its files
-are unchanged.
+"""Answer cache (of earlier answers, invalidated by changed files): the same question is not paid for twice while its
+pattern is proven and its files are unchanged.
 
 An answer is kept only where nothing but reading was done for it: no unattended run, no agent other than llm-executor,
 no tools. It counts

@@ -1,4 +1,6 @@
-"""Examples that show a model how strictly to judge (AURORA App. C.1): built in, replaced or joined by a user's own."""
+"""Calibration examples (few-shot) that show a model how strictly to judge (AURORA App. C.1): built in, replaced or
+joined by a user's own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Cited spans: the lines that an answer rests on, by hashes, so that a later use sees whether they still say the same.
+"""Cited spans (content hashes): the lines that an answer rests on, so that a later use sees whether they still say the
+same, or have moved.
 
 A span that stands elsewhere in its file, under the same headings, is found again. One that changed is `drifted`: it is
 verified anew before its answer may be given at no cost. Without a model only one thing can be verified: that nothing

@@ -1,9 +1,10 @@
 """Phase 6 (parallel execution): agents work on subgoals in parallel, by the DAG of these; every output is verified
 (AURORA §3.2, App. D).
 
-A subgoal starts when those it depends on are done, at most `agents.max_parallel` at once. What scores too low is tried
-again with what it lacked (its own count of retries, App. D loop 2), then by llm-executor; what still scores at least
-`retry_threshold` is gone on with, as low in confidence; what does not has failed, and nothing that needs it is begun.
+A subgoal starts when those it depends on are done, at most `agents.max_parallel` at once (concurrency limit). What
+scores too low is tried again with what it lacked (its own count of retries, App. D loop 2), then by llm-executor; what
+still scores at least `retry_threshold` is gone on with, as low in confidence; what does not has failed, and nothing
+that needs it is begun.
 """
 
 from __future__ import annotations
@@ -219,7 +220,7 @@ class _Run:
             task = msgspec.structs.replace(task, feedback=feedback)
 
     async def _one(self, task: Task, agent: Agent, retries: int, wave: int) -> tuple[_Try, bool]:
-        """One answer, verified; and whether it has to be the last."""
+        """One answer, verified; and whether it has to be the last. Who broke is not asked again (circuit breaker)."""
         before = self._broken.get(agent.id)
         if before is not None:
             return _Try(_without_answer(task, agent, f"not asked again: {before}"), None, worked=False), False

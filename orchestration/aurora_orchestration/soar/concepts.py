@@ -1,4 +1,4 @@
-"""Concepts: synonyms and antonyms in the words of developers, and which words any plan has.
+"""Concepts (a thesaurus): synonyms and antonyms in the words of developers, and which words any plan has.
 
 A word stands for its stem and for every group of words it belongs to, so that "document" is found in "describe in the
 guide". The words are data, in `concepts.txt`; here they are looked up.

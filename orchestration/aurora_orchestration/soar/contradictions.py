@@ -66,7 +66,7 @@ def contradictions(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
 
 
 def repeated(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
-    """Subgoals that say the same, each pair with how to mend it."""
+    """Duplicate subgoals (by Jaccard similarity of their words), each pair with how to mend it."""
     for one, other in combinations(decomposition.subgoals, 2):
         first, second = (frozenset(terms(subgoal.description)) for subgoal in (one, other))
         if first and len(first & second) / len(first | second) >= TWICE:

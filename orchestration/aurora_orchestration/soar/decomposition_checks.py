@@ -1,5 +1,5 @@
-"""Checks of a decomposition: what can be told of a decomposition without asking anybody (ruling 13, AURORA §5.2),
-before a model is paid.
+"""Checks of a decomposition by rules (linting a plan): what can be told of it without asking anybody (ruling 13, AURORA
+§5.2), before a model is paid.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Finalization of a run, however it ended: phases 8 and 9, then caches, budget, deliverable, log, session, checkpoint.
+"""Finalization (cleanup) of a run, however it ended: phases 8 and 9, then caches, budget, deliverable, log, session,
+checkpoint.
 
 No step costs the others anything: what fails is logged and said in a notice.
 """

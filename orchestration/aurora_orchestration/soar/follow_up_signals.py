@@ -1,5 +1,5 @@
-"""Follow-up signals: what a next message says of the last answer: thanks, more, wrong, again, or stop (AURORA
-Appendix E). Pure.
+"""Follow-up signals (intent of a reply): what a next message says of the last answer: thanks, more, wrong, again, or
+stop (AURORA Appendix E). Pure.
 
 The words are ordinary ones ("no", "and", "good", "stop"), so a word alone is no signal: it must stand where such a
 signal stands, at the message's beginning, and what follows must fit. "No, the other file" denies; "no cache?" asks.

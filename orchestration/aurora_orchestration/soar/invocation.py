@@ -1,4 +1,4 @@
-"""Invocation of AURORA by a prompt: called by its prefix, or always there (AURORA Appendix C, `aurora.*`). Pure."""
+"""Invocation of AURORA by a prompt: called by a trigger prefix, or always on (AURORA Appendix C, `aurora.*`). Pure."""
 
 from __future__ import annotations
 

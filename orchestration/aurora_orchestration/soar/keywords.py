@@ -1,5 +1,5 @@
-"""Complexity by keywords: how hard a question is, told from its words alone (AURORA §8.2 tier 1, Appendix G). Pure,
-free, about 1 ms.
+"""Complexity by keywords (rule-based text classifier): how hard a question is, told from its words alone (AURORA §8.2
+tier 1, Appendix G). Pure, free, about 1 ms.
 
 Appendix G's meaning holds: every level has a weight (0.0, 0.3, 0.7, 1.0), the heaviest level found is the level, length
 and several questions add 0.1 each, and a score in the borderline range is nobody's to decide without a model. What is

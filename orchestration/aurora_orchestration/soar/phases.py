@@ -1,4 +1,6 @@
-"""Phases of a run in their order, from the guardrails to the answer (AURORA §3.2, §7.1); `finalize` has 8 and 9."""
+"""Phases of a run in their order (the pipeline), from the guardrails to the answer (AURORA §3.2, §7.1); `finalize` has
+8 and 9.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Query text: a question's words and its shape, which the keyword tier and the signals look at. Pure.
+"""Query text, tokenized (sentences, clauses, words), and its shape, for the keyword tier and the signals. Pure.
 
 Code is not wording: `list_users`, `src/security/token.py`, what stands in backquotes, code blocks and stack traces are
 counted as identifiers and lines of code, and no keyword is looked for in them.

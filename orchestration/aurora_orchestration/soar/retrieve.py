@@ -1,4 +1,5 @@
-"""Phase 2 (context retrieval): what memory has for a question, within a budget of tokens (AURORA §3.2, §6.8.2.1).
+"""Phase 2 (context retrieval, as in RAG): what memory has for a question, within a token budget (AURORA §3.2,
+§6.8.2.1).
 
 Memory ranks and measures; here every type gets its share, nothing comes twice, no secret goes on, and where recall is
 weak the logs of earlier conversations are looked at as well.

@@ -51,8 +51,8 @@ def route(decomposition: Decomposition, agents: Sequence[Agent], settings: Agent
 
 
 def waves_of(subgoals: Sequence[Subgoal]) -> dict[str, int]:
-    """The length of the longest chain of dependencies before each subgoal. Dependencies on what is not there, and those
-    that close a circle, count for nothing: verification has rejected them before."""
+    """Topological levels: the length of the longest chain of dependencies before each subgoal. Dependencies on what is
+    not there, and those that close a circle, count for nothing: verification has rejected them before."""
     ids = {subgoal.id for subgoal in subgoals}
     waits = {subgoal.id: set(subgoal.depends_on) & ids - {subgoal.id} for subgoal in subgoals}
     waves: dict[str, int] = {}

@@ -1,4 +1,6 @@
-"""Trace of a run: its phases timed, told to the client as stages, written to conversation log and deliverable."""
+"""Trace of a run: its phases timed, told to the client as progress (stages), written to conversation log and
+deliverable.
+"""
 
 from __future__ import annotations
 

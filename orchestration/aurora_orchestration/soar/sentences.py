@@ -1,4 +1,4 @@
-"""Sentences of an answer's text, cut so that patterns take linear time for it."""
+"""Sentence splitting of an answer's text, bounded so that patterns take linear time for it (no ReDoS)."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Continuation(Struct, frozen=True, kw_only=True):
 
 
 class Sessions:
-    """Session memory: the last run of each session of each workspace, bounded, and the one under way.
+    """Session memory: the last run of each session of each workspace, bounded (LRU eviction), and the one under way.
 
     For one event loop; not for several threads.
     """

@@ -84,7 +84,7 @@ async def verify_a(
     *,
     complexity: Complexity,
 ) -> Verified:
-    """Option A: the model reviews its own decomposition. At most one call."""
+    """Option A (self-critique): the model reviews its own decomposition. At most one call."""
     verification = await verify(
         decomposition, query, context, agents, llm, settings, option="option_a", complexity=complexity
     )

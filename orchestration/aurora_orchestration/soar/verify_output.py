@@ -1,5 +1,5 @@
-"""Verification of an agent's output: is an agent's output an answer to its subgoal (AURORA §8.5)? Rules first, a
-model from medium complexity upward.
+"""Verification of an agent's output (output validation): is it an answer to its subgoal (AURORA §8.5)? Rules first, a
+model as judge from medium complexity upward.
 """
 
 from __future__ import annotations

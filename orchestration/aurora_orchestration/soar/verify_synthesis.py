@@ -1,4 +1,4 @@
-"""Verification of a synthesis: does the final answer say what was found, and no more (AURORA §8.6)?
+"""Verification of a synthesis (fact checking): does the final answer say what was found, and no more (AURORA §8.6)?
 
 Rules on sources and figures, then a model.
 """

@@ -1,4 +1,5 @@
-"""Text of a workspace as a reader of an answer looks things up in it: lines of a file, and whether a name is anywhere.
+"""Text of a workspace as a reader of an answer looks things up in it (grep): lines of a file, whether a name is
+anywhere, where it is defined.
 
 Reads at most what its bounds allow; what lies beyond them counts as not looked at, never as missing.
 """

@@ -1,1 +1,3 @@
-"""Configuration: found, read, merged, explained, changed and watched; `settings` says what there is."""
+"""Configuration (settings, preferences): found, read, merged in layers, explained, changed and watched; `settings` says
+what there is.
+"""

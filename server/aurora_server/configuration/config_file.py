@@ -1,4 +1,5 @@
-"""Configuration file: a JSON object, read bounded in size and never waited for, changed in one step.
+"""Configuration file: a JSON object, read bounded in size and never waited for, changed under a lock and replaced
+atomically.
 
 People and AURORA both write it: a reader sees the old file or the new one.
 """
@@ -155,6 +156,7 @@ def _home_complaint(home: Path) -> str | None:
 
 
 def _replace(path: Path, document: dict[str, Any]) -> None:
+    """Write a temporary file, fsync it, and rename it over the old one: atomic."""
     try:
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Marks on settings: what their annotations say beside type and bounds (`msgspec.Meta(extra=…)`).
+"""Marks on settings (annotations, metadata): what they say beside type and bounds (`msgspec.Meta(extra=…)`).
 
 `workspace`: a workspace's own file may say it, `any` or once `trusted`. `stricter`: and only make it `higher` or
 `lower`. `in_force`: from the daemon's `start`. `path`: `home` where `~/.aurora` is the home folder. `at`: the section's

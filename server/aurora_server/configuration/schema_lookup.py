@@ -1,4 +1,5 @@
-"""Lookup in `configuration.schema.json`: is a member known, what may it be, what may it have meant.
+"""Lookup in `configuration.schema.json`: unknown settings found, what a setting may be, and which one a typo meant
+("did you mean").
 
 Asked only when something is wrong or somebody wants to know: reading configuration does without.
 """

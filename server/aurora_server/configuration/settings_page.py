@@ -1,4 +1,4 @@
-"""Page of all settings for the documentation, in Markdown, from the structs of configuration."""
+"""Page of all settings for the documentation (reference), generated as Markdown from the structs of configuration."""
 
 from __future__ import annotations
 

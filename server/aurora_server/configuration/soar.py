@@ -1,4 +1,5 @@
-"""Sections that say how questions are answered, as one `SoarSettings` (AURORA Appendix C)."""
+"""Sections that say how questions are answered (orchestrator, models, agents), merged from file, variables and flags
+into one `SoarSettings` (AURORA Appendix C)."""
 
 from __future__ import annotations
 

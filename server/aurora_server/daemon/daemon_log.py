@@ -1,4 +1,4 @@
-"""Log of the daemon: one JSON object per line, rotated, written off the event loop.
+"""Log of the daemon (structured logging): one JSON object per line, rotated, written off the event loop, rate limited.
 
 What must not get in: document text, message bodies, queries. pygls logs whole messages, so it is silenced, and all that
 is worth knowing about a session is logged by us. Unexpected errors are logged with their frames; what they *say* may
@@ -71,7 +71,9 @@ def describe(error: BaseException, *, verbose: bool) -> dict[str, object]:
 
 
 class _Enqueue(QueueHandler):
-    """Hands rendered records to the writer thread; never blocks. Of what is said again and again, so much a minute."""
+    """Bounded queue of rendered records to the writer thread; never blocks. What is said again and again is rate
+    limited: so much a minute.
+    """
 
     def __init__(self, waiting: queue.Queue[logging.LogRecord]) -> None:
         super().__init__(waiting)

@@ -83,6 +83,7 @@ class Endpoint:
 
 
 def _listen(address: Address) -> tuple[socket.socket, str | None, tuple[int, int] | None]:
+    """A listening Unix socket, for its user only, and its identity (device, inode); on Windows loopback TCP."""
     if sys.platform == "win32":
         listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
         token = secrets.token_hex(32)

@@ -70,7 +70,7 @@ def stop_on_signals(stop: Callable[[str], None]) -> None:
 
 
 def end_for_certain(last_act: Callable[[], None]) -> None:
-    """From now on this process has GIVE_UP_AFTER seconds to end by itself; then `last_act` is done and it is ended.
+    """Watchdog: this process has GIVE_UP_AFTER seconds to end by itself; then `last_act` is done and it is ended.
 
     A thread that is stuck in a system call, or a database connection that was not closed, would keep it for ever. Where
     no thread is to be had to wait for that, the system ends it, without a last act.

@@ -103,6 +103,7 @@ class Listener:
                 task.cancel()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve an accepted connection until it ends; what goes wrong in one ends no other."""
         number = next(self._numbers)
         self._core.connections += 1
         try:

@@ -2,8 +2,8 @@
 changed, for whoever has the token.
 
 A page of another origin cannot read it (no CORS), frame it, or make the browser send the cookie (SameSite=Strict); a
-name that resolves to 127.0.0.1 is refused by its Host header. To a browser all ports are one site, another user's too,
-so the page is in a folder that nobody can guess: the cookie is sent there and nowhere else.
+name that resolves to 127.0.0.1 (DNS rebinding) is refused by its Host header. To a browser all ports are one site,
+another user's too, so the page is in a folder that nobody can guess: the cookie is sent there and nowhere else.
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ def application(
         return StreamingResponse(_stream(view_of(request.query_params)), media_type="text/event-stream")
 
     async def _stream(view: View) -> AsyncIterator[str]:
+        """Server-sent events: sections whose HTML has changed, and a heartbeat while none has."""
         async with viewers:
             shown: dict[str, str] = {}
             last_problem: str | None = ""
@@ -129,7 +130,7 @@ def application(
 
 
 class SafeHeaders:
-    """Security headers, on every answer, that keep a page to itself."""
+    """Security headers (Content-Security-Policy and others), on every answer, that keep a page to itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,4 +1,6 @@
-"""Picture builder: the daemon's answers made into a picture. Everything here blocks, so it runs in a thread."""
+"""Picture builder: the daemon polled, and its answers made into the dashboard's view model. Everything here blocks, so
+it runs in a thread.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Cache of pictures: one session with the daemon for all who look at the page; nobody looking, nothing asked."""
+"""Cache of pictures (the page's data): one poll of the daemon, no more often than it can answer, for all who look at
+the page; nobody looking, nothing asked.
+"""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class _Server(uvicorn.Server):
 
 
 def leading_page(folder: Path, address: str) -> Path:
-    """A file of the user's own that leads a browser to the address: command lines are seen by everybody."""
+    """A file of the user's own that redirects a browser to the address: command lines are seen by everybody."""
     make_private_folder(folder)
     path = folder / f"dashboard-{os.getpid()}.html"
     with os.fdopen(

@@ -1,4 +1,5 @@
-"""Chart of a metric by weeks: where its line, its axes and the borders of its tiers go. Numbers in, coordinates out.
+"""Chart of a metric by weeks (line chart, logarithmic scale): where its line, its axes and the borders of its tiers go.
+Numbers in, coordinates out.
 
 The template draws them as SVG, and says the same in words.
 """

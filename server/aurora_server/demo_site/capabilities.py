@@ -1,5 +1,5 @@
-"""Capabilities of the demo site: what each capability of the demo site does. Every function gets arguments that fit
-its schema.
+"""Capabilities of the demo site (request handlers), and its rate limit: what each capability does. Every function gets
+arguments that fit its schema.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Manifest of the demo site, and what follows from it: routes, parameter schemas, who may call what."""
+"""Manifest of the demo site, and what follows from it: routes, parameter schemas, who may call what, its ETag."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Contract:
         return [name for name in self.manifest.capabilities if logged_in or name not in NEEDS_LOGIN]
 
     def matches(self, if_none_match: str | None) -> bool:
-        """Whether a client has this manifest already (RFC 9110 §13.1.2: weak comparison)."""
+        """Whether a client has this manifest already (If-None-Match; RFC 9110 §13.1.2: weak comparison of ETags)."""
         known = [each.strip().removeprefix("W/") for each in (if_none_match or "").split(",")]
         return self.etag in known or "*" in known
 

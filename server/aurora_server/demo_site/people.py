@@ -45,7 +45,7 @@ class People:
         self._nobody = Account("0", "", "", salt=salt, password=_hashed(secrets.token_hex(), salt))
 
     def check(self, email: str, password: str) -> Account | None:
-        """The person whose password that is. Takes as long for nobody. Some 50 ms: call it in a thread."""
+        """The person whose password that is; as slow for nobody (timing attack). Some 50 ms: call it in a thread."""
         person = self._by_email.get(email.casefold(), self._nobody)
         stored = person.password or self._nobody.password or b""
         fits = hmac.compare_digest(_hashed(password, person.salt or self._nobody.salt), stored)
@@ -70,4 +70,5 @@ class People:
 
 
 def _hashed(password: str, salt: bytes) -> bytes:
+    """Salted password hash (scrypt)."""
     return hashlib.scrypt(password.encode(), salt=salt, n=2**14, r=8, p=1)

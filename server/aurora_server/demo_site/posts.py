@@ -1,4 +1,4 @@
-"""Posts of the demo site. In memory, gone with the process."""
+"""Posts of the demo site, listed by page (pagination), added, changed and deleted. In memory, gone with the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Site of the demo as an ASGI application: what holds for every request, then the capability's own answer."""
+"""Site of the demo as an ASGI web application: what holds for every request (rate limit, CSRF, session cookie), then
+the capability's own answer.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +107,7 @@ class Door:
         return Response(status_code=204) if answer.status == 204 else JSONResponse(answer.body, answer.status)
 
     def _admit(self, request: Request, visit: Visit) -> None:
-        """Raise Refused for a request too many, and for one that a page of another site made a browser send."""
+        """Raise Refused for a request too many, and for one that a page of another site made a browser send (CSRF)."""
         wait = self._rate.wait(visit.client, time.monotonic())
         if wait:
             detail = f"too many requests; try again in {wait} s"

@@ -1,5 +1,5 @@
-"""Requests to the client: what the daemon asks of a client in the middle of a run: an answer of its user, a word of
-its language model.
+"""Requests to the client (server to client): what the daemon asks of a client in the middle of a run: an answer of its
+user, a completion of its language model.
 
 LSP has neither, so they are requests of ours, sent only to clients whose `initializationOptions` say that they answer:
 `{"askUser": true, "languageModel": true}`. Each names the `partialResultToken` of the request that it is asked for, so

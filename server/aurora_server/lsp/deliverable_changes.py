@@ -40,7 +40,7 @@ def _follow(ls: AuroraServer, workspace: Workspace) -> Callable[[], None]:
 
 
 class _Gathering:
-    """Changes of one workspace, told together a moment later."""
+    """Changes of one workspace, coalesced: told together a moment later."""
 
     def __init__(self, ls: AuroraServer, workspace: Workspace) -> None:
         self._ls = ls

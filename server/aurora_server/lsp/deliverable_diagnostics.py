@@ -133,7 +133,7 @@ def _range(found: SpecFile, encoding: Encoding) -> types.Range:
 
 
 class _DiagnosticsFollower:
-    """One check at a time per open document; a new reason to look replaces the check that waits."""
+    """Debounced checks, one at a time per open document; a new reason to look replaces the check that waits."""
 
     def __init__(self, server: AuroraServer) -> None:
         self._ls = server

@@ -1,4 +1,4 @@
-"""Deliverable text: how a deliverable is put into words: the status bar's line, a lens, a hover."""
+"""Deliverable text: how a deliverable is put into words: the status bar's line, a code lens, a hover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnostics of manifests and AURORA's other documents, pushed as the user types and saves, or pulled.
+"""Diagnostics of manifests and AURORA's other documents, pushed as the user types (debounced) and saves, or pulled.
 
 A client that announces pull diagnostics is not pushed to as well: it would show everything twice.
 """
@@ -80,7 +80,7 @@ def _diagnostic(finding: Finding, snapshot: Snapshot) -> types.Diagnostic:
 
 
 class _Pushing:
-    """Publisher of diagnostics: checks a session's open documents, at most one check per document at a time."""
+    """Publisher of diagnostics: checks a session's open documents, debounced, one check per document at a time."""
 
     def __init__(self, server: AuroraServer) -> None:
         self._ls = server

@@ -1,4 +1,4 @@
-"""Features of a session, and a server object that has all of them."""
+"""Features of a session (registry of handlers, server capabilities), and a server object that has all of them."""
 
 from __future__ import annotations
 

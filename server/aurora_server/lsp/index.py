@@ -1,4 +1,6 @@
-"""`aurora/index`: the index brought up to date, some paths or all folders, with progress and an end to wait for."""
+"""`aurora/index` (reindex): the index brought up to date, some paths or all folders, with progress and an end to wait
+for.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Lifecycle of a session: `initialize`, `initialized`, and workspace folders that come and go (LSP 3.17)."""
+"""Lifecycle of a session: `initialize` (capability negotiation, handshake), `initialized`, and workspace folders that
+come and go (LSP 3.17).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`$/progress`: for requests that bring a token, and for indexing that goes on in the background."""
+"""`$/progress` (work done progress): for requests that bring a token, and for indexing in the background."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATIENCE = 0.5
 
 
 class Reporter:
-    """Reporter of work-done progress for one token, from begin to end."""
+    """Reporter of work-done progress for one token, from begin to end, throttled."""
 
     def __init__(
         self, ls: AuroraServer, token: str | int, title: str, clock: Callable[[], float] = time.monotonic

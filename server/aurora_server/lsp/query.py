@@ -1,4 +1,6 @@
-"""`aurora/query`: a question for the nine phases. It streams its stages, can be cancelled, and may ask back."""
+"""`aurora/query`: a question for the nine phases. It streams its stages (partial results), can be cancelled, and may
+ask back.
+"""
 
 from __future__ import annotations
 

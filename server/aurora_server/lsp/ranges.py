@@ -1,4 +1,4 @@
-"""Ranges: offsets to LSP ranges and back."""
+"""Ranges (position encoding): offsets in a text to LSP ranges in UTF-16 units, and back."""
 
 from __future__ import annotations
 

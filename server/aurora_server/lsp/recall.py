@@ -1,4 +1,6 @@
-"""`aurora/recall`: one question to all folders of the session, one ranked answer."""
+"""`aurora/recall` (federated search): one question to all folders of the session, their answers merged into one,
+ranked, without duplicates.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Text document synchronization: documents opened, changed, saved and closed in the editor. pygls keeps their text;
-this is what follows from it.
+"""Text document synchronization (didOpen, didChange, didSave, didClose): documents opened, changed, saved and closed in
+the editor. pygls keeps their text; this is what follows from it.
 """
 
 from __future__ import annotations

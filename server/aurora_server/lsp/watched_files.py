@@ -1,4 +1,6 @@
-"""Watched files: what the editor saw change on disk: a second pair of eyes beside the daemon's own watcher."""
+"""Watched files (client-side file watching, dynamically registered): what the editor saw change on disk, beside the
+daemon's own watcher.
+"""
 
 from __future__ import annotations
 

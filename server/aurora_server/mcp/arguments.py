@@ -1,4 +1,6 @@
-"""Arguments of a tool, as models send them, and the JSON Schemas that tell clients what they are."""
+"""Arguments of a tool, as models send them, validated and coerced, and the JSON Schemas that tell clients what they
+are.
+"""
 
 from __future__ import annotations
 

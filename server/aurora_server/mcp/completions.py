@@ -1,4 +1,6 @@
-"""Completions of what is typed as an argument of a prompt or of a resource's address: names, paths, change ids."""
+"""Completions (autocomplete) of what is typed as an argument of a prompt or of a resource's address: names, paths,
+change ids.
+"""
 
 from __future__ import annotations
 
@@ -53,6 +55,7 @@ async def completed(what: str, typed: str, link: DaemonLink, tools: Iterable[str
 
 
 def _ranked(values: Iterable[str], typed: str) -> types.CompleteResult:
+    """Values with what was typed in them, prefix matches first, bounded in number."""
     wanted = typed.casefold()
     fitting = [each for each in dict.fromkeys(values) if wanted in each.casefold()]
     fitting.sort(key=lambda each: not each.casefold().startswith(wanted))

@@ -1,4 +1,6 @@
-"""Link of the MCP server to the daemon: many requests at once, cancellation, and requests the other way round."""
+"""Link of the MCP server to the daemon (client, multiplexed): many requests at once, cancellation, requests the other
+way round; reconnects after a daemon's end, and gives one up that does not answer a heartbeat.
+"""
 
 from __future__ import annotations
 
@@ -186,7 +188,7 @@ class DaemonLink:
         self._writer.write(_frame(message))
 
     async def _watch(self, writer: asyncio.StreamWriter, process: int | None) -> None:
-        """Ask a daemon that somebody waits for whether it is there; one that is stopped or says nothing is given up."""
+        """Heartbeat: ask a daemon that somebody waits for whether it is there; one stopped or silent is given up."""
         loop = asyncio.get_running_loop()
         asked_at: float | None = None
         stopped = 0

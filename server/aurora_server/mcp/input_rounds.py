@@ -1,4 +1,4 @@
-"""Input rounds: a tool call that needs something of its client before it can go on.
+"""Input rounds (multi-round tool calls): a tool call that needs something of its client before it can go on.
 
 Up to revision 2025-11-25 a server sends requests of its own meanwhile. From 2026-07-28 on it may not: the call is
 answered with `input_required` and what is wanted, and the client calls once more with the answers and the
@@ -135,6 +135,7 @@ class Rounds:
             self._give_up(state)
 
     def _park(self, about: tuple[str, Any], call: ToolCall) -> str:
+        """Suspend a call until its client is back with this random, single-use state, or time is out."""
         if len(self._parked) >= MAX_PARKED:
             self._give_up(next(iter(self._parked)))  # the one that waits longest
         state = secrets.token_urlsafe(24)  # names the call, carries nothing and is good for one round

@@ -1,4 +1,6 @@
-"""MCP resources: the text of chunks (`aurora://chunk/ID`), and tools told in full (`aurora://tool/NAME`)."""
+"""MCP resources and their templates: the text of chunks (`aurora://chunk/ID`), and tools told in full
+(`aurora://tool/NAME`).
+"""
 
 from __future__ import annotations
 

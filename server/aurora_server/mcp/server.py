@@ -1,4 +1,6 @@
-"""Server of one MCP client on standard input and output, fed from the daemon until it leaves (AURORA §9.6)."""
+"""MCP server of one client on standard input and output: tools, resources and prompts, fed from the daemon until the
+client leaves (AURORA §9.6).
+"""
 
 from __future__ import annotations
 

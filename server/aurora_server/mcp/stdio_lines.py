@@ -1,5 +1,5 @@
-"""Stdio lines: what arrives on standard input and is no message of MCP: answered as JSON-RPC says, and batches taken
-apart.
+"""Stdio lines (transport): what arrives on standard input and is no message of MCP, malformed JSON too: answered as
+JSON-RPC says, and batches taken apart.
 
 The SDK drops both without a word, and a client that waits for its answer waits for ever. Batches belong to revision
 2025-03-26; their answers are sent one by one.

@@ -1,4 +1,6 @@
-"""MCP tool, and the arguments that several of them take. Plug-ins make theirs of the same (`aurora.mcp_tools`)."""
+"""MCP tool, its hints for clients (read-only), and the arguments that several of them take. Plug-ins make theirs of the
+same (`aurora.mcp_tools`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tools of `aurora mcp`: ours in the order in which clients show them, then those of plug-ins (`aurora.mcp_tools`)."""
+"""Tools of `aurora mcp` (registry, `tools/list`): ours in the order in which clients show them, then those of plug-ins
+(`aurora.mcp_tools`).
+"""
 
 from __future__ import annotations
 

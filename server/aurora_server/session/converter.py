@@ -115,6 +115,8 @@ class _Unhurried(Converter):
 
 
 def _at_first_use(factory: Callable[[type], Callable[[Any], Any]]) -> Callable[[type], Callable[[Any], Any]]:
+    """A hook whose code is generated lazily, when it is called first."""
+
     @cache  # cattrs asks anew for each class that refers to this one
     def hook_for(cls: type) -> Callable[[Any], Any]:
         hook: Callable[[Any], Any] | None = None

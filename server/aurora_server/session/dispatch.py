@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_IN_FLIGHT = 256
-"""Requests of one session that may be worked on at once; more are refused, not queued."""
+"""Requests of one session that may be worked on at once; more are refused, not queued (load shedding)."""
 
 MessageId = str | int
 Phase = Literal["new", "initialized", "shut down"]
@@ -137,6 +137,7 @@ class SessionProtocol(LanguageServerProtocol):
     # Incoming
 
     def _take_request(self, identity: MessageId, method: str, message: dict[str, Any]) -> None:
+        """Route a request to its handler: answered at once, or by a task that can be cancelled."""
         try:
             if identity in self._tasks:
                 raise RequestError(INVALID_REQUEST, f"a request with id {identity!r} is still under way")
@@ -157,6 +158,7 @@ class SessionProtocol(LanguageServerProtocol):
         return None
 
     def _take_notification(self, method: str, message: dict[str, Any]) -> None:
+        """Route a notification to its handler; `$/cancelRequest` cancels a request."""
         if method == types.CANCEL_REQUEST:
             return self._cancel(message.get("params"))
         if self.phase != "initialized" and method != types.EXIT:
@@ -175,6 +177,7 @@ class SessionProtocol(LanguageServerProtocol):
         return None
 
     def _take_response(self, message: dict[str, Any]) -> None:
+        """Match a response to the request of ours that waits for it, by its id."""
         future: Future[Any] | None = self._request_futures.pop(message["id"], None) if "id" in message else None
         if future is None:
             if "result" not in message and "error" not in message:

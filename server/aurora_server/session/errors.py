@@ -1,4 +1,4 @@
-"""JSON-RPC errors: how what goes wrong is told to a client: JSON-RPC codes, one line each, nothing of the inside."""
+"""JSON-RPC errors: how what goes wrong is told to a client: error codes, one line each, nothing of the inside."""
 
 from __future__ import annotations
 

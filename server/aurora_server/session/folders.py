@@ -1,4 +1,4 @@
-"""Folders of one session's workspace: several roots, nested ones included, that come and go."""
+"""Folders of one session's workspace (multi-root): several roots, nested ones included, that come and go."""
 
 from __future__ import annotations
 

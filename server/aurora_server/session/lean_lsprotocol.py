@@ -1,4 +1,4 @@
-"""Lean import of lsprotocol, in a quarter of the time: it was half of what a starting daemon does.
+"""Lean import of lsprotocol (lazy classes), in a quarter of the time: it was half of what a starting daemon does.
 
 Its 554 classes are made by attrs, which compiles code for each. A session needs some thirty of them. So each class is
 completed by attrs (`attrs.define` of a class without slots works in place) when the first instance of it is made, or

@@ -1,4 +1,6 @@
-"""Refusals of the system that carry no number: how the standard library says them. Imported before anything heavy."""
+"""Refusals of the system that carry no error number (thread exhaustion): how the standard library says them. Imported
+before anything heavy.
+"""
 
 from __future__ import annotations
 

@@ -106,7 +106,9 @@ class Buffers:
         return focus_of(around, own, lately)
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
-        """Parse of the file at `relative` with this text; None where its language is not known, or time ran out."""
+        """Parse of the file at `relative` with this text, cached; None where its language is not known, or time ran
+        out.
+        """
         source = text.encode("utf-8", "surrogatepass")
         known_language = languages.for_path(relative, languages.first_line(source)) is not None
         if not known_language and documents.for_path(relative) is None:
@@ -125,6 +127,7 @@ class Buffers:
         return parsed
 
     def _keep(self, key: tuple[str, bytes], parsed: ParsedFile, size: int) -> None:
+        """Put a parse into the cache, which evicts the least recently used (LRU)."""
         self._kept[key] = parsed
         self._sizes[key] = size
         while len(self._kept) > 1 and (len(self._kept) > KEPT or sum(self._sizes.values()) > KEPT_CHARACTERS):

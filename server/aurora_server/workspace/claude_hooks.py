@@ -175,6 +175,7 @@ class ClaudeHooks:
         return events
 
     async def _session(self, name: str) -> _Session:
+        """The session of that name; of many the least recently used is forgotten (LRU)."""
         session = self._sessions.get(name) or self._sessions.setdefault(name, _Session(await self._worked_on(name)))
         self._sessions.move_to_end(name)
         while len(self._sessions) > KEPT_SESSIONS:

@@ -1,4 +1,5 @@
-"""Colleagues' part in what memory says: whose a pattern is, who used a chunk, and which patterns have drifted.
+"""Colleagues' part in what memory says: whose a pattern is (provenance, authors), who used a chunk, and which patterns
+have drifted (are stale).
 
 Whoever does not share his name (`team.share` with `people`) is told without one, together with others who do not.
 """

@@ -1,5 +1,5 @@
-"""Composition root: where the rooms come together: how a workspace is opened, and the processes that all of them
-share.
+"""Composition root (dependency injection): where the rooms come together: how a workspace is opened, and the worker
+processes and embedding model that all of them share.
 """
 
 from __future__ import annotations

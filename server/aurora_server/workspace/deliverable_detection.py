@@ -219,6 +219,7 @@ class DeliverableDetection:
             self._wake.set()
 
     async def _work(self) -> None:
+        """Loop of the task: wait until something was noted, and look at it."""
         await self._indexer.first_run()
         trouble = ""
         while True:
@@ -262,8 +263,8 @@ class DeliverableDetection:
         await self._look(_PendingChanges(found, {}, {}, [], head=self.settings.git))
 
     async def _wait(self) -> None:
-        """Until something was noted and then nothing for a moment, a folder is gone for too long, or git is asked
-        again.
+        """Debounce: until something was noted and then nothing for a moment (LONGEST_HOLD at most), a folder is gone
+        for too long, or git is asked again.
         """
         due = min((at for at in (self._observations.due, self._ask_at) if at is not None), default=None)
         try:
@@ -316,7 +317,7 @@ class DeliverableDetection:
             self._pause = ASK_AGAIN
 
     def _ask_later(self, error: GitSilent, noted: _PendingChanges) -> None:
-        """Git did not answer, as on a busy machine: nothing of this was looked at."""
+        """Git did not answer, as on a busy machine: this is tried again later, with exponential backoff."""
         logger.warning("commits not looked at", extra={"root": str(self._root), "error": str(error)})
         self._noted.take_back(noted)
         self._ask_at = time.monotonic() + self._pause

@@ -1,4 +1,4 @@
-"""Documents that answer `aurora/metrics` and `aurora/report`, plain and in snake_case."""
+"""Documents (JSON replies) that answer `aurora/metrics` and `aurora/report`, plain and in snake_case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Evidence for a chunk's rank: each term of its activation with where it comes from, each of its ranking signals."""
+"""Evidence for a chunk's rank (score breakdown): each term of its activation with where it comes from, each of its
+ranking signals.
+"""
 
 from __future__ import annotations
 

@@ -61,6 +61,7 @@ class LifespanReview:
             self._task = asyncio.create_task(self._review(), name=f"upkeep {self._root}")
 
     async def _review(self) -> None:
+        """Review lifespans if a day has gone since the last one, whoever did that."""
         try:
             now = time.time()
             last = await self._store.read(file_reader.fact, "reviewed_at")

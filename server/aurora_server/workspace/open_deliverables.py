@@ -1,4 +1,6 @@
-"""Deliverables of one workspace that are open, what was told of each, and the record of what is noticed of them."""
+"""Deliverables of one workspace that are open (in progress), what was told of each, and the record of what is noticed
+of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory's findings as the wire carries them: hits, explanations, links."""
+"""Memory's findings as the wire carries them (JSON replies): hits, explanations, links."""
 
 from __future__ import annotations
 

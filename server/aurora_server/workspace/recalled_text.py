@@ -1,4 +1,5 @@
-"""Text of what was recalled, read from the files as they stand now: whole, or as excerpts that fit a token budget.
+"""Text of what was recalled (snippets), read from the files as they stand now: whole, or as excerpts that fit a token
+budget.
 
 Whatever is in a file, its secrets are not in the text.
 """

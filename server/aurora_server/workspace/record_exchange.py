@@ -1,9 +1,9 @@
-"""Exchange between a workspace's memory and its repository's record: what was learned here goes into it, what was
-learned in another work tree, a clone or by a colleague comes out of it.
+"""Exchange (two-way sync) between a workspace's memory and its repository's record: what was learned here goes into it,
+what was learned in another work tree, a clone or by a colleague comes out of it.
 
-One task per workspace, woken by what was learned and by others' entries. The memory's outbox (`store.record_outbox`) is
-emptied only when the record has its lines on the disk; what is taken in moves the memory's position in one
-transaction. A daemon that is killed anywhere between does it again, which changes nothing.
+One task per workspace, woken by what was learned and by others' entries. The memory's transactional outbox
+(`store.record_outbox`) is emptied only when the record has its lines on the disk; what is taken in moves the memory's
+position in one transaction. A daemon that is killed anywhere between does it again, which changes nothing: idempotent.
 """
 
 from __future__ import annotations
@@ -147,6 +147,7 @@ class RecordExchange:
         self._wake.set()
 
     async def _work(self) -> None:
+        """Loop of the task: exchange when woken; after a failure retry in a while."""
         await self._ready()
         self._files_known = True
         while True:
@@ -227,6 +228,7 @@ class RecordExchange:
         return at
 
     async def _take_in(self, shared: SharedRecord, at: RecordPosition) -> None:
+        """Take in others' entries page by page, each with the position after it in one transaction."""
         assert self.place is not None
         came = False
         while True:

@@ -1,4 +1,5 @@
-"""Place of a workspace in the records: which repository's it is, where in it the workspace stands, and who learns."""
+"""Place of a workspace in the records: which repository's it is (repository identity), where in it the workspace stands
+(monorepo subfolder), and who learns."""
 
 from __future__ import annotations
 

@@ -172,6 +172,7 @@ class Workspaces:
             entry.opening = None
 
     def _leave(self, entry: _OpenWorkspace) -> None:
+        """Release one reference; after the last one a workspace lingers, and of too many the first due is closed."""
         entry.users -= 1
         if entry.users == 0 and not self._closed:
             loop = asyncio.get_running_loop()

@@ -1,5 +1,5 @@
-"""Changes of repositories: a deliverable is known by its repository and its change, however many work trees and clones
-of that repository are open.
+"""Changes of repositories (deduplication across clones): a deliverable is known by its repository and its change,
+however many work trees and clones of that repository are open.
 """
 
 from __future__ import annotations

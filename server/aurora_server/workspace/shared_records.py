@@ -1,4 +1,5 @@
-"""Records that this daemon has open: one per repository, shared by every workspace of its work trees and clones.
+"""Records that this daemon has open: one handle per repository, reference counted and shared by every workspace of its
+work trees and clones.
 
 Who appends tells the others at once; that another process appended is seen by the file's marks, once a second.
 """

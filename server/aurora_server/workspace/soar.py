@@ -1,4 +1,6 @@
-"""Questions to one workspace that the orchestrator works on. What that takes is imported with the first of them."""
+"""Questions to one workspace that the orchestrator works on: settings and services of a run, made as it begins. What
+that takes is imported with the first of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""SOAR memory: a workspace's memory as a run sees it: what is recalled comes with its text, within a budget."""
+"""SOAR memory (adapter): a workspace's memory as a run sees it: what is recalled comes with its text, within a token
+budget.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symbol at the cursor: a definition, or a name that means one somewhere else."""
+"""Symbol at the cursor (name resolution): a definition, or a name that means one somewhere else."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Exchange of this daemon's open records with the hubs of joined teams, in the background: `aurora team sync`, in a
-process of its own.
+"""Exchange of this daemon's open records with the hubs of joined teams (background sync): `aurora team sync`, in a
+subprocess, with longer pauses after failures (backoff).
 
 So a hub that hangs, refuses or answers garbage costs an editor nothing, and psycopg is never in the daemon. What went
 wrong is one line of `aurora team status`. Where no team was joined nothing is started.

@@ -1,4 +1,4 @@
-"""Ended deliverables, handed to telemetry where the user has it exported (ruling 18)."""
+"""Ended deliverables, handed to telemetry through an outbox that lasts, where the user has it exported (ruling 18)."""
 
 from __future__ import annotations
 
@@ -111,6 +111,7 @@ class TelemetryFollower:
                 self._begin(self._put(deliverable))
 
     async def _put(self, deliverable: Deliverable) -> None:
+        """Put into the outbox what ended, and send it: at once, or after a grace period in which more may be said."""
         change_id = deliverable.change_id
         ended_at = deliverable.completed_at or deliverable.updated_at
         if not await self._outbox.put(change_id, ended_at) or self._closed:

@@ -1,4 +1,6 @@
-"""Transferred patterns: what was solved in other repositories that this machine has records of, for a workspace."""
+"""Transferred patterns (cross-repository knowledge): what was solved in other repositories that this machine has
+records of, for a workspace.
+"""
 
 from __future__ import annotations
 

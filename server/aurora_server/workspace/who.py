@@ -1,4 +1,5 @@
-"""Authors and users of a place in the code: who knows it, by git and by the repository's record.
+"""Authors and users of a place in the code (code ownership, expertise): who knows it, by git and by the repository's
+record.
 
 What git tells is everybody's who has the repository. What a record tells is shown of oneself, and of others only where
 they let it (`team.share` with `people`).

@@ -1,4 +1,4 @@
-"""Workspace: one root's memory, its indexer, and every question that can be asked of them."""
+"""Workspace (facade): one root's memory, its indexer, and every question that can be asked of them."""
 
 from __future__ import annotations
 

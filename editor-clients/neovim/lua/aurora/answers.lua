@@ -1,4 +1,4 @@
--- How a run of the nine phases reads in Markdown.
+-- Answers: a run of the nine phases rendered as Markdown: progress, answer, claims with sources, cost.
 local M = {}
 
 local STAGES = {

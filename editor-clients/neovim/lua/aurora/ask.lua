@@ -1,4 +1,4 @@
--- :AurAsk: a question for the nine phases. Its stages are shown as they come, then the answer; it can be cancelled.
+-- :AurAsk (streaming): a question for the nine phases. Its stages stream in, then the answer; it can be cancelled.
 local answers = require('aurora.answers')
 local client = require('aurora.client')
 local scratch = require('aurora.scratch')

@@ -1,4 +1,4 @@
--- The session with the daemon: `aurora lsp`, one per workspace, by whatever way this Neovim has for it.
+-- LSP client: the session with the daemon by `aurora lsp`, one per workspace, by whatever way this Neovim has for it.
 local roots = require('aurora.roots')
 local settings = require('aurora.settings')
 
@@ -230,7 +230,7 @@ local function attach(bufnr)
   end)
 end
 
--- Attaches to every buffer of the chosen filetypes, now and later.
+-- Attaches the language server to every buffer of the chosen filetypes, now and later (autocommand).
 function M.enable()
   if vim.lsp.config and vim.lsp.enable then
     local config = M.config(nil)

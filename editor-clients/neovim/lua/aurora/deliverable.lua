@@ -125,6 +125,7 @@ function M.command(given)
   M.send(action, params)
 end
 
+-- Completion of the command's arguments: actions, phases, types of failure.
 function M.complete(lead, line)
   local before = vim.split(vim.trim(line:sub(1, #line - #lead)), '%s+')
   local offered = {}

@@ -22,6 +22,7 @@ local function related(links)
   return by, order
 end
 
+-- What memory knows, as Markdown: signature, docstring, activation term by term, commits, relations.
 function M.lines(known)
   local chunk, terms = known.chunk, known.chunk.activation
   local where = chunk.file ~= '' and ('%s:%d-%d'):format(chunk.file, chunk.line_start, chunk.line_end) or chunk.id

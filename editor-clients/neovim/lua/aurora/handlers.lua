@@ -1,4 +1,4 @@
--- What the daemon tells and asks of its own accord.
+-- Handlers of what the daemon tells and asks of its own accord (LSP notifications, server-to-client requests).
 local M = {}
 
 -- 0.8 and later run this in a coroutine, and an input that opens a window may answer later; 0.7 has to wait here.

@@ -1,4 +1,4 @@
--- :checkhealth aurora
+-- :checkhealth aurora (health check): is the program there, does it run, which sessions are there.
 local settings = require('aurora.settings')
 
 local M = {}

@@ -1,4 +1,4 @@
--- The memory beside your editor: `require('aurora').setup({})`.
+-- Entry point of the plugin: `require('aurora').setup({})`, the commands of code lenses, the statusline.
 local M = {}
 
 -- What a click on a lens does: explain a definition, show a deliverable.

@@ -1,4 +1,4 @@
--- :AurMem: what memory recalls for a question, as a quickfix list or in a picker.
+-- :AurMem (code search): what memory recalls for a question, as a quickfix list or in a picker.
 local client = require('aurora.client')
 local settings = require('aurora.settings')
 

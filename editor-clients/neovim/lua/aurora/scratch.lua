@@ -1,4 +1,4 @@
--- Buffers of Markdown that belong to no file: answers, explanations, lists.
+-- Scratch buffers of Markdown, which belong to no file: answers, explanations, lists.
 local settings = require('aurora.settings')
 
 local M = {}

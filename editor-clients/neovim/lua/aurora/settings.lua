@@ -1,4 +1,5 @@
--- What a user can choose. A name that is not known, or a value of a wrong type, is told, not ignored.
+-- Settings (options of `setup`, defaults, validation): what a user can choose. A name that is not known, or a value of
+-- a wrong type, is told, not ignored.
 local M = {}
 
 local defaults = {
@@ -55,7 +56,8 @@ function M.choose(given)
   end
 end
 
--- Whether the user trusts the workspace at `root`: then its own configuration may run programs and name models.
+-- Workspace trust: whether the user trusts the one at `root`: then its own configuration may run programs and name
+-- models.
 function M.trusts(root)
   local trusted = M.current.trusted
   if type(trusted) == 'function' then

@@ -1,4 +1,5 @@
--- One short text for the statusline, made of what the daemon tells of its own accord; it asks for nothing.
+-- Statusline: one short text (indexing progress, open deliverable), made of what the daemon pushes; it asks for
+-- nothing.
 local client = require('aurora.client')
 
 local M = {}

@@ -1,4 +1,5 @@
-// Ask: one question for the nine phases. Their stages are streamed into the page that will hold the answer.
+// Ask (question to the model, streaming): one question for the nine phases. Their stages are streamed into the page
+// that will hold the answer.
 import * as vscode from "vscode";
 import { answerPage, workingPage } from "../answerPage";
 import { Query } from "../protocol";
@@ -13,6 +14,7 @@ let asked = 0;
 const answered = new vscode.EventEmitter<{ result: QueryResult; page: vscode.Uri }>();
 export const onDidAnswer = answered.event;
 
+/** Puts a question, streams its stages, and can be cancelled; the answer opens beside the code. */
 export async function ask(connection: Connection, pages: Pages, given?: string): Promise<void> {
   const context = here();
   const query = given ?? (await vscode.window.showInputBox({

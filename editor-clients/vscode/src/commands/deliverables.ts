@@ -1,4 +1,4 @@
-// Deliverables: begun, moved on and ended by quick picks.
+// Deliverables (changes, tasks in flight): commands that begin, move on and end them by quick picks.
 import * as vscode from "vscode";
 import { PHASES } from "../deliverableEvents";
 import type { DeliverableParams, FailureType, ListRequest } from "../deliverableEvents";
@@ -18,6 +18,7 @@ const FAILURES: Record<FailureType, string> = {
   regression: "Something else broke",
 };
 
+/** Commands about deliverables: list, start, phase, complete, fail, show. */
 export class Deliverables {
   constructor(
     private readonly connection: Connection,

@@ -1,4 +1,4 @@
-// Explain: all that memory knows of one chunk, as a page.
+// Explain: all that memory knows of one chunk (callers, activation, commits), rendered as a page.
 import * as vscode from "vscode";
 import { Explain } from "../protocol";
 import type { ExplainResult, RelatedChunk } from "../protocol";
@@ -10,6 +10,7 @@ const LISTED = 25;
 /** Relations between a chunk and its file or imports say what its calls already say. */
 const UNSAID = new Set(["imported by", "imports", "contained in"]);
 
+/** Explains the definition under the cursor. */
 export async function explainHere(connection: Connection, pages: Pages): Promise<void> {
   const place = here();
   if (!place) {

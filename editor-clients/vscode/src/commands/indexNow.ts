@@ -1,4 +1,4 @@
-// Index now: bring everything up to date, with progress, and say what there is.
+// Index now (reindex): bring everything up to date, with work done progress, and say what there is.
 import * as vscode from "vscode";
 import { Index } from "../protocol";
 import type { IndexResult } from "../protocol";
@@ -13,6 +13,7 @@ interface WorkDone {
 
 let asked = 0;
 
+/** Has the daemon bring the index up to date; a notification shows progress and can cancel. */
 export async function indexNow(connection: Connection): Promise<void> {
   const client = connection.running;
   if (!client) throw new Error(connection.problem || "AURORA's server is not running");

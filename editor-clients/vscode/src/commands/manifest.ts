@@ -1,4 +1,4 @@
-// Validate: check one manifest now, say how it is, and show where it is wrong.
+// Validate (pull diagnostics): check one manifest now, say how it is, and show where it is wrong.
 import * as vscode from "vscode";
 import type { Connection } from "../server/connection";
 
@@ -9,6 +9,7 @@ interface Report {
 const USUAL = [".well-known/aura.json", "aura.json", "public/.well-known/aura.json", "static/.well-known/aura.json"];
 const MOST = 50;
 
+/** Validates the manifest that is open, or one of the workspace, and goes to its first problem. */
 export async function validateManifest(connection: Connection): Promise<void> {
   const uri = await chosen();
   if (!uri) return;

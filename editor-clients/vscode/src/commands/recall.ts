@@ -1,4 +1,5 @@
-// Recall: what memory finds while the user types, the highlighted one shown, the accepted one opened.
+// Recall (search as you type, debounced): what memory finds while the user types, the highlighted one previewed, the
+// accepted one opened.
 import * as vscode from "vscode";
 import { Recall } from "../protocol";
 import type { Recalled, RecallResult } from "../protocol";
@@ -22,6 +23,7 @@ const shade = vscode.window.createTextEditorDecorationType({
 const answered = new vscode.EventEmitter<RecallResult>();
 export const onDidRecall = answered.event;
 
+/** Quick pick that searches as the user types: debounced, the request before cancelled; restores the view on escape. */
 export async function recall(connection: Connection, given?: string): Promise<void> {
   const context = here();
   const before = vscode.window.activeTextEditor;

@@ -1,5 +1,5 @@
-// The language client. Everything of vscode-languageclient that runs is imported here or where it is used, and loaded
-// when a session begins: activation does not wait for it.
+// Language client (LSP), loaded lazily. Everything of vscode-languageclient that runs is imported here or where it is
+// used, and loaded when a session begins: activation does not wait for it.
 import { CloseAction, ErrorAction, LanguageClient, State } from "vscode-languageclient/node";
 import type { CancellationToken, LanguageClientOptions, MessageSignature, ServerOptions } from "vscode-languageclient/node";
 

@@ -1,4 +1,5 @@
-// One language client at a time: starts, stops and crashes go through one queue, so that no two ever run at once.
+// Connection to the language server (lifecycle, restart after a crash): one language client at a time: starts, stops
+// and crashes go through one queue, so that no two ever run at once.
 import * as vscode from "vscode";
 import type { LanguageClientOptions, Middleware } from "vscode-languageclient/node";
 import { SECTION, settings } from "../settings";
@@ -23,6 +24,7 @@ const PATIENCE_MS = 5000;
 
 export class NotRunning extends Error {}
 
+/** Supervisor of the language server: starts it, restarts it after a crash with backoff, and stops it. */
 export class Connection implements vscode.Disposable {
   readonly log = vscode.window.createOutputChannel("AURORA", { log: true });
   condition: Condition = "off";
@@ -175,7 +177,7 @@ export class Connection implements vscode.Disposable {
     return new SessionClient(() => process.opened(), options, (client) => this.comeBack(client));
   }
 
-  /** The session ended by itself: try again in a while, unless that has been tried too often. */
+  /** The session ended by itself: reconnect after a backoff, unless that has been tried too often. */
   private comeBack(client: SessionClient): void {
     if (this.client !== client || this.disposed || this.condition === "waiting") return;
     const pause = this.setbacks.next(Date.now());

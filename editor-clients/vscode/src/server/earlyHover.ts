@@ -5,6 +5,7 @@ import type { Hover, MarkupContent } from "vscode-languageclient/node";
 import { LANGUAGES } from "./connection";
 import type { Connection } from "./connection";
 
+/** A hover provider for the time while the server starts. */
 export function earlyHover(connection: Connection): vscode.Disposable {
   const selector = LANGUAGES.map((language) => ({ scheme: "file", language }));
   return vscode.languages.registerHoverProvider(selector, {

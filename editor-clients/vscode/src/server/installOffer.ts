@@ -1,5 +1,5 @@
-// What happens when there is no server, or an older one than came with the extension: the user is told once per window,
-// and asked before anything is installed.
+// Install offer (consent, update prompt): where there is no server, or an older one than came with the extension, the
+// user is told once per window, and asked before anything is installed.
 import * as vscode from "vscode";
 import { settings } from "../settings";
 import { bundledWheel, CannotInstall, findPython, install, installedIn, PACKAGE, Stopped } from "./installation";

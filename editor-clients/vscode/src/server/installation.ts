@@ -1,6 +1,6 @@
-// Installs the server into an environment of the extension's own: a Python of this machine, `venv`, and pip with the
-// wheel that came with the extension, or `aurora-context` from the package index where none did. Knows nothing of
-// VS Code, so that it can be tested by itself. Nothing here is done unless the user asked for it.
+// Installation of the server into a virtual environment of the extension's own: a Python of this machine, `venv`, and
+// pip with the wheel that came with the extension, or `aurora-context` from the package index where none did. Knows
+// nothing of VS Code, so that it can be tested by itself. Nothing here is done unless the user asked for it.
 import { spawn } from "node:child_process";
 import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";

@@ -1,10 +1,11 @@
-// The server's process, begun before the language client is loaded: Python starts while JavaScript does.
+// Server's process (child process), spawned before the language client is loaded: Python starts while JavaScript does.
 import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import * as os from "node:os";
 
 const PATIENCE_MS = 3000;
 
+/** Child process of the server, over its standard input and output. */
 export class ServerProcess {
   private readonly child: ChildProcessWithoutNullStreams;
   private problem: Error | undefined;
@@ -27,7 +28,7 @@ export class ServerProcess {
     return this.child;
   }
 
-  /** It ends by itself when its session does; where it does not, it is made to. */
+  /** It ends by itself when its session does; where it does not, it is killed after a timeout. */
   leave(): void {
     const late = setTimeout(() => this.child.exitCode === null && this.child.kill(), PATIENCE_MS);
     late.unref();

@@ -1,5 +1,6 @@
-// Where the server is: what the settings name, then PATH, then the chosen Python environment, then where pipx and uv
-// put programs, then what this extension installed. Nothing is run to find out, and nothing waited for where PATH has it: a window's first hover depends on it.
+// Server location (discovery of the executable): what the settings name, then PATH, then the chosen Python environment,
+// then where pipx and uv put programs, then what this extension installed. Nothing is run to find out, and nothing
+// waited for where PATH has it: a window's first hover depends on it.
 import { accessSync, constants, statSync } from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";

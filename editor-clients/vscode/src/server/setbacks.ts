@@ -1,9 +1,11 @@
-// How long to wait after a session that ended by itself, and when to give up.
+// Setbacks (exponential backoff, crash loop): how long to wait after a session that ended by itself, and when to give
+// up.
 
 const FIRST_MS = 300;
 const LONGEST_MS = 15_000;
 const WITHIN_MS = 3 * 60_000;
 
+/** Exponential backoff of restarts; after too many crashes in a while there is none. */
 export class Setbacks {
   readonly most = 6;
   private times: number[] = [];

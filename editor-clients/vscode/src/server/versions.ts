@@ -1,4 +1,4 @@
-// Versions of Python packages, as far as they have to be compared: numbers, and whether it is a final release (PEP 440).
+// Version comparison (PEP 440) of Python packages, as far as it is needed: numbers, and whether it is a final release.
 
 /** The version in a wheel's name: `aurora_context-0.2.0-py3-none-any.whl`. */
 export function versionOf(wheel: string): string {

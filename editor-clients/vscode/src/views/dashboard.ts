@@ -1,5 +1,6 @@
-// The dashboard in a tab. `aurora dashboard` serves it to this machine behind a token and forbids being framed, so the
-// extension reads it and hands on the finished sections; the webview itself reaches no network and never sees the token.
+// Dashboard in a tab (webview). `aurora dashboard` serves it to this machine behind a token and forbids being framed,
+// so the extension reads it and hands on the finished sections; the webview itself reaches no network and never sees
+// the token.
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -18,6 +19,7 @@ interface Served {
   cookie: string;
 }
 
+/** Webview of the dashboard, fed by its server-sent events. */
 export class Dashboard implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private process: ChildProcess | undefined;
@@ -156,7 +158,7 @@ async function read(served: Served, path: string): Promise<string> {
   return text;
 }
 
-/** The page's body with its style put in, and our script in place of its own. */
+/** The page's body with its style put in, our script in place of its own, and a Content-Security-Policy. */
 function whole(page: string, style: string, script: vscode.Uri, source: string): string {
   const nonce = randomBytes(16).toString("base64");
   const body = /<body[^>]*>([\s\S]*)<\/body>/.exec(page)?.[1] ?? page;

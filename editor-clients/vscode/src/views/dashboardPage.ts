@@ -1,5 +1,5 @@
-// Runs within the dashboard's tab: puts in what changed, and tells the extension which deliverables are asked for. The
-// page's own script is bundled in, so a row, a form and the focus behave here as they do in a browser.
+// Script of the dashboard's webview: puts in what changed, and tells the extension which deliverables are asked for.
+// The page's own script is bundled in, so a row, a form and the focus behave here as they do in a browser.
 import { say, show, views } from "../../../../server/aurora_server/dashboard/static/view.js";
 
 interface News {

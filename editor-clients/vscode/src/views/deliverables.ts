@@ -1,10 +1,11 @@
-// The view of deliverables: the open ones first, told anew as events arrive.
+// View of deliverables (tree view): the open ones first, updated live as events arrive.
 import * as vscode from "vscode";
 import type { DeliverableChange, DeliverableState } from "../protocol";
 import { isQuestion, nameOf, standing } from "../commands/deliverables";
 import type { Deliverables } from "../commands/deliverables";
 import { ago } from "../places";
 
+/** Tree data provider of the deliverables. */
 export class DeliverableView implements vscode.TreeDataProvider<DeliverableState> {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.changed.event;

@@ -1,4 +1,5 @@
-// The view of memory: what it holds of each folder, what the last recalls found, and the answers of this window.
+// View of memory (tree view, search history): what it holds of each folder, what the last recalls found, and the
+// answers of this window.
 import * as vscode from "vscode";
 import { alsoHere, icon } from "../commands/recall";
 import { uriOf } from "../places";
@@ -12,6 +13,7 @@ type Node =
 
 const KEPT = 10;
 
+/** Tree data provider of folders, latest recalls and answers. */
 export class MemoryView implements vscode.TreeDataProvider<Node> {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.changed.event;

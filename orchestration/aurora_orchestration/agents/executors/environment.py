@@ -1,5 +1,5 @@
-"""Environment variables of an agent's child process: few of the daemon's, those that it declares,
-and no key.
+"""Environment variables of an agent's child process (an allow-list): few of the daemon's, those that it declares, and
+no key.
 """
 
 from __future__ import annotations
@@ -28,5 +28,6 @@ def environment_for(declared: Mapping[str, str], environ: Mapping[str, str], bar
 
 
 def filled(text: str, environ: Mapping[str, str]) -> str:
-    """`text` with `${NAME}` and `${NAME:-default}` replaced, as the tools whose files these are do it."""
+    """`text` with `${NAME}` and `${NAME:-default}` expanded (variable interpolation), as the tools do whose files
+    these are."""
     return _VARIABLE.sub(lambda found: environ.get(found[1], found[2] or ""), text)

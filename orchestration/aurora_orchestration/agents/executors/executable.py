@@ -1,4 +1,4 @@
-"""Executable as an agent: JSON on its standard input, JSON on its standard output.
+"""Executable as an agent: a child process with JSON on its standard input (stdin) and on its standard output (stdout).
 
 The program gets one line of JSON (`task.request`): `protocol`, `agent_id`, `workspace`, `query`, `goal`, `subgoal`,
 `givens`, `context`, `upstream`, `interactions`, `attempt`, `feedback`, and then the end of input. It prints its answer:

@@ -1,4 +1,5 @@
-"""Git guard: what keeps the agents of an unattended run on its branch (AURORA §9.8, "Safety Constraints").
+"""Git guard (branch protection by git hooks): what keeps the agents of an unattended run on its branch (AURORA §9.8,
+"Safety Constraints").
 
 Git's configuration comes to an agent by its environment, for this repository only, so that no file of the user's is
 written: hooks that refuse every branch but the run's own, merges into it and pushes, and that take a checkout back; and

@@ -1,4 +1,4 @@
-"""MCP tool as an agent: which tool, called with what, and its result as an answer.
+"""MCP tool as an agent (tool calling): which tool, called with which arguments, and its result as an answer.
 
 The tool is the one the agent's entry names, the server's only one, or the one whose words fit the subgoal best; tools
 that say they destroy things are only called by name. Arguments come from the subgoal where the tool's schema is plain

@@ -1,4 +1,5 @@
-"""MCP session with a server that is a process of ours: the official client, on pipes that are bounded and end.
+"""MCP session with a server that is a process of ours (stdio transport): the official client, on pipes that are bounded
+and end.
 
 The SDK's own transport starts the process itself, reads lines of any length, and leaves it running when the daemon is
 killed; so it gets its streams from here.

@@ -1,4 +1,6 @@
-"""Process of an agent, under its supervisor: started, written to, read from line by line, and ended for certain."""
+"""Subprocess of an agent, under its supervisor: started without a shell, written to, read from line by line, and killed
+for certain (SIGTERM, then SIGKILL).
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,7 @@ class AgentProcess:
         return line.removesuffix(b"\n") or line
 
     async def write(self, data: bytes) -> None:
-        """Write to its input. An agent that does not read is no error here."""
+        """Write to its input, waiting while its pipe is full (backpressure). That it is closed is no error here."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.stdin.write(data)
             await self.stdin.drain()
@@ -89,6 +91,7 @@ class AgentProcess:
         await _finished(asyncio.ensure_future(self._end()))
 
     async def _end(self) -> None:
+        """Kill the process tree for certain, also those that left its process group."""
         # Only Linux lets the supervisor find processes that left its group for a session of their own.
         strays = [] if sys.platform == "linux" else await asyncio.to_thread(_tree, self._process.pid)
         self._let_go()

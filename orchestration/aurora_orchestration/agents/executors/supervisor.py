@@ -28,6 +28,7 @@ CANNOT_RUN = 127
 
 
 def main() -> int:
+    """Run the agent in a session of its own until it or the lifeline ends; as a subreaper, so its whole tree ends."""
     lifeline, grace, cpu = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
     os.set_inheritable(lifeline, False)
     for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -123,7 +124,7 @@ def _below() -> "list[int]":
 
 
 def _reap(agent: int) -> None:
-    """Collect what has ended below us; not `agent`, whose exit code is waited for elsewhere."""
+    """Reap the zombies (ended processes) below us; not `agent`, whose exit code is waited for elsewhere."""
     with contextlib.suppress(OSError):
         while True:
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -133,6 +134,7 @@ def _reap(agent: int) -> None:
 
 
 def _limit(cpu: int) -> None:
+    """Set the agent's resource limits (rlimit): CPU seconds, file size, open files; no core dumps."""
     for kind, most in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_CPU, cpu),

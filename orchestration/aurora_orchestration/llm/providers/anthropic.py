@@ -1,4 +1,6 @@
-"""Anthropic's Messages API (Claude), through its own SDK (AURORA App. C; ruling 11)."""
+"""Anthropic's Messages API (Claude), through its own SDK, with fallback where a model lacks a feature (AURORA App. C;
+ruling 11).
+"""
 
 from __future__ import annotations
 

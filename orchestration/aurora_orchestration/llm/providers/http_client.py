@@ -1,4 +1,4 @@
-"""HTTP client under the providers' SDKs: bounded answers, no redirects, no connection kept behind a call."""
+"""HTTP client under the providers' SDKs: a size limit on responses, no redirects, no keep-alive connection kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""OpenAI's chat completions API (GPT), and whoever speaks it: Ollama, vLLM, llama.cpp, … (ruling 11)."""
+"""OpenAI's chat completions API (GPT), and whoever speaks it (Ollama, vLLM, llama.cpp, …), with fallback where a server
+lacks a feature (ruling 11).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Retry with exponential backoff of what failed in passing: rate limiting by a provider, a lost connection."""
+"""Retry with exponential backoff and jitter of transient failures: rate limiting by a provider, a lost connection."""
 
 from __future__ import annotations
 

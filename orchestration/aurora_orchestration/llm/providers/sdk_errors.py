@@ -51,6 +51,7 @@ def as_llm_error(error: Exception, sdk: ModuleType, *, who: str, model: str, key
 
 
 def _by_status(error: Any, detail: str, who: str, model: str) -> LlmError:
+    """An error of ours for an HTTP status: transient ones (429, 5xx) are `Passing`, to be retried, others final."""
     status, kind = int(error.status_code), _kind(error)
     if status < 300:  # an error event after the answer had begun: what was said until then may be charged for
         broke = f"{who} broke off in the middle of an answer ({': '.join(filter(None, (kind, detail)))})"

@@ -1,4 +1,4 @@
-// Keeps the page live. Without this script it is whole, only not live.
+// Live updates of the page (server-sent events, EventSource). Without this script it is whole, only not live.
 import { say, show, views } from "./view.js";
 
 let source;

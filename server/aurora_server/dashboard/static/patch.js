@@ -1,7 +1,8 @@
-// Makes what is within an element the same as some HTML, by changing what differs and nothing else: whoever has the
-// focus keeps it, what is scrolled, opened or typed in stays so, and a reader of the screen is told only of news.
+// Patch of the DOM (diffing, morphing): makes what is within an element the same as some HTML, by changing what differs
+// and nothing else: whoever has the focus keeps it, what is scrolled, opened or typed in stays so, and a screen reader
+// is told only of news.
 
-/** Make `part`'s content that of `html`, which the server rendered and escaped. */
+/** Patch `part`'s content to that of `html`, which the server rendered and escaped; the focus stays. */
 export function patch(part, html) {
   const template = document.createElement("template");
   template.innerHTML = html;

@@ -1,5 +1,5 @@
-// What the page and its copy in an editor's tab share: news is put in where it belongs, and which deliverables are
-// wanted is heard from the form and the links.
+// View that the page and its copy in an editor's tab share: sections that changed are put in where they belong, and
+// filters and search (debounced) are heard from the form and the links.
 import { patch } from "./patch.js";
 
 const WAIT_MS = 200; // between the last key in the search and asking for it

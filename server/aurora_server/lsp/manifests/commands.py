@@ -1,4 +1,4 @@
-"""Commands about one capability, for every editor: the request it makes, and where it is used.
+"""Commands about one capability, for every editor: the HTTP request it makes (as curl too), and where it is used.
 
 Both answer what they found, for clients that want to do more with it, and show it by LSP's own means.
 """

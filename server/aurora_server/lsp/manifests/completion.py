@@ -1,4 +1,4 @@
-"""Completion provider: names, values, capability ids, variables, pointers and whole parts."""
+"""Completion provider (autocomplete): names, values, capability ids, variables, pointers and whole parts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Document cache: what is open in the editor, read as JSON: once per version, off the event loop, and shared by all
-features.
+"""Document cache: what is open in the editor, parsed as JSON and checked once per version, off the event loop, and
+shared by all features.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Folding range provider: objects, arrays and comments on several lines."""
+"""Folding range provider (code folding): objects, arrays and comments on several lines."""
 
 from __future__ import annotations
 
