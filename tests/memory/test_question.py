@@ -130,4 +130,5 @@ def test_a_stop_word_is_a_name_where_it_is_quoted_alone() -> None:
     assert "where" in parse_question("keep the rates of ``where`` in carts").weights
     assert "where" in parse_question("keep the rates of `where()` in carts").weights
     assert "where" not in parse_question("keep ``tax rates`` where ``carts`` are").weights
+    assert "where" not in parse_question("keep `tax.rates` where `carts` are").weights
     assert "where" not in parse_question("keep the rates `where they are` in carts").weights
