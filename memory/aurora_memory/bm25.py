@@ -105,7 +105,7 @@ class Matches(NamedTuple):
     `words`: BM25F per unit of rarity; `cover`: share of the question that stands in the part; `name_cover`: in its
     chunk's name; `name_share`: share of the name that the question says; `file_cover`: share that stands anywhere in
     its file; `signature_cover`: in its signature; `doc_cover`: in its documentation; `file_words`: BM25F of its file
-    as one.
+    as one; `heading_words`: BM25F of the terms of the question's heading alone, of no unit.
     """
 
     numbers: npt.NDArray[np.intp]
@@ -119,6 +119,7 @@ class Matches(NamedTuple):
     signature_cover: Floats
     doc_cover: Floats
     file_words: Floats
+    heading_words: Floats
 
 
 def rarity(living: int, stands_in: int) -> float:
@@ -136,12 +137,13 @@ def match(
     members: int = 0,
     also: Places | None = None,
     into: Collection[int] = (),
+    heading: Collection[str] = (),
 ) -> Matches:
     """Scoring of every part in which one of the terms stands; the `limit` best of those types are kept (top-k).
 
     `weights` says how much each term counts, `said` are those that the question says and does not only suggest. Of
     the likeliest files, each up to `members` parts more are kept, however little they say, and of the files `into`;
-    `also` are parts that are kept whatever stands in them.
+    `also` are parts that are kept whatever stands in them. `heading` are the terms of a report's first line.
     """
     import numpy as np
 
@@ -150,6 +152,7 @@ def match(
     words, cover, name_cover, name_hits, signature_cover, doc_cover = (
         np.zeros(count, dtype=np.float32) for _ in range(6)
     )
+    heading_words = np.zeros(count if heading else 0, dtype=np.float32)
     file_cover, called, seen, file_words = (np.zeros(parts.file_count, dtype=np.float32) for _ in range(4))
     total, whole_total = 0.0, 0.0
     for term, weight in weights.items():
@@ -163,7 +166,10 @@ def match(
         total += float(value) if term in said else 0.0
         counts = low[packed & ((1 << _LOW_BITS) - 1)] + high[packed >> _LOW_BITS]
         whole_total += float(value)
-        np.add.at(words, numbers, value * counts / (counts + parts.norms[numbers]))
+        said_there = value * counts / (counts + parts.norms[numbers])
+        np.add.at(words, numbers, said_there)
+        if term in heading:
+            np.add.at(heading_words, numbers, said_there)
         np.add.at(cover, numbers, value)
         named = numbers[(packed & _NAME_MASK) != 0]
         np.add.at(name_cover, named, value)
@@ -216,6 +222,7 @@ def match(
         np.minimum(signature_cover[places] / whole, 1),
         np.minimum(doc_cover[places] / whole, 1),
         in_files[parts.files[places]],
+        heading_words[places] if heading else np.zeros(len(places), dtype=np.float32),
     )
 
 

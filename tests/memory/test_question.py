@@ -96,3 +96,39 @@ def test_only_a_change_has_a_scope_and_tests_may_be_one() -> None:
     assert parse_question("test/parser: keep blank lines").about_tests
     assert parse_question("test(parser): keep blank lines").about_tests
     assert not parse_question("testing/parser keeps blank lines").about_tests
+
+
+@pytest.mark.parametrize(
+    ("report", "heading"),
+    [
+        (f"Carts lose `tax_rates`\n\n{'it is said again ' * 12}", {"cart", "lose", "tax", "rate", "taxrat"}),
+        (f"\n  Carts lose rates \n{'it is said again ' * 12}", {"cart", "lose", "rate"}),
+        ("Carts lose rates " * 15, set()),  # nothing follows that would say less
+        ("Carts lose rates\n\nit is said once", set()),
+        ("KeyError: rates\n\nit is said once", set()),
+    ],
+)
+def test_the_heading_of_a_report_is_its_first_line(report: str, heading: set[str]) -> None:
+    assert parse_question(report).heading == heading
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ("keep `rates` of the cart", ("rates",)),
+        ("keep ``rates`` of the cart and ``taxes`` as well", ("rates", "taxes")),
+        ("keep ``rates of`` the cart", ("rates", "of")),
+        ("keep ``rates`` of ``", ("rates",)),
+        ("keep carts ``` of ``` as well", ()),
+    ],
+)
+def test_what_stands_between_two_quoted_names_is_not_quoted(said: str, names: tuple[str, ...]) -> None:
+    assert parse_question(said).identifiers == names
+
+
+def test_a_stop_word_is_a_name_where_it_is_quoted_alone() -> None:
+    assert "where" in parse_question("keep the rates of ``where`` in carts").weights
+    assert "where" in parse_question("keep the rates of `where()` in carts").weights
+    assert "where" not in parse_question("keep ``tax rates`` where ``carts`` are").weights
+    assert "where" not in parse_question("keep `tax.rates` where `carts` are").weights
+    assert "where" not in parse_question("keep the rates `where they are` in carts").weights

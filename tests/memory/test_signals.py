@@ -146,6 +146,36 @@ def test_what_is_reported_at_length_is_not_mended_in_tests_or_aside(kind: Questi
         assert not weights_of(other)[signals.aside.place], "a change may be one of an example"
 
 
+@pytest.mark.parametrize("kind", ["topic", "how", "change", "report", "task", "error", "issue", "name"])
+def test_only_a_long_report_has_a_heading_that_counts_by_itself(kind: QuestionKind) -> None:
+    counts = weights_of(kind)[signals.heading_words_beside_best.place] > 0
+    assert counts == (kind in ("error", "issue"))
+
+
+async def test_a_report_is_about_what_its_first_line_says_before_what_it_shows(tmp_path: Path) -> None:
+    """Two functions that have as many of its words; the log below is of one of them, and longer."""
+    store = await Store.open(tmp_path / "memory.db")
+    log = "worker started queue drained worker stopped queue flushed retry scheduled " * 5
+    named = chunk("named.py", "alpha", "coupon rounding discount")
+    shown = chunk("shown.py", "beta", "worker queue drained stopped")
+    others = [chunk(f"u{n}.py", f"gamma_{n}", "nothing of that") for n in range(30)]
+    try:
+        await store.write([file(each.path, each) for each in (named, shown, *others)])
+        report = f"Rounding of a coupon drops the discount\n\n{log}"
+        assert parse_question(report).kind == "issue"
+        told = await store.read(recall, parse_question(report), 5, NOW)
+        flat = await store.read(recall, parse_question(report.replace("\n\n", " ")), 5, NOW)
+    finally:
+        await store.close()
+    heading = signals.heading_words_beside_best
+    assert {hit.chunk.name: hit.signals[heading] for hit in told if hit.chunk.path in ("named.py", "shown.py")} == {
+        "alpha": 1.0,
+        "beta": 0.0,
+    }
+    assert [hit.chunk.name for hit in told][:2] == ["alpha", "beta"]
+    assert all(hit.signals[heading] == 0.0 for hit in flat), "without a line of its own there is no heading"
+
+
 @pytest.fixture
 def short_paths() -> Iterator[None]:
     """A signal as one adds it: a function, and nothing else."""

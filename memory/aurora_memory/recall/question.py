@@ -62,8 +62,10 @@ _NO_SCOPE = re.compile(
 """What subjects begin with that says of what sort a change is, not where it is made."""
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*")
-_QUOTED = re.compile(r"`([^`\n]{1,80})`")
-_AS_CODE = re.compile(r"(?<=\w)(?:\.|::|#)(\w+)\b|\b(\w+)\(|`\W*(\w+)\W*`")
+_QUOTED = re.compile(r"(?<!`)(`{1,2})(?!`)(?P<said>[^`\n]{1,80})\1(?!`)")
+"""What stands between one mark and the next, or between two and two, as reStructuredText has it."""
+
+_AS_CODE = re.compile(r"(?<=\w)(?:\.|::|#)(\w+)\b|\b(\w+)\(")
 """Names that are spelled as code, be they stop words elsewhere: `xr.where`, `get()`."""
 
 _DEFINED = re.compile(
@@ -109,6 +111,8 @@ class Question(Struct, frozen=True):
     """Whether the index was asked what its last word may become."""
     scope: tuple[str, ...] = ()
     """The terms of what a change is said to be made in: `http: …`, `fix(parser): …`."""
+    heading: frozenset[str] = frozenset()
+    """The terms of a report's first line, where more follows."""
 
     @property
     def is_id(self) -> bool:
@@ -138,14 +142,17 @@ def parse_question(query: str) -> Question:
     if is_report:
         query = report_text(query)
     query = _RECEIVER.sub(r"\1", query)
+    pieces = [found["said"] for found in _QUOTED.finditer(query)]
     as_code = {word.lower() for found in _AS_CODE.findall(query) for word in found if word}
+    as_code |= {words[0].lower() for words in map(words_in, pieces) if len(words) == 1}
     telling = without_stop_words(words_in(query), QUESTION_WORDS - as_code)
     counts = Counter(term for word in telling for term in stem_word(word))
     if not counts:
         counts = Counter(terms(query))
     said = tuple(counts)[:MAX_TERMS]
     words = query.split()
-    weights = _weights(query, counts, said) if is_report else dict.fromkeys(said, 1.0)
+    heading = _heading(query) if is_report else frozenset[str]()
+    weights = _weights(heading, counts, said) if is_report else dict.fromkeys(said, 1.0)
     errands = {term for word in telling if word.lower() in ERRANDS for term in stem_word(word)}
     if len(errands) < len(weights):
         weights.update(dict.fromkeys(errands & weights.keys(), ERRAND))
@@ -166,7 +173,7 @@ def parse_question(query: str) -> Question:
     certain = [place for place in places if place.is_certain]
     spelled = _IDENTIFIER.findall(without_places)
     rest = without_stop_words(spelled, QUESTION_WORDS | _DEFINING)
-    quoted = {word for piece in _QUOTED.findall(query) for word in _IDENTIFIER.findall(piece)}
+    quoted = {word for piece in pieces for word in _IDENTIFIER.findall(piece)}
     names = [
         word for word in spelled if (len(rest) == 1 and word in rest) or word in quoted or _LOOKS_LIKE_CODE.search(word)
     ]
@@ -190,6 +197,7 @@ def parse_question(query: str) -> Question:
         kind=kind,
         is_open=kind == "topic" and title_likeness(asked) > 0,
         scope=_scope(asked) if kind == "change" else (),
+        heading=heading if "\n" in query.strip() else frozenset(),
     )
 
 
@@ -245,10 +253,14 @@ def _joined(query: str) -> list[str]:
     return [stem_word("_".join(pair))[-1] for pair in joined if all(map(str.isalpha, pair))]
 
 
-def _weights(query: str, counts: Mapping[str, int], said: Collection[str]) -> dict[str, float]:
+def _heading(query: str) -> frozenset[str]:
+    """The terms of a report's first line."""
+    return frozenset(terms(query.strip().partition("\n")[0][:MAX_TITLE]))
+
+
+def _weights(heading: Collection[str], counts: Mapping[str, int], said: Collection[str]) -> dict[str, float]:
     """Term weights of a report: those of its first line whole, others less, repeated ones more."""
-    title = set(terms(query.strip().partition("\n")[0][:MAX_TITLE]))
-    return {term: (1.0 if term in title else TEXT) + REPEATED * min(counts[term] - 1, MAX_REPEATS) for term in said}
+    return {term: (1.0 if term in heading else TEXT) + REPEATED * min(counts[term] - 1, MAX_REPEATS) for term in said}
 
 
 def _wants_tests(kind: QuestionKind, counts: Mapping[str, int], words: Sequence[str]) -> bool:

@@ -61,7 +61,7 @@ class Focus(Struct, frozen=True):
 class PartMatch(NamedTuple):
     """Match of a question's words with a chunk's best part: its number, and shares of the question (see `Matches`).
 
-    `file_best` is the `words` of the best part of its file.
+    `file_best` is the `words` of the best part of its file, `heading_words` those of a report's first line alone.
     """
 
     part: int
@@ -74,6 +74,7 @@ class PartMatch(NamedTuple):
     doc_cover: float
     file_words: float
     file_best: float
+    heading_words: float = 0.0
 
 
 class Findings(Struct, frozen=True):
@@ -126,7 +127,9 @@ def search(
         cosines = kinship(reader, question, len(parts.chunks)) if by_meaning else None
         also = None if cosines is None else nearest(cosines)
         into = _files_of(reader, parts, pointed)
-        found = match(parts, entries, question.weights, question.terms, looked_at, places, members, also, into)
+        found = match(
+            parts, entries, question.weights, question.terms, looked_at, places, members, also, into, question.heading
+        )
         matches = _by_chunk(found)
     exact = chunk_reader.named(reader, question.identifiers) if question.identifiers else []
     placed = _placed(reader, question, exact)
@@ -202,12 +205,23 @@ def _by_chunk(matches: Matches) -> dict[int, PartMatch]:
         signature_cover,
         doc_cover,
         file_words,
+        heading_words,
     ) in zip(*columns, strict=True):
         known = found.get(chunk)
         if known is None or words > known.words:
             best = best_of_file[file]
             found[chunk] = PartMatch(
-                part, words, cover, name_cover, name_share, file_cover, signature_cover, doc_cover, file_words, best
+                part,
+                words,
+                cover,
+                name_cover,
+                name_share,
+                file_cover,
+                signature_cover,
+                doc_cover,
+                file_words,
+                best,
+                heading_words,
             )
     return found
 

@@ -186,6 +186,14 @@ def words_beside_best(candidates: Candidates) -> Column:
 
 
 @signal(weight=0.0)
+def heading_words_beside_best(candidates: Candidates) -> Column:
+    """The words of a report's first line in its best part, as a share of the most that any candidate has: what follows
+    quotes, logs and shows more than it tells.
+    """
+    return _of_most([match.heading_words for match in candidates.matches])
+
+
+@signal(weight=0.0)
 def file_words_beside_best(candidates: Candidates) -> Column:
     """The question's words in its file as one, as a share of the most that any candidate's file has."""
     return _of_most([match.file_words for match in candidates.matches])
