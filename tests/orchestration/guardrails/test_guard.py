@@ -86,6 +86,7 @@ def test_of_several_reasons_the_first_is_told(query: str, reason: str) -> None:
         ("redact", "reject", MAIL, False),  # each setting is for its own kind
         ("reject", "redact", KEY, False),
         ("off", "reject", f"{MAIL} {KEY}", True),
+        ("redact", "reject", f"{MAIL} {KEY}", True),
         ("reject", "redact", f"{MAIL} {KEY}", True),
     ],
 )
@@ -127,6 +128,8 @@ def test_ordinary_text_of_any_language_passes_as_it_is() -> None:
 def test_characters_that_mislead_are_noted() -> None:
     assert "direction" in guard("delete \u202etxt.exe", USUAL).notices[0]
     assert "cannot be seen" in guard("a\U000e0041b", USUAL).notices[0]
+    both = guard("delete \u202etxt.exe a\u200bb", USUAL).notices
+    assert ["direction" in both[0], "cannot be seen" in both[1]] == [True, True], "of one that does both, both"
 
 
 def test_the_trail_has_kinds_and_counts_and_no_values(tmp_path: Path) -> None:
