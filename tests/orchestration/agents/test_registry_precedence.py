@@ -1,4 +1,4 @@
-"""Precedence among a workspace's agents, a rule each: of paths, of what is kept of them, of words that describe them."""
+"""Precedence among agents, a rule each: of paths, of what is kept of them, of the words that describe them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from aurora_orchestration.agents.cache import Tally, ToolOffer
 from aurora_orchestration.agents.capability_words import MAX_CAPABILITIES, capabilities_of, domains_of
-from aurora_orchestration.agents.discovery import Discovered, Places
+from aurora_orchestration.agents.discovery import Discovered, Places, discover, source_of
 from aurora_orchestration.agents.registry import DAY, MAX_PATHS, MAX_TALLY, Registry, _with_offer
 from aurora_orchestration.settings import AgentSettings
 from aurora_orchestration.types import Agent, Declined, Nobody
@@ -115,6 +115,118 @@ def test_agents_were_found_last_where_a_user_said_else_where_the_first_one_was_e
     assert found == [None, "./a", "/said", "/said", "./b"]
 
 
+def test_of_places_the_workspaces_come_before_the_users_and_registries_before_other_tools(places: Places) -> None:
+    """An agent of one name stands in all of them; each is taken away once it was found."""
+    folders = (
+        places.workspace / ".claude/agents",
+        places.workspace / "agents",
+        places.workspace / "droids",
+        places.workspace / "agent",
+    )
+    others = (places.user / ".claude/agents", places.user / ".config/amp/agents", places.user / ".factory/droids")
+    registry_text = '[{"id": "a", "type": "executable", "command": "x"}]'
+    servers = '{"mcpServers": {"a": {"command": "x"}}}'
+    texts = {
+        places.workspace / ".aurora/agents.json": registry_text,
+        **{folder / "a.md": "---\ndescription: Helps\n---\nHelp." for folder in folders},
+        places.home / "agents.json": registry_text,
+        **{folder / "a.md": "---\ndescription: Helps\n---\nHelp." for folder in others},
+        places.user / ".config/opencode/agent/a.md": "---\ndescription: Helps\n---\nHelp.",
+        places.workspace / ".mcp.json": servers,
+        places.home / "mcp.json": servers,
+        places.user / ".claude.json": servers,
+    }
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    for path in texts:
+        (agent,) = discover(places, AgentSettings(), trusted=True).agents
+        assert agent.origin == str(path)
+        path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("path", "ours", "base"),
+    [
+        pytest.param("~/.aurora/a.json", False, "h", id="the home folder of AURORA"),
+        pytest.param("~/a.json", False, "u", id="the user's"),
+        pytest.param("a.json", True, "w", id="a bare name is the workspace's"),
+        pytest.param("../u/a.json", True, "w", id="also one that leads out of it: it was said there"),
+        pytest.param("{tmp}/w/sub/a.json", True, "w", id="and a whole one that lies in it"),
+        pytest.param("{tmp}/u/a.json", False, "u", id="not one that lies elsewhere"),
+        pytest.param("{tmp}/u", False, "u", id="of a folder itself is where its paths begin"),
+    ],
+)
+def test_whose_a_path_is(places: Places, path: str, ours: bool, base: str) -> None:
+    source = source_of(path.format(tmp=places.workspace.parent), places, trusted=False)
+    assert (source.ours, source.trusted, source.base.name) == (ours, not ours, base)
+
+
+def test_of_what_a_workspace_offers_untrusted_five_are_named_and_the_first_of_a_name_is_kept(places: Places) -> None:
+    entries = ", ".join(f'{{"id": "{name}", "type": "executable", "command": "x"}}' for name in "abcdef")
+    for file in (places.workspace / ".aurora/agents.json", places.workspace / "more.json"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"[{entries}]")
+    found = discover(places, AgentSettings(), trusted=False, more=("more.json",))
+    assert len(found.ignored) == 6 and {each.origin for each in found.ignored} == {
+        str(places.workspace / ".aurora/agents.json")
+    }
+    assert "'d', 'e' and 1 more, because" in found.notices[0]
+    (places.workspace / "more.json").write_text(f"[{entries.rpartition(', {')[0]}]")
+    assert "'d', 'e', because" in discover(places, AgentSettings(), trusted=False, more=("more.json",)).notices[1]
+
+
+# Formats
+
+
+@pytest.mark.parametrize(
+    ("entry", "member", "value"),
+    [
+        pytest.param({"path": "./p", "command": "c"}, "command", "c", id="a command before a path"),
+        pytest.param({"path": "./p"}, "command", "{w}/p", id="of a program its path is its command"),
+        pytest.param({"command": "c", "arguments": ["1"], "args": ["2"]}, "arguments", ("1",), id="arguments before args"),
+        pytest.param({"command": "c", "arguments": [], "args": ["2"]}, "arguments", (), id="also where they are none"),
+        pytest.param({"command": "c", "args": ["2"]}, "arguments", ("2",), id="else args"),
+        pytest.param(
+            {"command": "c", "environment": {}, "env": {"A": "1"}}, "environment", {}, id="environment before env"
+        ),
+        pytest.param({"command": "c", "env": {"A": "1"}}, "environment", {"A": "1"}, id="else env"),
+        pytest.param({"command": "bin/c"}, "command", "{w}/bin/c", id="a path with a slash is from the file"),
+        pytest.param({"command": "c"}, "command", "c", id="a bare name is looked for"),
+    ],
+)
+def test_which_of_two_spellings_of_a_registry_counts(
+    places: Places, entry: dict[str, Any], member: str, value: Any
+) -> None:
+    file = places.workspace / ".aurora/agents.json"
+    file.parent.mkdir()
+    file.write_bytes(msgspec.json.encode([{"id": "a", "type": "executable", **entry}]))
+    (agent,) = discover(places, AgentSettings(), trusted=True).agents
+    assert getattr(agent, member) == (value.format(w=places.workspace) if isinstance(value, str) else value)
+
+
+def test_a_registry_is_read_by_its_own_name_before_a_bare_list(places: Places) -> None:
+    file = places.home / "agents.json"
+    one = '[{{"id": "{}", "type": "executable", "command": "c"}}]'
+    file.write_text(f'{{"agents": {one.format("b")}, "agent_registry": {{"agents": {one.format("a")}}}}}')
+    assert [each.id for each in discover(places, AgentSettings(), trusted=True).agents] == ["a"]
+    file.write_text(f'{{"agents": {one.format("b")}}}')
+    assert [each.id for each in discover(places, AgentSettings(), trusted=True).agents] == ["b"]
+
+
+def test_a_server_of_this_project_comes_before_that_of_all_and_one_that_is_off_is_no_mistake(places: Places) -> None:
+    file = places.user / ".claude.json"
+    project = {"mcpServers": {"a": {"command": "mine"}, "off": {"url": "https://x", "disabled": True}}}
+    document = {"mcpServers": {"a": {"command": "all"}}, "projects": {str(places.workspace): project}}
+    file.write_bytes(msgspec.json.encode(document))
+    found = discover(places, AgentSettings(), trusted=True)
+    assert [(each.id, each.command) for each in found.agents] == [("a", "mine")] and not found.notices
+    (places.workspace / ".mcp.json").write_bytes(msgspec.json.encode(document))
+    file.unlink()
+    (agent,) = discover(places, AgentSettings(), trusted=True).agents
+    assert agent.command == "all", "a workspace's own file has no projects"
+
+
 # Answers
 
 
@@ -150,7 +262,9 @@ async def test_a_path_without_agents_is_said_and_asked_for_again(places: Places,
         pytest.param({}, {}, -1.0, True, id="a clock that was set back tells nothing"),
         pytest.param({}, {"trusted": False}, 0.0, True, id="trust that changed"),
         pytest.param({}, {"auto_discover": False}, 0.0, True, id="settings that changed"),
-        pytest.param({"refresh_on_startup": True}, {"refresh_on_startup": True}, 0.0, True, id="a start, where asked for"),
+        pytest.param(
+            {"refresh_on_startup": True}, {"refresh_on_startup": True}, 0.0, True, id="a start, where asked for"
+        ),
     ],
 )
 async def test_when_agents_are_looked_for_again(
@@ -214,7 +328,9 @@ def test_an_agent_is_described_by_its_words_first_then_by_its_tools() -> None:
     [
         pytest.param("x", "Reviews SQL and Go code", ("go", "sql"), id="languages by name"),
         pytest.param("go-helper", "helps", ("go",), id="also in the agent's own name"),
-        pytest.param("x", "Finds vulnerability and auth token mistakes in Python.", ("python", "security"), id="before the area"),
+        pytest.param(
+            "x", "Finds vulnerability and auth token mistakes in Python.", ("python", "security"), id="before the area"
+        ),
         pytest.param("auth-token", "writes docs", ("security",), id="the name says more of the area than the words"),
         pytest.param("x", "Helps", ("general",), id="else general"),
     ],

@@ -1,4 +1,4 @@
-"""Choices of what counts as told of a deliverable, a rule each: of two sayings one holds, and which end it can go on after."""
+"""Choices of what counts as told of a deliverable, a rule each: which saying holds, after which end it can go on."""
 
 from __future__ import annotations
 
@@ -46,23 +46,48 @@ def spec(*values: Any) -> Started:
         pytest.param([Started("a"), Started()], "description", "a", id="and none is no description"),
         pytest.param([Started(type="x"), Started(type="y")], "type", "y", id="the last type"),
         pytest.param([Started(author="Ann"), Started(author="Bob")], "author", "Ann", id="but the first author"),
-        pytest.param([spec("a", "1", 2), spec("b")], "spec", SpecSource("b", "1", 2), id="of a spec what is said of it"),
-        pytest.param([spec("a", "1"), spec(None, "2", 0)], "spec", SpecSource("a", "2", 0), id="no requirement is a number too"),
+        pytest.param(
+            [spec("a", "1", 2), spec("b")], "spec", SpecSource("b", "1", 2), id="of a spec what is said of it"
+        ),
+        pytest.param(
+            [spec("a", "1"), spec(None, "2", 0)], "spec", SpecSource("a", "2", 0), id="no requirement is a number too"
+        ),
         pytest.param([(5.0, Started()), (2.0, Started())], "started_at", 2.0, id="the earliest beginning"),
         pytest.param([(5.0, Started()), (2.0, PhaseStarted("apply"))], "told_at", 5.0, id="the latest word"),
-        pytest.param([TasksCounted(4, 1), TasksCounted(completed=2)], "tasks_total", 4, id="tasks that nobody counts anew stay"),
+        pytest.param(
+            [TasksCounted(4, 1), TasksCounted(completed=2)], "tasks_total", 4, id="tasks that nobody counts anew stay"
+        ),
         pytest.param([TasksCounted(4, 1), TasksCounted(total=5)], "tasks_completed", 1, id="so do those that are done"),
-        pytest.param([Conformed(total_requirements=3), Conformed(completed_requirements=1)], "met", (1, 3), id="each count by itself"),
+        pytest.param(
+            [Conformed(total_requirements=3), Conformed(completed_requirements=1)],
+            "met",
+            (1, 3),
+            id="each count by itself",
+        ),
         pytest.param([PhaseEnded("design")], "phases", frozenset({"design"}), id="a phase that ended had begun"),
         pytest.param([PhaseEnded("design")], "phase", None, id="but is none to be in"),
-        pytest.param([PhaseStarted("verify"), PhaseStarted("apply")], "verified", True, id="what was verified once stays so"),
-        pytest.param([TestsRan(succeeded=True), PhaseStarted("apply")], "tests_passed", None, id="tests before new work tell nothing"),
+        pytest.param(
+            [PhaseStarted("verify"), PhaseStarted("apply")], "verified", True, id="what was verified once stays so"
+        ),
+        pytest.param(
+            [TestsRan(succeeded=True), PhaseStarted("apply")],
+            "tests_passed",
+            None,
+            id="tests before new work tell nothing",
+        ),
         pytest.param([TestsRan(succeeded=True), PhaseStarted("apply")], "tests", 0, id="nor do they count"),
-        pytest.param([TestsRan(succeeded=True), PhaseStarted("verify")], "tests_passed", True, id="those before its verification do"),
-        pytest.param([(5.0, Started()), (9.0, Ended("failed")), (7.0, Ended("failed"))], "ended_at", 7.0, id="the earliest end"),
+        pytest.param(
+            [TestsRan(succeeded=True), PhaseStarted("verify")],
+            "tests_passed",
+            True,
+            id="those before its verification do",
+        ),
+        pytest.param(
+            [(5.0, Started()), (9.0, Ended("failed")), (7.0, Ended("failed"))], "ended_at", 7.0, id="the earliest end"
+        ),
         pytest.param([Started(), Ended("failed"), Revived()], "ended", False, id="what goes on has not ended"),
     ],
-)  # fmt: skip
+)
 def test_what_is_known_of_a_deliverable(events: list[Any], member: str, value: object) -> None:
     assert getattr(after(*events), member) == value
 

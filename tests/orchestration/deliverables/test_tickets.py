@@ -105,7 +105,9 @@ def test_steps_after_the_closing_are_none_and_nothing_ends_before_it_began() -> 
     [
         pytest.param({}, [("completed", None, False)], id="what was done"),
         pytest.param({"abandoned": True}, [("failed", "incomplete", False)], id="what was given up"),
-        pytest.param({"abandoned": True, "withdrawn": True}, [("failed", None, True)], id="nobody failed at a duplicate"),
+        pytest.param(
+            {"abandoned": True, "withdrawn": True}, [("failed", None, True)], id="nobody failed at a duplicate"
+        ),
         pytest.param({"closed": None, "abandoned": True, "withdrawn": True}, [], id="an open one has no end"),
     ],
 )
@@ -118,7 +120,9 @@ def test_as_what_a_ticket_ended(changes: dict[str, Any], ends: list[tuple[str, s
     ("changes", "over", "note"),
     [
         pytest.param({}, {}, None, id="what is known already is nothing to say"),
-        pytest.param({"closed": None, "reopened": True}, {}, "was reopened; it stays completed here", id="opened again"),
+        pytest.param(
+            {"closed": None, "reopened": True}, {}, "was reopened; it stays completed here", id="opened again"
+        ),
         pytest.param({"closed": None}, {}, "is open in its tracker; it stays completed", id="or never closed there"),
         pytest.param({"abandoned": True}, {}, "was closed as Done on", id="it ended otherwise"),
         pytest.param({"closed_at": [("resolved", 1500.0)]}, {}, "was closed as Done on", id="it ended at another time"),

@@ -1,4 +1,4 @@
-"""Choices of what a history of spending tells, a rule each: what counts once, in what order, and what ended a period."""
+"""Choices of what a history of spending tells, a rule each: what counts once, its order, what ended a period."""
 
 from __future__ import annotations
 
@@ -45,8 +45,12 @@ def test_a_period_that_was_ended_by_hand_is_one_too_and_is_told_apart() -> None:
 @pytest.mark.parametrize(
     ("events", "held", "spent"),
     [
-        pytest.param([event("reserved", 31, month=12), event("released", 31, month=12)], 0, 0, id="what was freed before"),
-        pytest.param([event("reserved", 31, month=12), event("uncertain", 31, month=12)], 0, 0, id="what was lost before"),
+        pytest.param(
+            [event("reserved", 31, month=12), event("released", 31, month=12)], 0, 0, id="what was freed before"
+        ),
+        pytest.param(
+            [event("reserved", 31, month=12), event("uncertain", 31, month=12)], 0, 0, id="what was lost before"
+        ),
         pytest.param([event("reserved", 31, month=12), event("spent", 2, month=1)], 0, 1, id="what was paid within"),
         pytest.param([event("spent", 1)], 0, 1, id="what was paid in its first moment"),
         pytest.param([LedgerEvent(at="sometime", kind="spent", key="k", usd=1.0)], 0, 0, id="not what nobody can date"),
@@ -54,7 +58,10 @@ def test_a_period_that_was_ended_by_hand_is_one_too_and_is_told_apart() -> None:
     ],
 )
 def test_what_a_period_that_is_counted_anew_begins_with(events: list[LedgerEvent], held: float, spent: float) -> None:
-    earlier = [LedgerEvent(at=each.at.replace("2026-12", "2025-12"), kind=each.kind, key=each.key, usd=each.usd) for each in events]
+    earlier = [
+        LedgerEvent(at=each.at.replace("2026-12", "2025-12"), kind=each.kind, key=each.key, usd=each.usd)
+        for each in events
+    ]
     tracker = since(earlier, begin(JANUARY, "monthly"))
     assert (tracker.held, tracker.consumed_usd) == (held, spent)
     assert moment(LedgerEvent(at="sometime", kind="spent")) == 0.0
@@ -71,10 +78,14 @@ def state(*events: LedgerEvent) -> Tracker:
     ("events", "held", "spent"),
     [
         pytest.param([event("uncertain", 1), event("spent", 2, usd=0.25)], 0, 0.25, id="what it did cost, instead"),
-        pytest.param([event("uncertain", 1), event("reserved", 2, usd=0.25)], 0.25, 0, id="it is made again: held, not spent"),
+        pytest.param(
+            [event("uncertain", 1), event("reserved", 2, usd=0.25)], 0.25, 0, id="it is made again: held, not spent"
+        ),
         pytest.param([event("uncertain", 1), event("uncertain", 2, usd=0.25)], 0, 0.25, id="the last word on it"),
         pytest.param([event("reserved", 1), event("reset", 2)], 1, 0, id="what is being made goes on beyond a reset"),
-        pytest.param([event("uncertain", 1), event("reset", 2), event("spent", 3)], 0, 1, id="a reset forgets the doubt"),
+        pytest.param(
+            [event("uncertain", 1), event("reset", 2), event("spent", 3)], 0, 1, id="a reset forgets the doubt"
+        ),
     ],
 )
 def test_a_call_counts_once_whatever_is_told_of_it(events: list[LedgerEvent], held: float, spent: float) -> None:

@@ -1,4 +1,4 @@
-"""Choices of what a person is given for an answer, a rule each: where each threshold ends, what is told, what is not."""
+"""Choices of what is given for an answer, a rule each: where thresholds end, what is told and what is not."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ def test_each_threshold_belongs_to_the_better_side(score: float, state: str, fir
         pytest.param((DONE,), {}, (), id="nothing of what is in order"),
         pytest.param((DONE, FAILED), {}, ("Not done: do SG2",), id="what was not done"),
         pytest.param((DOUBTED,), {}, ("Doubtful: do SG1",), id="what is doubtful"),
-        pytest.param((DONE,), {"untraced": ("b",)}, ("Nothing that was given supports: b",), id="what rests on nothing"),
+        pytest.param(
+            (DONE,), {"untraced": ("b",)}, ("Nothing that was given supports: b",), id="what rests on nothing"
+        ),
     ],
 )
 def test_what_a_good_answer_lacks_is_told(
@@ -91,7 +93,8 @@ def test_an_answer_that_nobody_judged_says_why_where_there_is_one() -> None:
 
 def test_the_gravest_doubts_come_first_then_those_of_the_checks_by_name_and_each_once() -> None:
     checks = {
-        name: Check(score=0.5, passed=False, issues=(f"in {name}", f"in {name}")) for name in ("traceable", "consistent")
+        name: Check(score=0.5, passed=False, issues=(f"in {name}", f"in {name}"))
+        for name in ("traceable", "consistent")
     }
     found = issues_of(answer(0.6), (DONE,), judged(0.6, checks=checks, critical_issues=("grave",)))
     assert found == ("grave", "consistent: in consistent", "traceable: in traceable")
@@ -101,8 +104,9 @@ def test_the_gravest_doubts_come_first_then_those_of_the_checks_by_name_and_each
 
 def test_without_a_reliable_answer_what_is_wrong_and_what_was_found_are_both_told() -> None:
     told = respond(answer(0.1, untraced=("b",)), (DONE, FAILED), SETTINGS).answer.split("\n")
-    wrong, found = told.index("What is wrong with the best attempt:"), told.index(
-        "What the steps found, unjudged as a whole:"
+    wrong, found = (
+        told.index("What is wrong with the best attempt:"),
+        told.index("What the steps found, unjudged as a whole:"),
     )
     assert 0 < wrong < found and "- do SG1: found" in told[found:] and "--verification option_c" in told[-1]
 
