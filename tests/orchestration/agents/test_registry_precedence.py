@@ -184,7 +184,9 @@ def test_of_what_a_workspace_offers_untrusted_five_are_named_and_the_first_of_a_
     [
         pytest.param({"path": "./p", "command": "c"}, "command", "c", id="a command before a path"),
         pytest.param({"path": "./p"}, "command", "{w}/p", id="of a program its path is its command"),
-        pytest.param({"command": "c", "arguments": ["1"], "args": ["2"]}, "arguments", ("1",), id="arguments before args"),
+        pytest.param(
+            {"command": "c", "arguments": ["1"], "args": ["2"]}, "arguments", ("1",), id="arguments before args"
+        ),
         pytest.param({"command": "c", "arguments": [], "args": ["2"]}, "arguments", (), id="also where they are none"),
         pytest.param({"command": "c", "args": ["2"]}, "arguments", ("2",), id="else args"),
         pytest.param(
