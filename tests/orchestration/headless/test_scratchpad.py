@@ -1,4 +1,4 @@
-"""Choices of what a scratchpad tells of its experiment, a rule each: which line counts of several, and what is forged."""
+"""Choices of what a scratchpad tells of its experiment, a rule each: which of several lines counts, what is forged."""
 
 from __future__ import annotations
 
