@@ -139,6 +139,7 @@ def test_of_places_the_workspaces_come_before_the_users_and_registries_before_ot
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    assert discover(places, AgentSettings(), trusted=True).first == "./.aurora/agents.json"
     for path in texts:
         (agent,) = discover(places, AgentSettings(), trusted=True).agents
         assert agent.origin == str(path)

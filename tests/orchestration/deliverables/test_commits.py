@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from aurora_deliverables.detection.attribution import Open, attribute, change_in_branch
+from aurora_deliverables.detection.change_title import type_of_name, type_of_subject
 from aurora_deliverables.detection.commits import Commit, events_of, named, only_commits
 from aurora_deliverables.detection.recorded_state import RecordedState
 from aurora_deliverables.events import PhaseStarted, Started
@@ -97,6 +98,7 @@ def test_whether_head_moved_by_commits_made_here(reflog: str, since: str | None,
         pytest.param("Feature/ADD-Search", "add-search", id="in any case"),
         pytest.param("add-searching", "add", id="words only whole"),
         pytest.param("add-fix-it", "fix-it", id="the longest that is in it"),
+        pytest.param("add-search-fix", "add-search", id="whatever it is called"),
         pytest.param("add/fix", "fix", id="of two as long the later by name, every time"),
         pytest.param("main", None, id="or none"),
     ],
@@ -104,6 +106,26 @@ def test_whether_head_moved_by_commits_made_here(reflog: str, since: str | None,
 def test_which_change_a_branch_is_for(branch: str, change: str | None) -> None:
     ids = ["fix", "add", "add-search", "fix-it"]
     assert change_in_branch(branch, ids) == change_in_branch(branch, ids[::-1]) == change
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("feat feature add implement create introduce support enhancement story", "feature"),
+        ("fix bug bugfix hotfix", "bugfix"),
+        ("refactor refactoring", "refactoring"),
+        ("docs doc documentation document", "docs"),
+        ("chore build ci", "chore"),
+        ("perf", "performance"),
+        ("test tests", "test"),
+        ("wip update merge", None),
+    ],
+)
+def test_which_type_of_change_a_subject_says(words: str, kind: str | None) -> None:
+    for word in words.split():
+        assert type_of_subject(f"{word}: x") == type_of_subject(f"{word}(ui)!: x") == kind, word
+        assert type_of_name(f"{word}-x") == type_of_name(word.upper()) == kind, word
+        assert type_of_subject(f"{word} x") is None, "only as a conventional commit says it"
 
 
 def test_a_branch_that_names_nothing_leaves_work_to_the_only_open_change() -> None:
