@@ -33,7 +33,9 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
         file("src/b.py", chunk("src/b.py", "load", "of b")),
         file("src/a.py", chunk("src/a.py", "parse", "of a"), chunk("src/a.py", "load", "of a", line=11)),
         file("src/y.py", chunk("src/y.py", "built")),
-        file("tests/test_y.py", chunk("tests/test_y.py", "built"), chunk("tests/test_y.py", "test_it", calls=("built",))),
+        file(
+            "tests/test_y.py", chunk("tests/test_y.py", "built"), chunk("tests/test_y.py", "test_it", calls=("built",))
+        ),
         file("src/z.py", called[0]),
         file("src/cli.py", called[1], imports=(Import("z", "parse"),)),
         file("a_test/tests/test_load.py", chunk("a_test/tests/test_load.py", "load", "of a test")),
