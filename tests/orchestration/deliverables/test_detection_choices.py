@@ -125,6 +125,17 @@ def test_what_a_response_tells_of_a_test_run(response: object, counts: tuple[Any
         pytest.param("make a b c d e f test", False, id="but not far behind other ones"),
         pytest.param("yarn test:unit", True, id="a script without `run`"),
         pytest.param("bun run tests", True, id="a script with it"),
+        pytest.param("npm run-script test:unit", True, id="however it is run"),
+        pytest.param("make check", True, id="a target of that name"),
+        pytest.param("make tests", True, id="in the plural, too"),
+        *(
+            pytest.param(each, True, id=each)
+            for each in "tox nox jest vitest mocha rspec phpunit ctest gtest bats prove trial nosetests".split()
+        ),
+        *(
+            pytest.param(each, True, id=each)
+            for each in ("go test ./...", "cargo test", "mvn verify", "./gradlew check", "dotnet test", "rake spec")
+        ),
         pytest.param("npm run latest", False, id="not one that ends like it"),
         pytest.param("npm run", False, id="nor the list of scripts"),
         pytest.param("npm tst", True, id="an alias"),
