@@ -109,7 +109,9 @@ async def test_how_many_answers_are_looked_for(store: Store, more: dict[str, Any
     ("query", "pending", "hint"),
     [
         pytest.param(QUERY, 2, None, id="nothing beside answers, whatever is pending"),
-        pytest.param("who calls rotate_tokens", 2, "1 may be what calls", id="how many callers there are, whatever is pending"),
+        pytest.param(
+            "who calls rotate_tokens", 2, "1 may be what calls", id="how many callers there are, whatever is pending"
+        ),
         pytest.param("who calls frobnicate_it", 2, "; 2 files still being indexed", id="who is not there may come"),
         pytest.param("who calls frobnicate_it", 0, "Nothing here is called", id="or is not there"),
         pytest.param("src/none.py", 0, "memory knows no file src/none.py", id="of a file that it is not there"),

@@ -87,7 +87,9 @@ def test_of_several_reports_the_latest_end_counts_and_a_report_of_nothing_says_n
     began = '<testsuite timestamp="2026-11-20T10:0{}:00Z" time="30"/>'
     whole = f'<testsuites timestamp="2026-11-20T10:00:00Z" time="9000">{began.format(1)}</testsuites>'
     ends = [read_reports(texts).ended_at for texts in ([began.format(5), began.format(1)], [whole])]
-    assert ends[0] is not None and ends[1] is not None and ends[0] - ends[1] == 240, "what a suite of suites took is a sum"
+    assert ends[0] is not None and ends[1] is not None and ends[0] - ends[1] == 240, (
+        "what a suite of suites took is a sum"
+    )
     assert read_reports([whole]).ran.succeeded is None
 
 

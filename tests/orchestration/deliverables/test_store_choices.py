@@ -36,7 +36,9 @@ def many(count: int, name: str = "e") -> _Telling:
     ("tellings", "together"),
     [
         pytest.param([telling("a"), telling("b"), telling("c")], 3, id="those that wait go together"),
-        pytest.param([telling("a"), telling("b"), telling("a"), telling("c")], 2, id="up to one that tells the same again"),
+        pytest.param(
+            [telling("a"), telling("b"), telling("a"), telling("c")], 2, id="up to one that tells the same again"
+        ),
         pytest.param([many(TOGETHER - 1), telling("b"), telling("c")], 2, id="up to as many events as may be"),
         pytest.param([many(TOGETHER + 1), telling("b")], 1, id="one that is larger goes by itself"),
         pytest.param([telling("a", is_alone=True), telling("b")], 1, id="and so does one that failed with others"),

@@ -31,7 +31,9 @@ def begun(events: list[Any]) -> list[str]:
         pytest.param(replace(PLANNED, ended=True), 20.0, [], id="nor after the end"),
         pytest.param(TESTED, 101.0, ["apply"], id="after tests it begins again"),
         pytest.param(replace(TESTED, tests_passed=True), 101.0, ["apply"], id="also where they passed"),
-        pytest.param(replace(TESTED, tests_passed=False), 101.0, ["apply", "recovery"], id="as a recovery where they failed"),
+        pytest.param(
+            replace(TESTED, tests_passed=False), 101.0, ["apply", "recovery"], id="as a recovery where they failed"
+        ),
         pytest.param(TESTED, 100.0, [], id="what is noticed late is what was tested"),
     ],
 )
@@ -90,4 +92,6 @@ def test_whether_the_last_task_that_is_checked_was_verified(told: RecordedState,
 
 def test_no_phase_begins_before_the_one_it_follows() -> None:
     assert [each.at for each in edited(["a.py"], replace(PLANNED, phase_at=50.0), 20.0, "x")] == [50.0]
-    assert [each.at for each in work_phase.tested(BAD, replace(WORKED, phase_at=5.0), 6.0)] == [10.0], "nor before the whole"
+    assert [each.at for each in work_phase.tested(BAD, replace(WORKED, phase_at=5.0), 6.0)] == [10.0], (
+        "nor before the whole"
+    )
