@@ -1,4 +1,4 @@
-"""Choices of what shows that a spec is met, a rule each: tests before tasks, a failure before a pass, now before then."""
+"""Choices of what shows that a spec is met, a rule each: tests before tasks, failures before passes, then and now."""
 
 from __future__ import annotations
 
@@ -52,19 +52,25 @@ def found(
         pytest.param([PLURALS, DATES], [], [], True, "test", id="all of its scenarios"),
         pytest.param([PLURALS], [], [], None, None, id="not one of them alone"),
         pytest.param([PASSED], [task("Full text search", False)], [], True, "test", id="a test before a task"),
-        pytest.param([UNKNOWN], [task("Full text search", True)], [], True, "task", id="a test with an outcome, that is"),
+        pytest.param(
+            [UNKNOWN], [task("Full text search", True)], [], True, "task", id="a test with an outcome, that is"
+        ),
         pytest.param([], [task("Full text search", True)], [], True, "task", id="a task that names it"),
         pytest.param([], [task("Rank by date", False)], [], False, "task", id="or a scenario of it"),
-        pytest.param([], [task("Full text search", True), task("Rank by date", False)], [], False, "task", id="open before done"),
+        pytest.param(
+            [], [task("Full text search", True), task("Rank by date", False)], [], False, "task", id="open before done"
+        ),
         pytest.param([], [task("Write it", True)], [], True, "task", id="every task, where all are done"),
-        pytest.param([], [task("Write it", True), task("Mend it", False)], [], None, None, id="and not where one is open"),
+        pytest.param(
+            [], [task("Write it", True), task("Mend it", False)], [], None, None, id="and not where one is open"
+        ),
         pytest.param([], [], [BEFORE], True, "test", id="what tests told before holds"),
         pytest.param([UNKNOWN], [], [BEFORE], True, "test", id="while nobody knows how they went"),
         pytest.param([FAILED], [], [BEFORE], False, "test", id="until they tell otherwise"),
         pytest.param([PLURALS], [], [BEFORE], None, None, id="or ran in part"),
         pytest.param([], [task("Full text search", False)], [BEFORE], True, "test", id="before what tasks tell now"),
     ],
-)  # fmt: skip
+)
 def test_whether_a_requirement_is_met(
     tests: list[TestTitle], tasks: list[TaskLine], before: list[Criterion], met: bool | None, by: str | None
 ) -> None:
@@ -84,16 +90,25 @@ def test_what_is_to_go_away_is_shown_by_tasks_alone() -> None:
         pytest.param([], [], [], None, None, id="what nothing tells is unknown"),
         pytest.param([QUIET], [], [], True, "test", id="a test that it is not done"),
         pytest.param([TestTitle("logs passwords", "", 0, True)], [], [], None, None, id="not one that it is"),
-        pytest.param([TestTitle("it must not log passwords", "", 0, True)], [], [], True, "test", id="one that says its sentence"),
+        pytest.param(
+            [TestTitle("it must not log passwords", "", 0, True)], [], [], True, "test", id="one that says its sentence"
+        ),
         pytest.param([PLURALS], [], [], True, "test", id="or the scenario that it stands in"),
         pytest.param([QUIET, replace(PLURALS, passed=False)], [], [], False, "test", id="a failure before a pass"),
         pytest.param([], [task("It must not log passwords", True)], [], True, "task", id="a task that says it"),
         pytest.param([], [task("It must not log passwords", False)], [], None, None, id="an open one tells nothing"),
-        pytest.param([], [task("do not log passwords", False), task("it must not log passwords", True)], [], True, "task", id="its sentence before its words"),
+        pytest.param(
+            [],
+            [task("do not log passwords", False), task("it must not log passwords", True)],
+            [],
+            True,
+            "task",
+            id="its sentence before its words",
+        ),
         pytest.param([], [], [KEPT_BEFORE], True, "test", id="what tests told before"),
         pytest.param([replace(QUIET, passed=False)], [], [KEPT_BEFORE], False, "test", id="until they tell otherwise"),
     ],
-)  # fmt: skip
+)
 def test_whether_a_constraint_is_kept(
     tests: list[TestTitle], tasks: list[TaskLine], before: list[Criterion], kept: bool | None, by: str | None
 ) -> None:
