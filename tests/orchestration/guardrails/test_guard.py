@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from aurora_orchestration.guardrails.audit import Audit
+from aurora_orchestration.guardrails.audit import Audit, guard_noted
 from aurora_orchestration.guardrails.blocked import QuestionBlocked
 from aurora_orchestration.guardrails.guard import Held, guard
 from aurora_orchestration.settings import GuardrailSettings
@@ -174,3 +174,17 @@ def test_a_trail_keeps_its_last_files(tmp_path: Path, monkeypatch: pytest.Monkey
     for number in range(10):
         audit.blocked(f"run-{number}", QuestionBlocked("", "empty"))
     assert [each.run for each in audit.entries()] == [f"run-{number}" for number in range(4, 10)]
+
+
+def test_what_was_redacted_is_said_before_that_it_could_not_be_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Audit, "_write", full)
+    guarded, notices = guard_noted(MAIL, USUAL, tmp_path, "run-1", lambda: 0.0)
+    assert "redacted from the question" in notices[0] and "No space left on device" in notices[1]
+    with pytest.raises(Held):
+        guard_noted(MAIL, replace(USUAL, pii="reject"), tmp_path, "run-1", lambda: 0.0)
+    assert guard_noted(MAIL, replace(USUAL, audit=False), tmp_path, "run-1", lambda: 0.0)[1] == notices[:1]
