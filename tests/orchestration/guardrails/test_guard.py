@@ -183,7 +183,7 @@ def test_what_was_redacted_is_said_before_that_it_could_not_be_noted(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Audit, "_write", full)
-    guarded, notices = guard_noted(MAIL, USUAL, tmp_path, "run-1", lambda: 0.0)
+    _, notices = guard_noted(MAIL, USUAL, tmp_path, "run-1", lambda: 0.0)
     assert "redacted from the question" in notices[0] and "No space left on device" in notices[1]
     with pytest.raises(Held):
         guard_noted(MAIL, replace(USUAL, pii="reject"), tmp_path, "run-1", lambda: 0.0)

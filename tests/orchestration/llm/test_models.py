@@ -77,6 +77,12 @@ async def test_thinking_and_doing_are_configured_apart(provider: LoopbackProvide
     await models.solving.ask(Ask(phase="collect", purpose="solve", system="s", prompt="p"))
     (request,) = provider.requests
     assert (request.max_tokens, request.body["temperature"]) == (77, 0.7)
+    await models.solving.ask(
+        Ask(phase="collect", purpose="solve", system="s", prompt="p", temperature=0.1, max_tokens=9)
+    )
+    assert (provider.requests[1].max_tokens, provider.requests[1].body["temperature"]) == (9, 0.1), (
+        "a question's own first"
+    )
 
 
 Complexity = Literal["simple", "medium", "complex", "critical"]
