@@ -231,6 +231,29 @@ def test_what_tells_how_an_issue_of_jira_ended(resolution: Any, status: str, aba
     assert ticket(told).abandoned is abandoned
 
 
+@pytest.mark.parametrize(
+    ("columns", "values", "fields"),
+    [
+        pytest.param(
+            "Description,Acceptance Criteria", '"* [x] b","* [ ] a"', {"met": 0}, id="criteria of their own first"
+        ),
+        pytest.param("Acceptance Criteria,Description", ',"* [x] b"', {"met": 1}, id="else those of the description"),
+        pytest.param("Resolution", "UNRESOLVED", {"closed": None}, id="what is unresolved is open, in any case"),
+        pytest.param("Resolution", " ", {"closed": None}, id="so is what says nothing"),
+        pytest.param("Resolution", "Fixed", {"closed": "Fixed"}, id="what has a resolution is closed"),
+    ],
+)
+def test_what_a_row_of_jira_tells(columns: str, values: str, fields: dict[str, Any]) -> None:
+    found = ticket(f"Issue key,Created,{columns}\nSHOP-7,26/Feb/26 10:00 AM,{values}\n")
+    assert {name: getattr(found, name) for name in fields} == fields
+
+
+def test_statuses_count_in_the_order_of_their_times_whatever_order_they_are_told_in() -> None:
+    document = jira(created="2026-02-26T10:00:00Z")
+    document["changelog"] = moves(("In Review", 14), ("In Progress", 12))
+    assert [step.phase for step in ticket(document).steps] == ["apply", "verify"]
+
+
 def moves(*steps: tuple[str, int]) -> dict[str, Any]:
     """Changes of status at so many o'clock."""
     items = [{"created": f"2026-02-26T{at}:00:00Z", "items": [{"field": "status", "toString": to}]} for to, at in steps]
