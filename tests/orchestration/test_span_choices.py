@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ from aurora_deliverables.events import (
     ToolCalled,
 )
 from aurora_deliverables.telemetry import span_tree
+from aurora_deliverables.telemetry.instruments import measurements
+from aurora_deliverables.telemetry.providers import _attempt
 from aurora_deliverables.telemetry.span_tree import chat_attributes, tree_of
 from aurora_deliverables.telemetry.spans import Span
 from tests.orchestration.logs import log
@@ -70,6 +73,18 @@ def test_what_failed_was_accepted_in_no_phase() -> None:
 def test_a_failure_that_nobody_named_is_still_one() -> None:
     assert told(made(status="failed")).failed == "failed"
     assert told(made(deliverable_failed=True, failure_type="regression")).failed == "regression"
+
+
+def test_what_nobody_wants_any_more_and_a_question_add_nothing_to_the_counts() -> None:
+    assert measurements(made(status="failed"))
+    assert measurements(made(status="failed", withdrawn=True)) == measurements(made(kind="run")) == []
+
+
+def test_what_failed_is_sent_again_when_the_last_of_its_collectors_lets_it() -> None:
+    answers: Any = [SimpleNamespace(why=why, not_before=at) for why, at in ((None, 5.0), ("full", 9.0), ("away", 7.0))]
+    attempt = _attempt(answers, True, ())
+    assert (attempt.not_before, attempt.why) == (9.0, "full"), "for the first reason that is told"
+    assert _attempt(answers, False, ()).not_before == 0.0
 
 
 def test_planning_is_one_stage_until_work_begins() -> None:

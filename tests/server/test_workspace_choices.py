@@ -19,11 +19,19 @@ from aurora_orchestration.settings import SoarSettings
 from aurora_server.configuration.model_selection import ModelChoice
 from aurora_server.configuration.settings import DetectSettings
 from aurora_server.daemon.daemon_log import describe
+from aurora_server.dashboard import page
 from aurora_server.dashboard.tier_chart import Dot, _borders, _scale, _segments
 from aurora_server.lsp import synchronization
 from aurora_server.lsp.hover import _related, _title, _wants_markdown
 from aurora_server.lsp.manifests import formatting
-from aurora_server.workspace import buffers, closed_memories, evidence, memory_settings, spec_checks
+from aurora_server.workspace import (
+    buffers,
+    closed_memories,
+    deliverable_documents,
+    evidence,
+    memory_settings,
+    spec_checks,
+)
 from aurora_server.workspace.buffers import Buffers
 from aurora_server.workspace.change_history import WorkspaceGit
 from aurora_server.workspace.open_deliverables import OpenDeliverables
@@ -348,3 +356,18 @@ def test_a_model_that_a_session_chose_is_asked_with_its_own_key_and_over_what_is
     plain = soar.services(trusted=True)
     plain.settings({})
     assert (plain.environ, asked[-1], plain.trusted) == ({"A": "1"}, None, True)
+
+
+@pytest.mark.parametrize(
+    ("usd", "shown"), [(None, "–"), (0.0, "$0.00"), (0.0099, "$0.0099"), (0.01, "$0.01"), (1234.5, "$1,234.50")]
+)
+def test_parts_of_a_cent_are_shown_on_the_dashboard_where_there_is_nothing_else(usd: float | None, shown: str) -> None:
+    assert page._dollars(usd) == shown
+
+
+def test_what_was_done_and_spent_is_told_by_repository_person_agent_and_model() -> None:
+    costs: dict[str, Any] = {group: {} for group in ("author", "agent", "model", "type", "complexity")}
+    report: Any = SimpleNamespace(ended=(), metrics=SimpleNamespace(group_costs=costs))
+    assert list(deliverable_documents._shares(report, {})) == ["repository", "author", "agent", "model"]
+    report.metrics = None
+    assert deliverable_documents._shares(report, {"b": (), "a": ()})["model"] == [], "of nothing that ended nothing"
