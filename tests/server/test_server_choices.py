@@ -12,9 +12,10 @@ from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.recall.signals import SIGNALS, Signals, weights_of
 from aurora_memory.store.others_rows import OthersPart
 from aurora_memory.views import UsageCounts
-from aurora_server.lsp import code_lens
+from aurora_server.lsp import code_lens, commands
 from aurora_server.lsp.documents import MAX_PARSED
 from aurora_server.lsp.location import DocumentPlace, place_of
+from aurora_server.session.errors import RequestError
 from aurora_server.workspace.colleagues import Colleagues
 from aurora_server.workspace.evidence import _origin, signals
 from aurora_server.workspace.wire import iso
@@ -109,3 +110,13 @@ def test_what_colleagues_did_is_told_by_name_those_who_share_none_as_one() -> No
     colleagues.names = {"a": "Ann"}
     found = colleagues._named([part("x", 1, 90.0), part("a", 2, 10.0), part("y", 4, 20.0)])
     assert [(each.name, each.uses, each.last) for each in found] == [(None, 5, iso(90.0)), ("Ann", 2, iso(10.0))]
+
+
+async def test_a_command_takes_one_object_or_none() -> None:
+    async def request(given: Any) -> Any:
+        return given
+
+    command = commands._command("aurora.recall", request)
+    assert [await command(), await command({"query": "q"})] == [None, {"query": "q"}]
+    with pytest.raises(RequestError, match="aurora.recall takes one object, not 2 values"):
+        await command({}, {})

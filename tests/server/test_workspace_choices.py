@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.events import Ended, Event, ToolCalled
+from aurora_manifest.editing.layout import LayoutStyle
 from aurora_memory import StoreError
 from aurora_orchestration.settings import SoarSettings
 from aurora_server.configuration.model_selection import ModelChoice
@@ -280,6 +281,17 @@ def test_an_indentation_is_as_wide_as_an_editor_asks_within_reason(
     snapshot: Any = SimpleNamespace(json=None, edits=lambda found: found)
     formatting._edits(snapshot, types.FormattingOptions(width, insert_spaces=True), None)
     assert asked == [spaces] if spaces is not None else len(asked[0]) < 100
+
+
+@pytest.mark.parametrize(("asked", "ends"), [(True, True), (False, None), (None, None)])
+def test_a_last_line_is_ended_where_an_editor_asks_for_that_and_else_left_as_it_is(
+    asked: bool | None, ends: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    styles: list[LayoutStyle] = []
+    monkeypatch.setattr("aurora_manifest.editing.layout.laid_out", lambda document, style: styles.append(style))
+    snapshot: Any = SimpleNamespace(json=None, edits=lambda found: found)
+    formatting._edits(snapshot, types.FormattingOptions(2, insert_spaces=False, insert_final_newline=asked), None)
+    assert styles == [LayoutStyle("\t", ends)]
 
 
 async def test_a_file_that_is_opened_may_be_what_was_recalled(monkeypatch: pytest.MonkeyPatch) -> None:
