@@ -118,5 +118,5 @@ async def test_a_command_takes_one_object_or_none() -> None:
 
     command = commands._command("aurora.recall", request)
     assert [await command(), await command({"query": "q"})] == [None, {"query": "q"}]
-    with pytest.raises(RequestError, match="aurora.recall takes one object, not 2 values"):
+    with pytest.raises(RequestError, match="takes one object, not 2 values"):
         await command({}, {})
