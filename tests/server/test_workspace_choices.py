@@ -32,6 +32,7 @@ from aurora_server.workspace import (
     evidence,
     memory_settings,
     spec_checks,
+    spec_files,
 )
 from aurora_server.workspace.buffers import Buffers
 from aurora_server.workspace.change_history import WorkspaceGit
@@ -383,3 +384,12 @@ def test_what_was_done_and_spent_is_told_by_repository_person_agent_and_model() 
     assert list(deliverable_documents._shares(report, {})) == ["repository", "author", "agent", "model"]
     report.metrics = None
     assert deliverable_documents._shares(report, {"b": (), "a": ()})["model"] == [], "of nothing that ended nothing"
+
+
+def test_of_too_many_specs_of_a_kind_the_first_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spec_files, "MAX_SPECS", 1)
+    monkeypatch.setattr(spec_files.openspec, "open_changes", lambda _: ["a", "b"])
+    monkeypatch.setattr(spec_files.speckit, "features", lambda _: ["001-c", "002-d"])
+    specs = Specs(Path("/w"), DetectSettings(openspec=True, speckit=True, markdown=True, plugins=False))
+    found = specs.all(["docs/specs/z.md", "docs/specs/e.md", "src/a.py"])
+    assert found == {("openspec", "a"), ("speckit", "001-c"), ("markdown", "docs/specs/e.md")}
