@@ -24,6 +24,7 @@ from aurora_server.dashboard import page
 from aurora_server.dashboard.tier_chart import Dot, _borders, _scale, _segments
 from aurora_server.lsp import synchronization
 from aurora_server.lsp.hover import _related, _title, _wants_markdown
+from aurora_server.lsp.manifests import commands as manifest_commands
 from aurora_server.lsp.manifests import formatting
 from aurora_server.workspace import (
     buffers,
@@ -393,3 +394,25 @@ def test_of_too_many_specs_of_a_kind_the_first_are_looked_at(monkeypatch: pytest
     specs = Specs(Path("/w"), DetectSettings(openspec=True, speckit=True, markdown=True, plugins=False))
     found = specs.all(["docs/specs/z.md", "docs/specs/e.md", "src/a.py"])
     assert found == {("openspec", "a"), ("speckit", "001-c"), ("markdown", "docs/specs/e.md")}
+
+
+@pytest.mark.parametrize(
+    ("show", "shown"),
+    [
+        pytest.param(SimpleNamespace(support=True), 1, id="in editors that can"),
+        pytest.param(SimpleNamespace(support=False), 0, id="not in those that say they cannot"),
+        pytest.param(None, 0, id="nor in those that do not say"),
+    ],
+)
+async def test_the_first_use_of_a_capability_is_shown(show: Any, shown: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    spawned: list[Any] = []
+    place = types.Range(types.Position(1, 0), types.Position(1, 4))
+    use = SimpleNamespace(start=5, end=9)
+    monkeypatch.setattr("aurora_manifest.editing.occurrences.uses_of", lambda *_: [use, use])
+    snapshot: Any = SimpleNamespace(uri="file:///w/aura.json", manifest=None, range=lambda *_: place)
+    window = SimpleNamespace(show_document=show)
+    ls: Any = SimpleNamespace(client=SimpleNamespace(window=window), spawn=lambda work, _: spawned.append(work))
+    found = await manifest_commands.uses(ls, snapshot, manifest_commands.Which("file:///w/aura.json", "find"))
+    for each in spawned:
+        each.close()
+    assert (len(found), len(spawned)) == (2, shown)
