@@ -219,6 +219,11 @@ ISSUE: dict[str, Any] = {"number": 5, "title": "t", "body": "", "createdAt": "20
         ),
         pytest.param({"html_url": "https://github.com/a/b/issues/5"}, {"spec_id": "a/b#5"}, id="where it is"),
         pytest.param(
+            {"state": "closed", "state_reason": "not_planned", "stateReason": "COMPLETED"},
+            {"closed": "not planned"},
+            id="of two spellings that of the API",
+        ),
+        pytest.param(
             {"url": "https://api.github.com/repos/a/b/issues/5"}, {"spec_id": "a/b#5"}, id="by either address"
         ),
         pytest.param({}, {"spec_id": "#5"}, id="or by its number alone"),
@@ -227,6 +232,13 @@ ISSUE: dict[str, Any] = {"number": 5, "title": "t", "body": "", "createdAt": "20
 def test_what_an_issue_of_github_tells(more: dict[str, Any], fields: dict[str, Any]) -> None:
     ticket = read_issues({**ISSUE, "state": "open", **more}, 2e9).tickets[0]
     assert {name: getattr(ticket, name) for name in fields} == fields
+
+
+def test_where_an_issue_is_and_that_it_is_open_again_is_told_by_the_message_before_the_issue() -> None:
+    issue = {**ISSUE, "state": "open", "html_url": "https://github.com/a/b/issues/5"}
+    message = {"action": "reopened", "issue": issue, "repository": {"full_name": "new/home"}}
+    ticket = read_issues(message, 2e9).tickets[0]
+    assert (ticket.spec_id, ticket.reopened) == ("new/home#5", True)
 
 
 # Prompts

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from aurora_deliverables.deliverable import Conformance, Deliverable, PhaseSpan
-from aurora_deliverables.events import Conformed, Event, EventBody, RecoveryBegan, TasksCounted, TestsRan, TokensUsed
+from aurora_deliverables.events import (
+    Conformed,
+    Event,
+    EventBody,
+    RecoveryBegan,
+    TasksCounted,
+    TestsRan,
+    TokensUsed,
+    ToolCalled,
+)
 from aurora_deliverables.telemetry import span_tree
+from aurora_deliverables.telemetry.instruments import measurements
+from aurora_deliverables.telemetry.providers import _attempt
 from aurora_deliverables.telemetry.span_tree import chat_attributes, tree_of
 from aurora_deliverables.telemetry.spans import Span
 from tests.orchestration.logs import log
@@ -63,6 +75,18 @@ def test_a_failure_that_nobody_named_is_still_one() -> None:
     assert told(made(deliverable_failed=True, failure_type="regression")).failed == "regression"
 
 
+def test_what_nobody_wants_any_more_and_a_question_add_nothing_to_the_counts() -> None:
+    assert measurements(made(status="failed"))
+    assert measurements(made(status="failed", withdrawn=True)) == measurements(made(kind="run")) == []
+
+
+def test_what_failed_is_sent_again_when_the_last_of_its_collectors_lets_it() -> None:
+    answers: Any = [SimpleNamespace(why=why, not_before=at) for why, at in ((None, 5.0), ("full", 9.0), ("away", 7.0))]
+    attempt = _attempt(answers, True, ())
+    assert (attempt.not_before, attempt.why) == (9.0, "full"), "for the first reason that is told"
+    assert _attempt(answers, False, ()).not_before == 0.0
+
+
 def test_planning_is_one_stage_until_work_begins() -> None:
     root = told(made(("propose", 0, 5), ("specs", 5, 9), ("apply", 10, 20), ("tasks", 20, 30)))
     assert stages(root) == ["plan", "execute", "plan", "accept"]
@@ -81,6 +105,32 @@ def test_a_call_after_the_last_report_belongs_to_what_is_left() -> None:
     """However clocks differ: the work was under way."""
     root = told(made(("apply", 0, 20)), (5, TasksCounted(2, 1)), (10, TasksCounted(2, 2)), (10.5, TokensUsed(1)))
     assert [len(task.children) for task in root.children[0].children] == [0, 0, 1]
+
+
+def test_a_call_at_the_moment_of_a_report_belongs_to_what_is_reported() -> None:
+    root = told(made(("apply", 0, 20)), (0, TasksCounted(3, 1)), (10, TasksCounted(3, 2)), (10, TokensUsed(1)))
+    assert [((task.ended_at - NINE) / 60, len(task.children)) for task in root.children[0].children] == [
+        (0, 0),
+        (10, 1),
+    ]
+
+
+def test_a_call_failed_where_that_is_told_and_not_where_nobody_knows() -> None:
+    calls = [(n, ToolCalled("Bash", succeeded=went)) for n, went in enumerate((True, None, False), 1)]
+    found = [each.failed for each in told(made(("apply", 0, 20)), *calls).walk() if each.name == "aura.tool.call"]
+    assert found == [None, None, "tool_failure"]
+
+
+def test_scores_without_a_validation_are_of_the_moment_they_were_told_last_else_of_the_end() -> None:
+    scored = made(("apply", 0, 20), conformance=Conformance(functional=1.0))
+    for events, minute in ([[(30.0, Conformed(functional=1.0))], 30], [[], 60]):
+        (validation,) = [each for each in told(scored, *events).children if each.name.endswith("validate")]
+        assert (validation.started_at - NINE) / 60 == minute
+
+
+def test_what_is_told_after_the_end_makes_it_no_longer() -> None:
+    late = replace(made(("apply", 0, 20)), updated_at=NINE + 9000)
+    assert (told(late).ended_at - NINE) / 60 == 60
 
 
 def test_what_happens_as_one_stage_ends_and_the_next_begins_is_of_the_next() -> None:

@@ -445,3 +445,10 @@ def test_a_name_that_a_spreadsheet_would_calculate_is_kept_from_it(begin: str) -
     rows = list(csv.DictReader(StringIO(text, newline="")))
     assert {row["name"] for row in rows} == {f"'{begin}cmd()"}
     assert [row["value"] for row in rows] == ["1", "-1", "", ""], "numbers stay numbers; what nobody told is empty"
+
+
+def test_commands_that_ask_and_commands_that_tell_are_listed_together_by_name() -> None:
+    group = aurora.get_command(click.Context(aurora), "deliverable")
+    assert isinstance(group, click.Group)
+    names = group.list_commands(click.Context(group))
+    assert names == sorted(names) and {"ingest", "list", "start"} <= set(names)

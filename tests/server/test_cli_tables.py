@@ -99,6 +99,8 @@ def test_skipped_files_are_ranked_by_number_and_examples_stand_below_their_reaso
     assert lines[1:4] == ["not indexed: 1,203 paths", "    1,200  too large", "           a.json  3 MiB"]
     assert lines[-2:] == ["           … and 1,195 more (-v lists more)", "        3  binary"]
     assert doctor_lines(reply, PIPED, verbose=True)[-2] == "           … and 1,194 more"
+    equals = {"findings": [], "skipped": {"ignored": 3, "binary": 3}, "examples": []}
+    assert doctor_lines(equals, PIPED)[2:] == ["        3  binary", "        3  ignored"], "of equals by name"
 
 
 def test_files_that_nobody_reads_are_told_by_their_endings_and_the_rest_by_how_many_endings_there_are() -> None:

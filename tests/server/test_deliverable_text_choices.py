@@ -18,6 +18,7 @@ from aurora_server.mcp.client_requests import AskedClient, _first_folder
 from aurora_server.workspace import work_trees
 from aurora_server.workspace.claude_hooks import ClaudeHooks, _Session
 from aurora_server.workspace.who import _Gathered
+from aurora_server.workspace.wire import iso
 from tests.orchestration.deliverables.test_detection_hooks import hook
 
 BEGAN = 1_772_096_400.0
@@ -247,3 +248,7 @@ def test_who_knows_as_much_is_told_by_name() -> None:
     found = gathered.people(100.0)
     assert [each.name for each in found] == ["Zoe", "Al", "Bo"]
     assert (found[0].you, found[0].uses, found[0].commits) == (True, 2, 1)
+    assert found[0].last_touch == iso(90.0), "by the latest of all that one did"
+    gathered.touch("0", 50.0, commits=1)
+    gathered.names["0"] = "Bo"
+    assert [each.author for each in gathered.people(100.0)] == ["me", "2", "0", "1"], "of two of one name by the id"

@@ -30,8 +30,12 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
     called = chunk("src/z.py", "parse", "of z"), chunk("src/cli.py", "main", line=1, calls=("parse",))
     written = [
         file("src/shop.py", shop, sell, *again),
-        file("src/a.py", chunk("src/a.py", "parse", "of a"), chunk("src/a.py", "load", "of a", line=11)),
         file("src/b.py", chunk("src/b.py", "load", "of b")),
+        file("src/a.py", chunk("src/a.py", "parse", "of a"), chunk("src/a.py", "load", "of a", line=11)),
+        file("src/y.py", chunk("src/y.py", "built")),
+        file(
+            "tests/test_y.py", chunk("tests/test_y.py", "built"), chunk("tests/test_y.py", "test_it", calls=("built",))
+        ),
         file("src/z.py", called[0]),
         file("src/cli.py", called[1], imports=(Import("z", "parse"),)),
         file("a_test/tests/test_load.py", chunk("a_test/tests/test_load.py", "load", "of a test")),
@@ -47,6 +51,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
     [
         pytest.param("parse", "src/z.py:1", id="of one name, that which is called most"),
         pytest.param("load", "src/a.py:11", id="then no test, then the first by path"),
+        pytest.param("built", "tests/test_y.py:1", id="what is called most though it is a test's"),
         pytest.param("main()", "src/cli.py:1", id="a call is a name"),
         pytest.param("Shop::sell", "src/shop.py:10", id="however a language writes it"),
         pytest.param("shop.Shop", "src/shop.py:1", id="a name by its module"),

@@ -189,6 +189,7 @@ def test_a_configuration_that_cannot_be_used_is_bad_input(settings: GlobalOption
         pytest.param({"run": "r", "cost_usd": 0.5}, {"r": 0.8}, 0.8, id="or the budget, by what was paid since"),
         pytest.param({"run": "r", "cost_usd": 0.5}, {"other": 9.0}, 0.5, id="other runs are not counted"),
         pytest.param({"cost_usd": 0.5}, {"r": 9.0}, 0.5, id="of no known run, what was said"),
+        pytest.param({"run": "r", "cost_usd": 0.5}, {"r": 0.25}, 0.5, id="what was said, where the ledger is behind"),
         pytest.param({}, {}, 0.0, id="nothing before a stage"),
         pytest.param({"run": "r", "cost_usd": 0.5}, None, 0.5, id="what was said, where the ledger cannot be read"),
     ],

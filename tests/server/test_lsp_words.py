@@ -333,6 +333,12 @@ def test_definitions_of_the_same_name_keep_their_own_children() -> None:
     assert [each.name for each in second.children or []] == ["two"]
 
 
+@pytest.mark.parametrize("text", ["class A { b() { return 1 } }\n", "class A { b() {\n  return 1 }\n}\n"])
+def test_what_begins_on_the_line_of_its_class_stands_below_it(text: str) -> None:
+    (outer,) = tree_of("a.js", text)
+    assert (outer.name, [each.name for each in outer.children or []]) == ("A", ["b"])
+
+
 def test_headings_of_the_same_words_keep_what_is_below_them() -> None:
     text = "# Guide\n\nAll of it.\n" + "".join(
         f"\n## Setup\n\nHow to.\n\n### {system}\n\nOn {system}.\n" for system in ("Linux", "Windows")

@@ -196,6 +196,45 @@ def test_a_place_says_what_it_is_for_where_there_is_room() -> None:
     assert places_reply(given, 100).text == "1. collect_0 src/rows.py:0-0 — Collects the rows."
 
 
+def test_of_what_is_known_of_a_place_how_it_was_found_is_told_then_what_else_is_there_then_what_it_is_for() -> None:
+    also, told = [{"name": "all", "line_start": 40}], []
+    facts: dict[str, Any] = {"relation": "called by main", "also": also, "summary": "Collects the rows."}
+    for left in range(3):
+        given = found(1)
+        given["results"][0] |= dict(list(facts.items())[left:])
+        told.append(places_reply(given, 100).text.partition(" — ")[2])
+    assert told == ["called by main", "also all :40", "Collects the rows."]
+    given["results"][0] |= {"relation": "called by " + "x" * 500}
+    assert places_reply(given, 200).text.endswith(" — Collects the rows."), "what does not fit is passed over"
+
+
+def test_a_place_that_just_fits_is_told() -> None:
+    given = found(1)
+    whole = places_reply(given, 1_000).text
+    least = next(tokens for tokens in range(1, 1_000) if places_reply(given, tokens).text == whole)
+    assert cost(whole) <= least < cost(whole) + 100 and places_reply(given, least - 1).text != whole
+
+
+def test_a_pattern_is_told_with_where_it_is_from_then_whose_it_is_then_what_holds_no_more() -> None:
+    given = found(1)
+    given["results"][0] |= {
+        "file": "", "id": "reas:rotate", "signature": "rotate keys", "transferred_from": "bank", "learned_by": "Ann",
+        "provenance": {"name": "Bob", "at": "2026-11-02T10:00:00Z"}, "drifted": ["a.py:3"],
+    }  # fmt: skip
+    marks = [each.partition("]")[0] for each in places_reply(given, 400).text.split(" [")[1:]]
+    assert marks[0].startswith("Ann solved this in another repository, bank")
+    assert marks[1:] == ["Bob learned this on 2026-11-02", "drifted: a.py:3 changed since"]
+    given["results"][0] |= {"content": "x " * 5_000, "learned_by": ""}
+    assert hits_reply(given, 400).links == (), "nobody can be led to what is in another repository"
+    assert "you solved this" in places_reply(given, 400).text
+
+
+def test_a_text_with_fences_in_it_has_one_around_it_that_is_in_none_of_it() -> None:
+    given = found(1, lines=1)
+    given["results"][0]["content"] = "```\n````\nx\n````"
+    assert hits_reply(given, 1_000).text.count("`````") == 2
+
+
 def test_places_that_do_not_fit_are_counted() -> None:
     reply = places_reply(found(60), 300)
     assert cost(reply.text) <= 300 and reply.text.endswith(f"({60 - len(blocks(reply))} more did not fit; {HINT})")

@@ -148,13 +148,21 @@ async def test_a_word_that_nothing_here_says_is_the_reason_whatever_types_are_as
     await store.write([file("tokens.py", chunk("tokens.py", "expand_template"))])
     try:
         said = [
-            await store.read(why_nothing, parse_question(query), freshness, {"know"})
-            for query in ("frobnicate", "expand", "frobnicate at src/none.py:3")
+            await store.read(why_nothing, parse_question(query), freshness, types)
+            for query, types in (
+                ("frobnicate", ["know"]),
+                ("expand", ["know"]),
+                ("expand", ["reas", "know"]),
+                ("frobnicate at src/none.py:3", ["know"]),
+                ("tepmlate expnad", None),
+            )
         ]
     finally:
         await store.close()
     assert said == [
         "No file here says 'frobnicate'.",
         "Nothing among documents answers that; ask for every type.",
+        "Nothing among documents and earlier solutions answers that; ask for every type.",
         "No file or place here is called 'src/none.py'.",
+        "No file here says 'tepmlate', 'expnad'; did you mean 'template'?",
     ]

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from aurora_memory.chunks import MODULE_NAME
+from aurora_memory.recall.signals import SIGNALS, Signals, weights_of
+from aurora_memory.store.others_rows import OthersPart
 from aurora_memory.views import UsageCounts
-from aurora_server.lsp import code_lens
+from aurora_server.lsp import code_lens, commands
 from aurora_server.lsp.documents import MAX_PARSED
 from aurora_server.lsp.location import DocumentPlace, place_of
-from aurora_server.workspace.evidence import _origin
+from aurora_server.session.errors import RequestError
+from aurora_server.workspace.colleagues import Colleagues
+from aurora_server.workspace.evidence import _origin, signals
+from aurora_server.workspace.wire import iso
 from tests.memory.chunks import chunk
 
 USED = UsageCounts(callers=2)
@@ -84,3 +89,34 @@ async def test_above_which_chunks_of_a_file_a_lens_stands(monkeypatch: pytest.Mo
     params: Any = SimpleNamespace(text_document=SimpleNamespace(uri="file:///w/a.py"))
     found = await code_lens.code_lenses(ls, params)
     assert [lens.data["title"] for lens in found] == ["2 callers"]
+
+
+def test_signals_are_told_the_largest_first_whatever_their_sign_and_only_those_that_count() -> None:
+    values = Signals(tuple(-1.0 if each is SIGNALS[0] else 0.0 for each in SIGNALS))
+    chunk = SimpleNamespace(kind="function")
+    strength = values.strength(weights_of()) + 0.001
+    hit: Any = SimpleNamespace(chunk=chunk, signals=values, strength=strength)
+    assert [each.name for each in signals(hit)] == [SIGNALS[0].name, "order"]
+    pattern: Any = SimpleNamespace(chunk=SimpleNamespace(kind="reasoning"), signals=values, strength=strength)
+    assert signals(pattern)[-1].name == "partial success"
+
+
+def test_what_colleagues_did_is_told_by_name_those_who_share_none_as_one() -> None:
+    def part(author: str, uses: int, last: float) -> OthersPart:
+        told: Any = SimpleNamespace(author=author, uses=uses, boosts=1, last=last)
+        return cast(OthersPart, told)
+
+    colleagues = Colleagues(Path("/w"))
+    colleagues.names = {"a": "Ann"}
+    found = colleagues._named([part("x", 1, 90.0), part("a", 2, 10.0), part("y", 4, 20.0)])
+    assert [(each.name, each.uses, each.last) for each in found] == [(None, 5, iso(90.0)), ("Ann", 2, iso(10.0))]
+
+
+async def test_a_command_takes_one_object_or_none() -> None:
+    async def request(given: Any) -> Any:
+        return given
+
+    command = commands._command("aurora.recall", request)
+    assert [await command(), await command({"query": "q"})] == [None, {"query": "q"}]
+    with pytest.raises(RequestError, match="takes one object, not 2 values"):
+        await command({}, {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,10 +21,14 @@ from aurora_cli.site_call import (
     typed,
     with_token,
 )
+from aurora_cli.site_options import SiteOptions
 from aurora_cli.site_view import decoded_lines, reply_lines, state_lines
+from aurora_manifest.client.origins import origin_of, parse_url
 from aurora_manifest.client.request import CapabilityCall
 from aurora_manifest.client.transport import Request, SiteReply
 from aurora_protocol import CallBlocked, SiteError
+from aurora_server.demo_site import request_arguments
+from aurora_server.demo_site.request_arguments import RequestRefused
 
 PLAIN = TerminalStyle()
 URL = "https://a.example/posts?key=s3cret"
@@ -265,3 +270,36 @@ def test_what_cannot_be_done_is_told_with_who_says_so_and_for_how_much() -> None
     plan: Any = SimpleNamespace(impossible="no such thing", steps=[])
     manifest: Any = SimpleNamespace(capabilities={})
     assert plan_lines(plan, manifest, "m", 0.5, PLAIN) == ["cannot be done: no such thing", "planned by m for $0.5000"]
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        pytest.param({}, "home/cookies", id="in our own folder, by site"),
+        pytest.param({"cookie_jar": Path("/jars/mine.txt")}, "/jars", id="in the file that is named"),
+        pytest.param({"cookie_jar": Path("/jars/mine.txt"), "no_cookies": True}, None, id="nowhere, before both"),
+    ],
+)
+def test_where_cookies_are_kept(given: dict[str, Any], kept: str | None) -> None:
+    usual: dict[str, Any] = {
+        "token": None, "cookie_jar": None, "no_cookies": False, "timeout": 1.0, "insecure_http": False,
+        "no_cache": False, "allow_cross_origin": False,
+    }  # fmt: skip
+    settings: Any = SimpleNamespace(address=SimpleNamespace(home=Path("home")))
+    jar = SiteOptions(**usual | given).jar(settings, origin_of(parse_url("https://example.org/")))
+    assert (str(jar.file.parent) if jar is not None else None) == kept
+    assert (SiteOptions(**usual | {"no_cache": True}).cache(settings) is None) is True
+
+
+async def test_a_body_of_just_the_size_that_may_be_is_read() -> None:
+    def request(size: int) -> Any:
+        async def stream() -> Any:
+            yield b'"' + b"x" * (size - 2) + b'"'
+
+        return SimpleNamespace(stream=stream, headers={"content-type": "application/json"})
+
+    with pytest.raises(RequestRefused, match="the body has more than"):
+        await request_arguments._body(request(request_arguments.MAX_BODY + 1))
+    with pytest.raises(RequestRefused) as raised:
+        await request_arguments._body(request(request_arguments.MAX_BODY))
+    assert raised.value.status != 413, "it is read, and then found to be no object"

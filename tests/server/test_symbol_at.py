@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk
-from aurora_server.workspace.symbol_at import innermost, word_at
+from aurora_memory.store import chunk_reader
+from aurora_server.workspace.symbol_at import _stored, innermost, word_at
 from tests.memory.chunks import chunk
 
 
@@ -49,3 +52,19 @@ WHOLE, CLASS, METHOD = lines(MODULE_NAME, 1, 4), lines("A", 2, 20), lines("A.b",
 def test_the_definition_around_a_line(line: int, name: str | None) -> None:
     found = innermost([WHOLE, CLASS, METHOD], line)
     assert (found.name if found else None) == name
+
+
+@pytest.mark.parametrize(
+    ("ordinal", "stored", "row"),
+    [
+        pytest.param(1, ["first", "second"], "second", id="of two of one name the one that stands there"),
+        pytest.param(2, ["first", "second"], "second", id="the last, where one was just written"),
+        pytest.param(0, [], None, id="or none"),
+    ],
+)
+def test_which_stored_definition_a_buffer_means(
+    ordinal: int, stored: list[str], row: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunk_reader, "by_name", lambda *_: stored)
+    reader: Any = None
+    assert _stored(reader, replace(chunk("a.py", "load"), ordinal=ordinal)) == row

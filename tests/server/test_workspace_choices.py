@@ -14,16 +14,27 @@ from msgspec.structs import replace
 
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.events import Ended, Event, ToolCalled
+from aurora_manifest.editing.layout import LayoutStyle
 from aurora_memory import StoreError
 from aurora_orchestration.settings import SoarSettings
 from aurora_server.configuration.model_selection import ModelChoice
 from aurora_server.configuration.settings import DetectSettings
 from aurora_server.daemon.daemon_log import describe
+from aurora_server.dashboard import page
 from aurora_server.dashboard.tier_chart import Dot, _borders, _scale, _segments
 from aurora_server.lsp import synchronization
 from aurora_server.lsp.hover import _related, _title, _wants_markdown
+from aurora_server.lsp.manifests import commands as manifest_commands
 from aurora_server.lsp.manifests import formatting
-from aurora_server.workspace import buffers, closed_memories, evidence, memory_settings, spec_checks
+from aurora_server.workspace import (
+    buffers,
+    closed_memories,
+    deliverable_documents,
+    evidence,
+    memory_settings,
+    spec_checks,
+    spec_files,
+)
 from aurora_server.workspace.buffers import Buffers
 from aurora_server.workspace.change_history import WorkspaceGit
 from aurora_server.workspace.open_deliverables import OpenDeliverables
@@ -274,6 +285,17 @@ def test_an_indentation_is_as_wide_as_an_editor_asks_within_reason(
     assert asked == [spaces] if spaces is not None else len(asked[0]) < 100
 
 
+@pytest.mark.parametrize(("asked", "ends"), [(True, True), (False, None), (None, None)])
+def test_a_last_line_is_ended_where_an_editor_asks_for_that_and_else_left_as_it_is(
+    asked: bool | None, ends: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    styles: list[LayoutStyle] = []
+    monkeypatch.setattr("aurora_manifest.editing.layout.laid_out", lambda document, style: styles.append(style))
+    snapshot: Any = SimpleNamespace(json=None, edits=lambda found: found)
+    formatting._edits(snapshot, types.FormattingOptions(2, insert_spaces=False, insert_final_newline=asked), None)
+    assert styles == [LayoutStyle("\t", ends)]
+
+
 async def test_a_file_that_is_opened_may_be_what_was_recalled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether or not others follow open documents; a document that is no file is not."""
     used: list[str] = []
@@ -348,3 +370,49 @@ def test_a_model_that_a_session_chose_is_asked_with_its_own_key_and_over_what_is
     plain = soar.services(trusted=True)
     plain.settings({})
     assert (plain.environ, asked[-1], plain.trusted) == ({"A": "1"}, None, True)
+
+
+@pytest.mark.parametrize(
+    ("usd", "shown"), [(None, "–"), (0.0, "$0.00"), (0.0099, "$0.0099"), (0.01, "$0.01"), (1234.5, "$1,234.50")]
+)
+def test_parts_of_a_cent_are_shown_on_the_dashboard_where_there_is_nothing_else(usd: float | None, shown: str) -> None:
+    assert page._dollars(usd) == shown
+
+
+def test_what_was_done_and_spent_is_told_by_repository_person_agent_and_model() -> None:
+    costs: dict[str, Any] = {group: {} for group in ("author", "agent", "model", "type", "complexity")}
+    report: Any = SimpleNamespace(ended=(), metrics=SimpleNamespace(group_costs=costs))
+    assert list(deliverable_documents._shares(report, {})) == ["repository", "author", "agent", "model"]
+    report.metrics = None
+    assert deliverable_documents._shares(report, {"b": (), "a": ()})["model"] == [], "of nothing that ended nothing"
+
+
+def test_of_too_many_specs_of_a_kind_the_first_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spec_files, "MAX_SPECS", 1)
+    monkeypatch.setattr(spec_files.openspec, "open_changes", lambda _: ["a", "b"])
+    monkeypatch.setattr(spec_files.speckit, "features", lambda _: ["001-c", "002-d"])
+    specs = Specs(Path("/w"), DetectSettings(openspec=True, speckit=True, markdown=True, plugins=False))
+    found = specs.all(["docs/specs/z.md", "docs/specs/e.md", "src/a.py"])
+    assert found == {("openspec", "a"), ("speckit", "001-c"), ("markdown", "docs/specs/e.md")}
+
+
+@pytest.mark.parametrize(
+    ("show", "shown"),
+    [
+        pytest.param(SimpleNamespace(support=True), 1, id="in editors that can"),
+        pytest.param(SimpleNamespace(support=False), 0, id="not in those that say they cannot"),
+        pytest.param(None, 0, id="nor in those that do not say"),
+    ],
+)
+async def test_the_first_use_of_a_capability_is_shown(show: Any, shown: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    spawned: list[Any] = []
+    place = types.Range(types.Position(1, 0), types.Position(1, 4))
+    use = SimpleNamespace(start=5, end=9)
+    monkeypatch.setattr("aurora_manifest.editing.occurrences.uses_of", lambda *_: [use, use])
+    snapshot: Any = SimpleNamespace(uri="file:///w/aura.json", manifest=None, range=lambda *_: place)
+    window = SimpleNamespace(show_document=show)
+    ls: Any = SimpleNamespace(client=SimpleNamespace(window=window), spawn=lambda work, _: spawned.append(work))
+    found = await manifest_commands.uses(ls, snapshot, manifest_commands.Which("file:///w/aura.json", "find"))
+    for each in spawned:
+        each.close()
+    assert (len(found), len(spawned)) == (2, shown)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aurora_deliverables.detection import change_title
-from aurora_deliverables.detection.recorded_state import RecordedState, kind_of, state_after
+from aurora_deliverables.detection.recorded_state import RecordedState, kind_of
 from aurora_deliverables.events import AgentIdentity, Event, EventBody, PhaseStarted, SpecSource, Started
 from aurora_deliverables.evidence import event_id, shown
 
@@ -109,8 +109,6 @@ def events_of(commit: Commit, told: RecordedState, why: str, *, touches_code: bo
         events.append(_event(commit, told, started, evidence))
     elif type_ is not None:
         events.append(_event(commit, told, Started(type=type_), evidence))
-    for event in events:
-        told = state_after(told, event)
     if touches_code and told.planning:
         events.append(_event(commit, told, PhaseStarted("apply"), evidence))
     return events

@@ -155,7 +155,8 @@ class Registry:
         found = await asyncio.to_thread(self._discover, kept, (path,))
         if not found.agents:
             notice = f"{path}: no agents were found there"
-            return msgspec.structs.replace(kept, found=msgspec.structs.replace(found, notices=(*found.notices, notice)))
+            self._fresh = msgspec.structs.replace(found, notices=(*found.notices, notice))
+            return msgspec.structs.replace(kept, found=self._fresh)
         offers = await ask_servers(found.agents, kept.offers, self._places.home, self._environ, self._barred)
         return await asyncio.to_thread(self._keep, found, offers, path)
 

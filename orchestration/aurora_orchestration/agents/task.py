@@ -88,13 +88,14 @@ def relevant(
 ) -> tuple[ContextChunk, ...]:
     """The chunks a subgoal needs most, within `budget` tokens, in memory's order: those its givens name come first,
     then those that share words with it."""
+    sources = {source.strip() for source in sources}
     named = {word for source in sources for word in _PATH.findall(source)}
     words = stems_of(f"{subgoal.description} {subgoal.expected_output}")
     chunks = list(chunks)
 
-    def worth(chunk: ContextChunk) -> tuple[bool, float]:
+    def worth(chunk: ContextChunk) -> tuple[bool, bool, float]:
         shared = len(words & stems_of(f"{chunk.name} {chunk.file} {chunk.summary} {chunk.content[:2_000]}"))
-        return chunk.id in named or chunk.file in named, chunk.score + shared / (len(words) or 1)
+        return chunk.id in sources, chunk.file in named, chunk.score + shared / (len(words) or 1)
 
     kept: set[int] = set()
     for place in sorted(range(len(chunks)), key=lambda each: worth(chunks[each]), reverse=True):

@@ -135,5 +135,10 @@ def rotate(path: Path, label: str) -> None:
 
 def all_histories(path: Path) -> list[Path]:
     """The history and those put aside, oldest first."""
-    older = sorted(each for each in path.parent.glob(f"{path.stem}.*{path.suffix}"))
-    return [*older, path]
+    dated = len(f"{path.stem}.2026-01-31")
+
+    def when(aside: Path) -> tuple[str, int, str]:
+        # Of one day the one without a number is the oldest; by name alone the tenth would come before the second.
+        return aside.stem[:dated], len(aside.stem), aside.stem
+
+    return [*sorted(path.parent.glob(f"{path.stem}.*{path.suffix}"), key=when), path]

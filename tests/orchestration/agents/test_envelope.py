@@ -144,3 +144,62 @@ def test_nothing_heavy_is_imported_before_an_agent_needs_it() -> None:
     loaded = set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split())
     assert "aurora_orchestration.soar.collect" in loaded
     assert loaded & {"mcp", "httpx2", "anthropic", "openai", "numpy", "psutil", "yaml"} == set()
+
+
+@pytest.mark.parametrize(
+    ("answer", "summary"),
+    [
+        pytest.param('{"answer": "a", "result": "b"}', "a", id="an answer before a result"),
+        pytest.param('{"result": "b", "response": "c"}', "b", id="a result before a response"),
+        pytest.param('{"text": "d", "response": "c"}', "c", id="whichever stands first"),
+        pytest.param('{"message": "e", "text": "d", "content": "f"}', "d", id="a text before a message"),
+        pytest.param('{"content": "f", "message": "e"}', "e", id="a message before what it contains"),
+        pytest.param('{"answer": "7", "result": "seven"}', "seven", id="an answer in words before one in figures"),
+        pytest.param('{"summary": "s", "answer": "a"}', "s", id="a summary before all"),
+        pytest.param('{"output": {"summary": "o"}, "summary": "s"}', "o", id="the envelope's before one beside it"),
+        pytest.param('```json\n{"summary": "x"}\n```\n{"summary": "y"}', "y", id="the last line before a fence"),
+        pytest.param(
+            '```json\n{"summary": "x"}\n```\nor\n```json\n{"summary": "y"}\n```', "y", id="of two fences the last"
+        ),
+    ],
+)
+def test_which_of_two_answers_counts(answer: str, summary: str) -> None:
+    response = response_of(answer, TOLD)
+    assert response.output is not None and response.output.summary == summary
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        pytest.param({"status": "error", "error": "broke", "output": {"summary": "s"}}, "broke", id="its error"),
+        pytest.param({"status": "error", "output": {"summary": "s"}}, "s", id="else its summary"),
+        pytest.param({"status": "error"}, "failed without saying why", id="else that it gave none"),
+        pytest.param({"status": "success", "error": "broke"}, "broke", id="a success without a word is what it says"),
+        pytest.param({"status": "success"}, "answered without a summary", id="or that it said nothing"),
+    ],
+)
+def test_why_an_agent_failed(value: dict[str, Any], why: str) -> None:
+    response = response_of(json.dumps(value), TOLD)
+    assert (response.status, response.error, response.output) == ("error", why, None)
+
+
+def test_what_was_seen_of_an_agent_comes_before_what_it_says_of_itself() -> None:
+    seen = Interaction(turn=1, agent_question="Which?", user_response="Auth0", timestamp="t")
+    told = CallFacts(subgoal_id="SG1", agent_id="a", tools_used=("edit",), model_used="seen", interactions=(seen,))
+    claimed = [{"agent_question": "Which?", "user_response": "Okta"}, {"agent_question": "Why?"}]
+    response = response_of(json.dumps({**FULL, "user_interactions": claimed}), told)
+    assert response.metadata.tools_used == ("edit", "grep") and response.metadata.model_used == "seen"
+    assert [(each.turn, each.user_response) for each in response.user_interactions] == [(1, "Auth0"), (2, "")]
+    unseen = response_of(json.dumps(FULL), TOLD)
+    assert unseen.metadata.model_used == "m"
+
+
+def test_a_status_of_its_own_making_is_a_part_and_no_error() -> None:
+    response = response_of(json.dumps({**FULL, "status": "done"}), TOLD)
+    assert response.status == "partial" and "none of success, partial, error" in response.notes[0]
+
+
+@pytest.mark.parametrize(("said", "taken"), [(1, 1.0), ("0.8", 0.8), (0, 0.0)])
+def test_a_confidence_may_be_a_word_and_reach_both_ends(said: Any, taken: float) -> None:
+    response = response_of(json.dumps({"summary": "s", "confidence": said}), TOLD)
+    assert response.output is not None and response.output.confidence == taken

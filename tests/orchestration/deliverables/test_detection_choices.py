@@ -125,6 +125,17 @@ def test_what_a_response_tells_of_a_test_run(response: object, counts: tuple[Any
         pytest.param("make a b c d e f test", False, id="but not far behind other ones"),
         pytest.param("yarn test:unit", True, id="a script without `run`"),
         pytest.param("bun run tests", True, id="a script with it"),
+        pytest.param("npm run-script test:unit", True, id="however it is run"),
+        pytest.param("make check", True, id="a target of that name"),
+        pytest.param("make tests", True, id="in the plural, too"),
+        *(
+            pytest.param(each, True, id=each)
+            for each in "tox nox jest vitest mocha rspec phpunit ctest gtest bats prove trial nosetests".split()
+        ),
+        *(
+            pytest.param(each, True, id=each)
+            for each in ("go test ./...", "cargo test", "mvn verify", "./gradlew check", "dotnet test", "rake spec")
+        ),
         pytest.param("npm run latest", False, id="not one that ends like it"),
         pytest.param("npm run", False, id="nor the list of scripts"),
         pytest.param("npm tst", True, id="an alias"),
@@ -218,6 +229,29 @@ def test_as_what_an_issue_of_jira_ended(resolution: str, how: str) -> None:
 def test_what_tells_how_an_issue_of_jira_ended(resolution: Any, status: str, abandoned: bool) -> None:
     told = jira(resolution=resolution, status={"name": status, "statusCategory": {"key": "done"}})
     assert ticket(told).abandoned is abandoned
+
+
+@pytest.mark.parametrize(
+    ("columns", "values", "fields"),
+    [
+        pytest.param(
+            "Description,Acceptance Criteria", '"* [x] b","* [ ] a"', {"met": 0}, id="criteria of their own first"
+        ),
+        pytest.param("Acceptance Criteria,Description", ',"* [x] b"', {"met": 1}, id="else those of the description"),
+        pytest.param("Resolution", "UNRESOLVED", {"closed": None}, id="what is unresolved is open, in any case"),
+        pytest.param("Resolution", " ", {"closed": None}, id="so is what says nothing"),
+        pytest.param("Resolution", "Fixed", {"closed": "Fixed"}, id="what has a resolution is closed"),
+    ],
+)
+def test_what_a_row_of_jira_tells(columns: str, values: str, fields: dict[str, Any]) -> None:
+    found = ticket(f"Issue key,Created,{columns}\nSHOP-7,26/Feb/26 10:00 AM,{values}\n")
+    assert {name: getattr(found, name) for name in fields} == fields
+
+
+def test_statuses_count_in_the_order_of_their_times_whatever_order_they_are_told_in() -> None:
+    document = jira(created="2026-02-26T10:00:00Z")
+    document["changelog"] = moves(("In Review", 14), ("In Progress", 12))
+    assert [step.phase for step in ticket(document).steps] == ["apply", "verify"]
 
 
 def moves(*steps: tuple[str, int]) -> dict[str, Any]:

@@ -180,6 +180,13 @@ def test_where_plain_specs_are_looked_for_and_what_is_none(path: str, looked_int
     assert checklists.is_spec(path) is looked_into
 
 
+def test_a_box_without_a_word_is_called_by_its_number_and_two_of_one_name_are_told_apart() -> None:
+    text = "# Spec: Filters\n- [x]\n- [ ]\n- [ ] three\n- [ ] three\n"
+    seen = checklists.observation(SeenFile("docs/specs/a.md", text, 10.0))
+    assert seen is not None
+    assert [each.name for each in seen.criteria.requirements] == ["box 1", "box 2", "three", "three (specs:5)"]
+
+
 def test_a_document_with_a_checklist_is_met_box_by_box() -> None:
     path = "docs/specs/mail/add-filters.md"
     assert checklists.is_spec(path, PATTERNS)

@@ -74,6 +74,25 @@ def test_reports_of_one_run_are_added_up() -> None:
     assert read_reports([JEST]).titles[0].path == "src/search.test.ts"
 
 
+def test_more_failures_than_there_are_cases_are_those_of_the_suite_and_fewer_are_those_of_the_cases() -> None:
+    case = '<testcase name="a"><failure/></testcase>'
+    counts = [
+        read_reports([f'<testsuite failures="{declared}">{case * cases}</testsuite>']).failed
+        for declared, cases in ((3, 1), (1, 3), (0, 2))
+    ]
+    assert counts == [3, 3, 2]
+
+
+def test_of_several_reports_the_latest_end_counts_and_a_report_of_nothing_says_nothing() -> None:
+    began = '<testsuite timestamp="2026-11-20T10:0{}:00Z" time="30"/>'
+    whole = f'<testsuites timestamp="2026-11-20T10:00:00Z" time="9000">{began.format(1)}</testsuites>'
+    ends = [read_reports(texts).ended_at for texts in ([began.format(5), began.format(1)], [whole])]
+    assert ends[0] is not None and ends[1] is not None and ends[0] - ends[1] == 240, (
+        "what a suite of suites took is a sum"
+    )
+    assert read_reports([whole]).ran.succeeded is None
+
+
 def test_a_suite_that_did_not_begin_counts_what_it_says_of_itself() -> None:
     report = read_reports(['<testsuite tests="0" errors="1" failures="0"/>'])
     assert (report.passed, report.failed) == (0, 1)

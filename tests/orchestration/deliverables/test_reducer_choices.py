@@ -24,6 +24,7 @@ from aurora_deliverables.events import (
     HumanIntervened,
     Iterated,
     RecoveryBegan,
+    Renamed,
     Revived,
     SpecChecked,
     SpecSource,
@@ -69,6 +70,31 @@ CHECKED = SpecChecked(
 )
 
 ORDER = [
+    Row(
+        "who is said to do it last does it, and what is not said of them was said before",
+        [(0, Started(agent=AgentIdentity("a", "m"))), (1, Started(agent=AgentIdentity("b")))],
+        {"agent": AgentIdentity("b", "m")},
+    ),
+    Row(
+        "what it is said to be last it is",
+        [(0, Started(kind="run")), (1, Started(kind="change"))],
+        {"kind": "change"},
+    ),
+    Row(
+        "tests that fail before there is work are nothing to recover from",
+        [(0, begin("verify")), (1, TestsRan(failed=1)), (2, begin("apply"))],
+        {"recovery_attempts": 0},
+    ),
+    Row(
+        "of the names it had the last is the one it has, also where that is an old one",
+        [(0, Started()), (1, Renamed("a")), (2, Renamed("b")), (3, Renamed("a"))],
+        {"names": ("b", "a")},
+    ),
+    Row(
+        "only what failed can have been withdrawn",
+        [(0, Started()), (1, Ended("completed", withdrawn=True))],
+        {"withdrawn": False, "status": "completed"},
+    ),
     Row(
         "of two who are named the one who was told of first proposed it",
         [(0, Started(author="Ann")), (1, Started(author="Bob"))],

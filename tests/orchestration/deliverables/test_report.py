@@ -53,6 +53,17 @@ def test_the_latest_comes_first_among_what_ended_and_what_is_worked_on() -> None
     assert [each.change_id for each in found.working] == ["busy", "quiet"]
 
 
+def test_what_is_told_of_one_after_its_end_moves_it_to_no_other_place() -> None:
+    late = told("a", 1, 2), told("b", 1, 3)
+    late[0].append(Event("a-t", "a", 3.5 * DAY, TokensUsed(10, 1, cost_usd=1.0)))
+    assert [each.change_id for each in reported(late, 1, 4, 4).ended] == ["b", "a"]
+
+
+def test_what_was_spent_in_the_first_moment_of_a_stretch_was_spent_in_it() -> None:
+    found = reported([told("a", 1, None, 3)], 3, 4, 5)
+    assert found.tokens is not None and found.tokens.cost_usd == 1.0
+
+
 def test_what_was_spent_counts_on_its_own_day_and_not_on_that_of_the_beginning() -> None:
     found = reported([told("a", 1, 4, 1.5, 3.5, 3.6)], 1, 4, 5)
     assert [each.tokens.cost_usd if each.tokens else None for each in found.parts] == [1.0, None, 2.0]

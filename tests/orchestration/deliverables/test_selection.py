@@ -80,6 +80,7 @@ NOBODYS = lasted("fix-total", 1, None)
         pytest.param({}, ["add-search", "fix-total"], id="everything"),
         pytest.param({"status": "open"}, ["fix-total"], id="open is whatever is not over"),
         pytest.param({"status": "completed"}, ["add-search"], id="a status"),
+        pytest.param({"status": "failed"}, [], id="of which there may be none"),
         pytest.param({"agent": "claude-code"}, ["add-search"], id="an agent"),
         pytest.param({"agent": "claude"}, [], id="by its whole name"),
         pytest.param({"agent": "unknown"}, ["fix-total"], id="of which nobody told the agent"),
@@ -95,6 +96,12 @@ NOBODYS = lasted("fix-total", 1, None)
 )
 def test_what_a_list_holds(asked: dict[str, Any], listed: list[str]) -> None:
     assert sorted(each.change_id for each in select([KNOWN, NOBODYS], ListRequest(**asked))) == listed
+
+
+def test_what_failed_is_over_like_what_was_completed() -> None:
+    failed = replace(lasted("x", 1, 2), status="failed")
+    assert select([failed], ListRequest(status="open")) == []
+    assert select([failed], ListRequest(since="1970-01-15T00:00:00Z")) == []
 
 
 def test_questions_are_listed_by_their_kind_alone() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from aurora_deliverables.detection.tickets import IssueFields, TicketStep, events_of, ticket_of
+from aurora_deliverables.detection.tickets import IssueFields, TicketStep, events_of, since_the_end, ticket_of
 from aurora_deliverables.events import Conformed, Ended, PhaseStarted
+from aurora_deliverables.reducer import fold
 
 OPENED, UPDATED, CLOSED, NOW = 1000.0, 3000.0, 2000.0, 9000.0
 
@@ -96,3 +98,45 @@ def test_steps_after_the_closing_are_none_and_nothing_ends_before_it_began() -> 
     assert begun == [1500.0, CLOSED]
     early = events_of(ticket_of(issue(closed_at=[("resolved", 1.0)]), NOW))
     assert [each.at for each in early if isinstance(each.what, Ended)] == [OPENED]
+
+
+@pytest.mark.parametrize(
+    ("changes", "ends"),
+    [
+        pytest.param({}, [("completed", None, False)], id="what was done"),
+        pytest.param({"abandoned": True}, [("failed", "incomplete", False)], id="what was given up"),
+        pytest.param(
+            {"abandoned": True, "withdrawn": True}, [("failed", None, True)], id="nobody failed at a duplicate"
+        ),
+        pytest.param({"closed": None, "abandoned": True, "withdrawn": True}, [], id="an open one has no end"),
+    ],
+)
+def test_as_what_a_ticket_ended(changes: dict[str, Any], ends: list[tuple[str, str | None, bool]]) -> None:
+    found = [each.what for each in events_of(ticket_of(issue(**changes), NOW)) if isinstance(each.what, Ended)]
+    assert [(each.status, each.failure_type, each.withdrawn) for each in found] == ends
+
+
+@pytest.mark.parametrize(
+    ("changes", "over", "note"),
+    [
+        pytest.param({}, {}, None, id="what is known already is nothing to say"),
+        pytest.param(
+            {"closed": None, "reopened": True}, {}, "was reopened; it stays completed here", id="opened again"
+        ),
+        pytest.param({"closed": None}, {}, "is open in its tracker; it stays completed", id="or never closed there"),
+        pytest.param({"abandoned": True}, {}, "was closed as Done on", id="it ended otherwise"),
+        pytest.param({"closed_at": [("resolved", 1500.0)]}, {}, "was closed as Done on", id="it ended at another time"),
+        pytest.param({"closed_at": [], "updated": []}, {}, None, id="it does not tell when"),
+        pytest.param({"abandoned": True}, {"settled": False}, None, id="an end that nobody settled is put right"),
+    ],
+)
+def test_what_is_said_of_a_ticket_whose_deliverable_is_over(
+    changes: dict[str, Any], over: dict[str, Any], note: str | None
+) -> None:
+    known = fold(events_of(ticket_of(issue(), NOW)))
+    assert known is not None
+    kept, said = since_the_end(ticket_of(issue(**changes), NOW), replace(known, **over), NOW)
+    assert (said is None) if note is None else (said is not None and note in said)
+    assert any(isinstance(each.what, Ended) and each.what.status == "failed" for each in kept) is (
+        "abandoned" in changes and bool(over)
+    )

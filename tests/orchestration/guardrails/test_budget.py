@@ -157,6 +157,30 @@ def test_what_a_run_leaves_reserved_counts_when_it_ends(file: Path, clock: Clock
     assert (status.consumed_usd, status.uncertain_usd, status.reserved_usd, status.query_count) == (0.5, 0.5, 0.25, 0)
     budget.settle("a", 0.1)
     assert (budget.status().consumed_usd, budget.status().uncertain_usd) == (0.1, 0.0)
+    assert [(each.run, each.usd) for each in budget.history().entries] == [("run-1", 0.1)], "it is still that run's"
+
+
+def test_a_call_that_is_made_again_needs_no_more_than_itself(file: Path, clock: Clock) -> None:
+    budget = budget_of(file, clock, hard_limit_usd=1.0)
+    for again in range(2):
+        budget.reserve("a", "run-1", 0.75)
+        budget.reserve("a", "run-1", 0.5 + again / 4)
+    budget.end_run("run-1")
+    budget.reserve("a", "run-1", 0.75)
+    assert (budget.status().reserved_usd, budget.status().consumed_usd) == (0.75, 0.0)
+    with pytest.raises(OverBudget):
+        budget.reserve("b", "run-1", 0.5)
+
+
+def test_a_period_ends_with_its_last_second_and_what_was_said_is_said_once(file: Path, clock: Clock) -> None:
+    budget = budget_of(file, clock)
+    spend(budget, "a", 1.0)
+    clock.at = datetime(2025, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
+    assert budget.status().consumed_usd == 1.0
+    clock.at += 1
+    assert (budget.status().consumed_usd, budget.status().period_start[:10]) == (0.0, "2026-01-01")
+    file.write_text("{")
+    assert [len(budget.status().notices), len(budget.status().notices)] == [1, 1]
 
 
 @pytest.mark.parametrize(

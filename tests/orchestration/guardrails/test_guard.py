@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from aurora_orchestration.guardrails.audit import Audit
+from aurora_orchestration.guardrails.audit import Audit, guard_noted
 from aurora_orchestration.guardrails.blocked import QuestionBlocked
 from aurora_orchestration.guardrails.guard import Held, guard
 from aurora_orchestration.settings import GuardrailSettings
@@ -86,6 +86,7 @@ def test_of_several_reasons_the_first_is_told(query: str, reason: str) -> None:
         ("redact", "reject", MAIL, False),  # each setting is for its own kind
         ("reject", "redact", KEY, False),
         ("off", "reject", f"{MAIL} {KEY}", True),
+        ("redact", "reject", f"{MAIL} {KEY}", True),
         ("reject", "redact", f"{MAIL} {KEY}", True),
     ],
 )
@@ -127,6 +128,8 @@ def test_ordinary_text_of_any_language_passes_as_it_is() -> None:
 def test_characters_that_mislead_are_noted() -> None:
     assert "direction" in guard("delete \u202etxt.exe", USUAL).notices[0]
     assert "cannot be seen" in guard("a\U000e0041b", USUAL).notices[0]
+    both = guard("delete \u202etxt.exe a\u200bb", USUAL).notices
+    assert ["direction" in both[0], "cannot be seen" in both[1]] == [True, True], "of one that does both, both"
 
 
 def test_the_trail_has_kinds_and_counts_and_no_values(tmp_path: Path) -> None:
@@ -171,3 +174,17 @@ def test_a_trail_keeps_its_last_files(tmp_path: Path, monkeypatch: pytest.Monkey
     for number in range(10):
         audit.blocked(f"run-{number}", QuestionBlocked("", "empty"))
     assert [each.run for each in audit.entries()] == [f"run-{number}" for number in range(4, 10)]
+
+
+def test_what_was_redacted_is_said_before_that_it_could_not_be_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Audit, "_write", full)
+    _, notices = guard_noted(MAIL, USUAL, tmp_path, "run-1", lambda: 0.0)
+    assert "redacted from the question" in notices[0] and "No space left on device" in notices[1]
+    with pytest.raises(Held):
+        guard_noted(MAIL, replace(USUAL, pii="reject"), tmp_path, "run-1", lambda: 0.0)
+    assert guard_noted(MAIL, replace(USUAL, audit=False), tmp_path, "run-1", lambda: 0.0)[1] == notices[:1]

@@ -133,6 +133,9 @@ def test_personal_data_is_taken_out(text: str, left: str, kind: str) -> None:
     "text",
     [
         "git@github.com:a/b.git icon@2x.png @decorator react@19.1.0 a@b.shape()",
+        "hg@hg.example.org/a svn@svn.example.org/b",
+        "a@2x.jpg b@3x.jpeg c@x.gif d@2x.svg e@2x.webp f@x.ico g@x.bmp h@1.py i@2.js j@3.ts k@x.css l@x.html",
+        "a@b.json b@c.yaml c@d.yml d@e.toml e@f.md f@g.txt g@h.sh h@i.rs i@j.go",
         "000-12-3456 666-12-3456 912-12-3456 123-00-4567 123-45-0000 123456789",
         "4111 1111 1111 1112 4111111111111112 0.4111111111111111 0000000000000000",
         "192.168.100.200 10.0.0.1:8080 2001:db8::8a2e:370:7334 255.255.255.0",
@@ -171,6 +174,8 @@ def test_what_was_found_is_named_by_kind_and_count_never_by_value() -> None:
     redacted = redact(f"a@b.org, c@d.org, password=hunter2, ghp_{A[:36]}")
     assert [each.words for each in redacted.found] == ["1 github token", "1 password", "2 email addresses"]
     assert not any(value in repr(redacted) for value in ("a@b", "c@d", "hunter2", "ghp_"))
+    both = redact("+1 415 555 2671, +1 415 555 2672, a@b.org").found
+    assert [each.words for each in both] == ["1 email address", "2 phone numbers"], "of a sort by kind, not by count"
 
 
 PIECES = [

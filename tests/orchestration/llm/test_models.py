@@ -77,6 +77,12 @@ async def test_thinking_and_doing_are_configured_apart(provider: LoopbackProvide
     await models.solving.ask(Ask(phase="collect", purpose="solve", system="s", prompt="p"))
     (request,) = provider.requests
     assert (request.max_tokens, request.body["temperature"]) == (77, 0.7)
+    await models.solving.ask(
+        Ask(phase="collect", purpose="solve", system="s", prompt="p", temperature=0.1, max_tokens=9)
+    )
+    assert (provider.requests[1].max_tokens, provider.requests[1].body["temperature"]) == (9, 0.1), (
+        "a question's own first"
+    )
 
 
 Complexity = Literal["simple", "medium", "complex", "critical"]
@@ -99,6 +105,22 @@ def test_a_tier_is_chosen_by_complexity(provider: LoopbackProvider, complexity: 
         assert models.reasoning and models.solving
         assert models.reasoning.model == (model if enabled else "gpt-4o")
         assert models.solving.model == "gpt-4o", "tiers are for thinking"
+
+
+def test_of_two_tiers_that_are_meant_for_it_the_first_is_taken() -> None:
+    tiers = {"b": Tier(model="first-1", use_for=("simple",)), "a": Tier(model="second-1", use_for=("simple",))}
+    settings = LlmSettings(reasoning_llm=CLAUDE, preference_routing=PreferenceRouting(enabled=True, tiers=tiers))
+    reasoning = opened(settings, {"ANTHROPIC_API_KEY": "k"}, complexity="simple").reasoning
+    assert reasoning is not None and reasoning.model == "first-1"
+
+
+def test_where_neither_can_be_opened_the_thinking_one_s_reason_is_told_by_the_setting_it_is_in() -> None:
+    doing = ModelSettings(provider="nonesuch", model="x")
+    assert "$ANTHROPIC_API_KEY is not set" in opened(LlmSettings(reasoning_llm=CLAUDE, solving_llm=doing)).why
+    thinking = LlmSettings(reasoning_llm=CLAUDE, solving_llm=doing)
+    both = opened(thinking, {"ANTHROPIC_API_KEY": "k"})
+    assert both.reasoning is not None and "llm.solving_llm.provider nonesuch" in both.why
+    assert "llm.reasoning_llm.provider nonesuch" in opened(LlmSettings(reasoning_llm=doing)).why
 
 
 def test_what_is_odd_about_prices_is_noticed(provider: LoopbackProvider) -> None:

@@ -24,6 +24,7 @@ USED = Usage(input_tokens=1_000_000, output_tokens=1_000_000, cache_read_tokens=
         ("claude-sonnet-4-5-20250929", "anthropic", 22.05),
         ("anthropic/claude-sonnet-4.5", "openrouter", 22.05),
         ("claude-3-5-sonnet-latest", "anthropic", 22.05),
+        ("claude-sonnet-4-5-latest-20250929", "anthropic", 22.05),
         ("claude-opus-4-5-20251101", "anthropic", 5 + 25 + 0.5 + 6.25),
         ("claude-opus-4-1", "anthropic", 15 + 75 + 1.5 + 18.75),
         ("claude-3-haiku-20240307", "anthropic", 0.25 + 1.25 + 0.03 + 0.3),
@@ -46,6 +47,14 @@ def test_a_long_prompt_has_a_price_of_its_own() -> None:
     assert prices.cost_of(Usage(input_tokens=100_000), "claude-haiku-5-5", "anthropic") == pytest.approx(0.01)
     long = Usage(input_tokens=50_000, cache_read_tokens=50_001)
     assert prices.cost_of(long, "claude-haiku-5-5", "anthropic") == pytest.approx(0.025 + 0.0025, rel=1e-3)
+    whole, parts = (
+        Usage(input_tokens=100_000, output_tokens=1_000),
+        [Usage(input_tokens=100_000), Usage(output_tokens=1_000)],
+    )
+    apart = [prices.cost_of(each, "claude-haiku-5-5", "anthropic") or 0.0 for each in parts]
+    assert prices.cost_of(whole, "claude-haiku-5-5", "anthropic") == pytest.approx(sum(apart)), (
+        "an answer makes no prompt longer"
+    )
 
 
 def test_names_as_people_write_them_are_sent_as_the_provider_spells_them() -> None:

@@ -108,10 +108,11 @@ async def test_a_way_that_is_not_known_leaves_the_better_ones(provider: Loopback
 
 
 @BOTH
+@pytest.mark.parametrize("status", [400, 422])
 async def test_a_model_that_takes_no_temperature_is_asked_without(
-    provider: LoopbackProvider, reasoning: Opened, kind: Kind
+    provider: LoopbackProvider, reasoning: Opened, kind: Kind, status: int
 ) -> None:
-    provider.script(Scripted(status=400, error="`temperature` is deprecated for this model."), "x", "y")
+    provider.script(Scripted(status=status, error="`temperature` is deprecated for this model."), "x", "y")
     llm = reasoning(kind, model={"temperature": 0.0})
     assert (await llm.ask(ask())).text == "x"
     assert (await llm.ask(ask())).text == "y"

@@ -76,6 +76,12 @@ def test_how_long_to_wait_is_what_it_says_in_seconds(headers: dict[str, str], wa
         assert error.wait == wait
 
 
+def test_what_a_code_says_counts_before_the_type_it_is_of() -> None:
+    body = {"error": {"code": "insufficient_quota", "type": "rate_limit_error", "message": "pay"}}
+    response = httpx2.Response(429, request=ASKED, text="{}")
+    assert isinstance(of(openai.APIStatusError("refused", response=response, body=body)), Rejected)
+
+
 def test_only_what_broke_off_or_was_not_heard_may_be_charged_for() -> None:
     unheard = of(httpx2.ReadTimeout("slow"))
     for error, taken in ((answered(429), False), (answered(500), False), (answered(200), True), (unheard, True)):

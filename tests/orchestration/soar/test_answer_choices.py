@@ -191,6 +191,17 @@ def test_what_is_chosen_for_its_type_stands_where_its_score_puts_it() -> None:
     assert [each.row for each in found.chunks] == [2, 3, 1]
 
 
+def test_of_what_fits_as_many_chunks_are_taken_as_may_be() -> None:
+    found = mixed([[chunk(1, 0.9), chunk(2, 0.8), chunk(3, 0.7)]], (), 12_000, 2)
+    assert [each.row for each in found.chunks] == [1, 2]
+
+
+def test_code_has_its_share_before_patterns_and_patterns_before_documents() -> None:
+    """Of one chunk more than may be, the one whose type is served last is left out."""
+    kinds = [chunk(1, 0.6), chunk(2, 0.7, "reas"), chunk(3, 0.8, "know")]
+    assert {each.row for each in mixed([kinds], (), 12_000, 2).chunks} == {1, 2}
+
+
 def test_a_summary_keeps_no_secret_either() -> None:
     (kept,) = mixed([[chunk(1, 0.9, summary="key sk-abcdefghijklmnopqrstuvwx123456")]], (), 1000, 10).chunks
     assert "abcdefghij" not in kept.summary

@@ -9,8 +9,9 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
+from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration.scoring_settings import CalibrationSettings
-from aurora_orchestration.soar.calibration import CHECKS, CalibrationError, Prompt, examples, load
+from aurora_orchestration.soar.calibration import CHECKS, CalibrationError, Prompt, _written, examples, load
 from aurora_orchestration.types import LEVELS
 
 SETTINGS = CalibrationSettings()
@@ -72,6 +73,29 @@ def test_long_examples_stay_out(tmp_path: Path) -> None:
         own(tmp_path, {"decomposition_verification": [OWN, long]}), "decomposition_verification", "critical"
     )
     assert found.shown == (OWN,) and "longer than 200 tokens" in found.notices[0]
+
+
+def test_those_of_its_complexity_come_first_and_of_these_the_edge_cases(tmp_path: Path) -> None:
+    def example(name: str, level: str | None, edge: bool) -> dict[str, object]:
+        own = {key: value for key, value in OWN.items() if key != "complexity"}
+        return own | {"query": name, "edge_case": edge} | ({"complexity": level} if level else {})
+
+    listed = [
+        example("plain", "complex", False), example("far", "simple", True), example("near", "critical", True),
+        example("edge", "complex", True), example("of any", None, False),
+    ]  # fmt: skip
+    settings = own(tmp_path, {"decomposition_verification": listed})
+    shown = examples(settings, "decomposition_verification", "complex").shown
+    assert [each["query"] for each in shown] == ["edge", "plain", "of any", "near"]
+
+
+def test_an_example_of_just_as_many_tokens_as_may_be_is_shown_and_ours_that_are_longer_are_no_news(
+    tmp_path: Path,
+) -> None:
+    tokens = estimated_tokens(_written(OWN))
+    settings = own(tmp_path, {"decomposition_verification": [OWN]}, example_max_tokens=tokens)
+    assert examples(settings, "decomposition_verification", "complex").shown == (OWN,)
+    assert examples(replace(SETTINGS, example_max_tokens=1), "decomposition", "complex").notices == ()
 
 
 def test_a_missing_file_falls_back_with_a_notice(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
@@ -10,7 +12,9 @@ from msgspec.structs import replace
 from aurora_orchestration.run_record import RunRequest
 from aurora_orchestration.soar import checkpoint as module
 from aurora_orchestration.soar.checkpoint import CannotResume, Checkpoint, RunStore
+from aurora_orchestration.soar.run import Run
 from aurora_orchestration.types import Assessment, ContextBundle
+from tests.orchestration.runs import run as made
 
 RUN = "aurora-20260101-120000-abc123"
 KEPT = Checkpoint(
@@ -130,3 +134,21 @@ def test_what_cannot_be_resumed_says_why(
 def test_an_id_is_no_path(store: RunStore, run: str, fine: bool) -> None:
     with pytest.raises(CannotResume, match="there is no unfinished run" if fine else "is no id of a run"):
         store.load(run)
+
+
+@pytest.mark.parametrize(
+    ("state", "kept"),
+    [
+        pytest.param("cancelled", "cancelled", id="what was cancelled is kept as that"),
+        pytest.param("failed", "running", id="everything else as what it is until it has ended"),
+        pytest.param("complete", "running", id="whatever it has come to so far"),
+    ],
+)
+def test_as_what_a_run_is_kept(state: Any, kept: str) -> None:
+    run = Run.__new__(Run)
+    run._begun, run.request = KEPT, RunRequest(query="why, key=hunter2", resume=RUN)
+    run.record = made(id=RUN, query="why", state=state)
+    run.trace = cast(Any, SimpleNamespace(log=SimpleNamespace(file="2026/01/other.md")))
+    point = run.checkpoint()
+    assert (point.state, point.log, point.deliverable) == (kept, "2026/01/other.md", KEPT.deliverable)
+    assert (point.request.query, point.request.resume) == ("why", None), "without what was redacted"

@@ -8,14 +8,26 @@ import msgspec
 import pytest
 
 from aurora_orchestration.scoring_settings import ScoringSettings
-from aurora_orchestration.soar.claims import Sources, cited, doubtful, shown, traced, usable
+from aurora_orchestration.soar.claims import (
+    MAX_CLAIMS,
+    Sources,
+    cited,
+    doubtful,
+    mentioned,
+    shown,
+    takeovers,
+    traced,
+    usable,
+)
 from aurora_orchestration.soar.respond import MAX_LISTED, issues_of, respond
 from aurora_orchestration.types import (
     AgentResponse,
+    AgentTry,
     Check,
     Claim,
     ContextBundle,
     ContextChunk,
+    LogSection,
     Output,
     Subgoal,
     SubgoalResult,
@@ -88,6 +100,61 @@ def test_a_claim_that_names_a_step_alone_gets_the_places_the_step_found() -> Non
     assert kept[0].sources == ("SG1", "src/a.py:12-14", "src/a.py:11")
     kept, _ = traced((Claim(text="a", sources=("src/a.py:13", "SG1")),), Sources((step,), CONTEXT))
     assert kept[0].sources == ("src/a.py:13", "SG1")
+
+
+def test_a_claim_that_names_a_place_and_a_step_gets_none_beside_them_and_of_many_claims_the_first_count() -> None:
+    step = result("SG1", summary="It is in src/a.py:12.")
+    many = [Claim(text=str(number), sources=("SG1",)) for number in range(2 * MAX_CLAIMS)]
+    kept, untraced = traced(many, Sources((step,), CONTEXT))
+    assert [each.text for each in kept] == [str(number) for number in range(MAX_CLAIMS)] and not untraced
+
+
+def test_lines_of_a_conversation_that_was_shown_are_a_source_and_a_text_of_no_file_has_no_lines() -> None:
+    log = LogSection(file="log.md", section="Phase 3", line_start=4, line_end=9, content="x", tokens=5, score=0.4)
+    nowhere = msgspec.structs.replace(CHUNK, row=8, id="reas:x", file="", line_start=1, line_end=9)
+    sources = Sources((), ContextBundle(chunks=(nowhere,), logs=(log,)))
+    assert [sources.known(each) for each in ("log.md:5", "log.md:10", ":5")] == ["log.md:5", None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        pytest.param("It is in ./src/a.py:12.", {7}, id="with a dot before and behind it"),
+        pytest.param("See src/a.py:12, and", {7}, id="or a comma"),
+        pytest.param(f"({CHUNK.id})", {7}, id="by its id"),
+        pytest.param(f"{CHUNK.id}0", set(), id="not by the beginning of a longer one"),
+        pytest.param("src/a.py:21", set(), id="nor by lines beyond it"),
+    ],
+)
+def test_which_chunks_a_text_mentions(text: str, rows: set[int]) -> None:
+    assert mentioned([text], CONTEXT) == rows
+
+
+@pytest.mark.parametrize(
+    ("tries", "agent", "told"),
+    [
+        pytest.param([("a", "error", True)], "b", ("agent a failed: oops; b took over",), id="who took over"),
+        pytest.param(
+            [("b", "error", True)], "b", ("agent b failed: oops; it was asked again",), id="or who tried again"
+        ),
+        pytest.param([("a", "error", False)], "b", (), id="nothing of who was never asked"),
+        pytest.param([("a", "success", True)], "b", (), id="nor of who answered"),
+        pytest.param([("a", "error", True)] * 2, "b", ("agent a failed: oops; b took over",), id="each once"),
+    ],
+)
+def test_what_became_of_an_agent_that_failed(
+    tries: list[tuple[str, Any, bool]], agent: str, told: tuple[str, ...]
+) -> None:
+    done = result("SG1")
+    failed = tuple(
+        AgentTry(agent_id=name, status=status, summary="", error="oops" if status == "error" else None, worked=worked)
+        for name, status, worked in tries
+    )
+    step = msgspec.structs.replace(done, response=msgspec.structs.replace(done.response, agent_id=agent), tries=failed)
+    assert takeovers([step]) == told
+    if told:
+        nobody = msgspec.structs.replace(result("SG1", status="error"), tries=failed[:1])
+        assert takeovers([nobody])[0].endswith("; nobody could take over")
 
 
 def test_people_are_shown_places_first_and_chunks_as_places() -> None:

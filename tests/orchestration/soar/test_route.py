@@ -202,6 +202,8 @@ def test_an_llm_executor_of_the_user_takes_the_place_of_the_built_in_one() -> No
     settings = AgentSettings(fallback_mode="default_agents", default_agent=DefaultAgent(id="helper"))
     for each in (SETTINGS, settings):
         assert plan([step(named="gone")], [own], each).assignments[0].agent is own
+    both = [own, agent("helper")]
+    assert plan([step(named="gone")], both, settings).assignments[0].agent.id == "helper", "where that is asked for"
 
 
 def test_the_default_agent_is_nobody_that_gives_way_or_that_is_found() -> None:

@@ -51,7 +51,7 @@ def test_a_follow_up_keeps_the_context_and_the_complexity() -> None:
 def test_praise_boosts_the_pattern_and_is_acknowledged() -> None:
     found = after("thanks")
     assert (found.query, found.boost, found.previous.reasoning_id) == ("", 0.1, "reas:cache-expiry")
-    assert found.say
+    assert found.say and found.given == (), "nothing is asked, so nothing is given"
 
 
 @pytest.mark.parametrize("message", ["Thanks! How do I raise the limit?", "thanks, and where is it tested?"])

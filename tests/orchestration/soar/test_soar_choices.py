@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,14 +12,15 @@ from msgspec.structs import replace
 from aurora_memory.learning import Feedback, Learned
 from aurora_orchestration.run_record import RunRequest
 from aurora_orchestration.settings import SignalSettings
-from aurora_orchestration.soar.answer_cache import cacheable
+from aurora_orchestration.soar.answer_cache import cacheable, files_of, same_question
 from aurora_orchestration.soar.contradictions import opposed
 from aurora_orchestration.soar.follow_up import follow_up
 from aurora_orchestration.soar.phases import _without_plan
 from aurora_orchestration.soar.sessions import Remembered
-from aurora_orchestration.types import Check, Verification
+from aurora_orchestration.types import Check, ContextBundle, Verification
 from tests.orchestration.nobody import ask_nobody
 from tests.orchestration.runs import ASKED, SG1, result, run
+from tests.orchestration.soar.test_retrieve import chunk
 
 
 def check(score: float, *issues: str, detail: str = "", passed: bool = False) -> Check:
@@ -116,6 +118,10 @@ READ = replace(READ, response=replace(READ.response, metadata=replace(READ.respo
 """A step that only read."""
 
 
+SYNTHESIS = run().synthesis
+assert SYNTHESIS is not None
+
+
 @pytest.mark.parametrize(
     ("changed", "kept"),
     [
@@ -123,6 +129,9 @@ READ = replace(READ, response=replace(READ.response, metadata=replace(READ.respo
         pytest.param({"mode": "headless"}, False, id="not an experiment's: it is run to do something"),
         pytest.param({"state": "partial"}, False, id="not one in part"),
         pytest.param({"score": None}, False, id="not one that nobody scored"),
+        pytest.param(
+            {"synthesis": replace(SYNTHESIS, untraced=("b",))}, False, id="not one of which something rests on nothing"
+        ),
         pytest.param({"answer": ""}, False, id="not an empty one"),
         pytest.param({"learned": Learned(outcome="partial", reasoning_id="reas:a")}, False, id="not one half proved"),
         pytest.param({"results": (result(SG1, 1.0, 1.0),)}, False, id="not where a step used tools"),
@@ -142,3 +151,19 @@ def test_which_answers_may_be_given_again(changed: dict[str, Any], kept: bool) -
     made = run(**({"results": (READ,), "mode": "user_invoked"} | changed))
     assert (cacheable(made, {"src/auth.py": "digest"}) is not None) == kept
     assert cacheable(made, {}) is None, "nothing that tells whether it still holds"
+
+
+def test_which_files_an_answer_depends_on(tmp_path: Path) -> None:
+    """Those it was shown something of, each once; not those that a pattern was learned from."""
+    (tmp_path / "a.py").write_text("x")
+    shown, learned = chunk(1, 0.9, file="a.py"), chunk(2, 0.9, "reas", file="gone.py")
+    assert list(files_of(ContextBundle(chunks=(shown, learned, shown)), tmp_path) or ()) == ["a.py"]
+    assert files_of(ContextBundle(chunks=(learned,)), tmp_path) is None, "nothing tells whether it still holds"
+    assert files_of(ContextBundle(chunks=(shown, chunk(3, 0.9, file="gone.py"))), tmp_path) is None
+
+
+def test_a_question_is_the_same_in_other_case_spacing_and_mark_at_its_end_only() -> None:
+    assert (
+        len({same_question(each) for each in ("Where is it?", " where  IS it ", "Where is it!", "where is it.")}) == 1
+    )
+    assert same_question("where is it now?") != same_question("where is it?")
