@@ -107,6 +107,7 @@ TRADES = [
     ("of scores that are all good the best one tells", worth(Said(14.0), Said(14.0)), worth(*[Said(12.0)] * 2)),
     ("a second sure answer outweighs that", worth(Said(12.0), Said(12.0)), worth(Said(14.0))),
     ("a name that says all outweighs two more sure answers", worth(Said(), named=CALLED), worth(*[Said()] * 3)),
+    ("a function that is near outweighs it", worth(Said(near=0.7)), worth(Said(), named=CALLED)),
     ("one that is all said outweighs a second sure answer", worth(Said(), named=CALLED_BY), worth(Said(), Said())),
     (
         "a name that says all outweighs one that is all said",

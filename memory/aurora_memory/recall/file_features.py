@@ -126,7 +126,6 @@ def _features(candidates: Candidates, path: str, members: Sequence[Rank], docume
         near += share * cosine
         share *= NEAR_DECAY
     names = candidates.names_of_files[path]
-    test = is_test(path)
     return FileFeatures(
         chunks,
         members[0].strength,
@@ -137,8 +136,8 @@ def _features(candidates: Candidates, path: str, members: Sequence[Rank], docume
         names.said,
         names.heard,
         names.above,
-        1.0 if test and not candidates.question.about_tests else 0.0,
-        1.0 if not test and is_aside(path) else 0.0,
+        1.0 if is_test(path) and not candidates.question.about_tests else 0.0,
+        1.0 if is_aside(path) else 0.0,
         1.0 if document else 0.0,
         1.0 if _OUTDATED.search(path) else 0.0,
     )
