@@ -48,7 +48,7 @@ longer to start.
 HISTORY_PATIENCE = 0.2
 """Seconds that who asked for an index waits for git's history too: the first answer knows it, if files are few."""
 
-CHUNKING = "5"
+CHUNKING = "6"
 """By which rules files become chunks. Another number looks into every file anew, once: raise it with those rules."""
 
 HEARD_SECONDS = 0.25

@@ -20,15 +20,27 @@ SURE, HALF, POOR = 9.9, 5.5, 4.0
 """Strengths (log odds) of scores of .9, .5 and .3."""
 
 
+UNNAMED = NameShares(0, 0, 0)
+
+
 class Said(NamedTuple):
-    """What a chunk says of the topic: its strength, its cosine, and of a remainder what its documentation says."""
+    """What a chunk says of the topic: its strength, its cosine, of a remainder what its documentation says, and the
+    words of its file.
+    """
 
     strength: float = SURE
     near: float = 0.0
     doc: float | None = None
+    file: float = 0.0
 
 
-def worth(*chunks: Said, path: str = "shop/a.py", kind: str = "function", topic: str = "retry of uploads") -> float:
+def worth(
+    *chunks: Said,
+    path: str = "shop/a.py",
+    kind: str = "function",
+    topic: str = "retry of uploads",
+    named: NameShares = UNNAMED,
+) -> float:
     """The evidence of a file of such chunks, beside one of code."""
     names = ["function" if each.doc is None else MODULE_NAME for each in chunks]
     heads = [ChunkHead(n, path, name, kind, None, 1, 5, None) for n, name in enumerate(names)]
@@ -39,7 +51,7 @@ def worth(*chunks: Said, path: str = "shop/a.py", kind: str = "function", topic:
         question=asked,
         now=0.0,
         heads=heads,
-        matches=[PartMatch(0, 0, 0, 0, 0, 0, 0, each.doc or 0.0, 0, 0) for each in said],
+        matches=[PartMatch(0, 0, 0, 0, 0, 0, 0, each.doc or 0.0, each.file, 0) for each in said],
         reached=[],
         brought=[],
         brought_to_file=[],
@@ -55,7 +67,7 @@ def worth(*chunks: Said, path: str = "shop/a.py", kind: str = "function", topic:
         of_others={},
         commits={},
         mtimes={},
-        names_of_files={each: NameShares(0, 0, 0) for each in (path, "shop/other.py")},
+        names_of_files={path: named, "shop/other.py": UNNAMED},
         alike=[each.near for each in said],
         pointed=Pointed(),
     )
@@ -64,15 +76,22 @@ def worth(*chunks: Said, path: str = "shop/a.py", kind: str = "function", topic:
 
 
 ALL = Said(SURE, doc=1.0)
-TEST = "tests/test_a.py"
+TEST, EXAMPLE, OLD = "tests/test_a.py", "examples/a.py", "shop/legacy/a.py"
+CALLED, CALLED_BY, FOLDERS = NameShares(1, 0, 0), NameShares(0, 1, 0), NameShares(0, 0, 1)
 
 TRADES = [
-    ("documentation that says all outweighs a second sure answer", worth(ALL), worth(Said(), Said())),
-    ("two more sure answers outweigh it", worth(Said(), Said(), Said()), worth(ALL)),
+    ("documentation that says all outweighs any number of further sure answers", worth(ALL), worth(*[Said()] * 9)),
+    ("a function that is near in meaning outweighs it", worth(Said(near=0.8)), worth(ALL)),
     ("documentation that says most outweighs that which says less", worth(Said(doc=0.75)), worth(Said(doc=0.65))),
     ("what says a little more than half outweighs what says half", worth(Said(doc=0.65)), worth(Said(doc=0.5))),
-    ("a chunk near in meaning outweighs a second half answer", worth(Said(near=0.8)), worth(Said(), Said(HALF))),
-    ("a second sure answer outweighs it", worth(Said(), Said()), worth(Said(near=0.8))),
+    ("a function that is somewhat near outweighs a second sure answer", worth(Said(near=0.3)), worth(Said(), Said())),
+    ("two more sure answers outweigh it", worth(*[Said()] * 3), worth(Said(near=0.3))),
+    ("a function that is near outweighs a class that is", worth(Said(near=0.5)), worth(Said(near=0.5), kind="class")),
+    (
+        "a class that is near outweighs one that is not",
+        worth(Said(near=0.5), kind="class"),
+        worth(Said(), kind="class"),
+    ),
     (
         "one chunk that is nearer outweighs three that are less near",
         worth(Said(near=0.8), Said(), Said()),
@@ -83,11 +102,29 @@ TRADES = [
         worth(*[Said(near=0.5)] * 2),
         worth(Said(near=0.5), Said()),
     ),
-    ("a half answer of code outweighs two sure ones of a test", worth(Said(HALF)), worth(Said(), Said(), path=TEST)),
-    ("two sure answers of a test outweigh poor code", worth(Said(), Said(), path=TEST), worth(Said(POOR))),
+    ("words all over a file outweigh a second sure answer", worth(Said(file=0.5)), worth(Said(), Said())),
+    ("two more sure answers outweigh these", worth(*[Said()] * 3), worth(Said(file=0.5))),
+    ("of scores that are all good the best one tells", worth(Said(14.0), Said(14.0)), worth(*[Said(12.0)] * 2)),
+    ("a second sure answer outweighs that", worth(Said(12.0), Said(12.0)), worth(Said(14.0))),
+    ("a name that says all outweighs two more sure answers", worth(Said(), named=CALLED), worth(*[Said()] * 3)),
+    ("a function that is near outweighs it", worth(Said(near=0.7)), worth(Said(), named=CALLED)),
+    ("one that is all said outweighs a second sure answer", worth(Said(), named=CALLED_BY), worth(Said(), Said())),
+    (
+        "a name that says all outweighs one that is all said",
+        worth(Said(), named=CALLED),
+        worth(Said(), named=CALLED_BY),
+    ),
+    ("a second sure answer outweighs folders that are called so", worth(Said(), Said()), worth(Said(), named=FOLDERS)),
+    ("folders that are called so outweigh others", worth(Said(), named=FOLDERS), worth(Said())),
+    ("poor code outweighs two sure answers of a test", worth(Said(POOR)), worth(Said(), Said(), path=TEST)),
+    ("a sure test that is near in meaning outweighs poor code", worth(Said(near=0.8), path=TEST), worth(Said(POOR))),
     ("a half answer of code outweighs a sure one of a document", worth(Said(HALF)), worth(Said(), kind="section")),
     ("a sure answer of a document outweighs poor code", worth(Said(), kind="section"), worth(Said(POOR))),
-    ("half answers of code outweigh an example that is sure", worth(Said(HALF)), worth(Said(), path="examples/a.py")),
+    ("poor code outweighs two sure answers of an example", worth(Said(POOR)), worth(Said(), Said(), path=EXAMPLE)),
+    ("a sure example that is near outweighs poor code", worth(Said(near=0.5), path=EXAMPLE), worth(Said(POOR))),
+    ("a sure example outweighs a sure test", worth(Said(), path=EXAMPLE), worth(Said(), path=TEST)),
+    ("today's sure answer outweighs one of a folder that is kept", worth(Said()), worth(Said(), path=OLD)),
+    ("three sure answers there outweigh it", worth(*[Said()] * 3, path=OLD), worth(Said())),
 ]
 
 

@@ -91,6 +91,8 @@ class Docs(Struct, frozen=True):
 
 _NO_DOCS = Docs()
 
+_CODE = re.compile(rb"\S")
+
 
 class Definition(Struct, eq=False):
     """A definition, in bytes of the source. `start` includes leading comments, attributes and wrappers."""
@@ -161,7 +163,7 @@ def outline(
     leads = Leads(source, bare, captures, blanks)
     _attach(definitions, leads)
     scopes = [(r.start, r.end, r.path) for r in regions if r.kind == "scope" and r.path]
-    return SourceOutline(definitions, scopes, _file_docs(captures, leads, file_doc))
+    return SourceOutline(definitions, scopes, _file_docs(captures, leads, file_doc, _first_code(bare, definitions)))
 
 
 def _sweep(events: list[_Event], bare: bytes, values: set[Span]) -> tuple[list[_Region], Span | None]:
@@ -363,11 +365,18 @@ def _attach(definitions: list[Definition], leads: Leads) -> None:
         floors[key] = definition.end
 
 
-def _file_docs(captures: Captures, leads: Leads, file_doc: Span | None) -> Docs:
+def _first_code(bare: bytes, definitions: list[Definition]) -> int:
+    """Where the first definition or statement begins, a first line for the system's loader left out."""
+    shebang = bare.find(b"\n") + 1 if bare.startswith(b"#!") else 0
+    found = _CODE.search(bare, shebang)
+    return min([found.start() if found else len(bare), *(each.start for each in definitions)])
+
+
+def _file_docs(captures: Captures, leads: Leads, file_doc: Span | None, code: int) -> Docs:
     if file_doc is not None:
         return Docs((file_doc,))
     if inner := captures.get("doc.inner"):
         return Docs(tuple(sorted(node.byte_range for node in inner)), are_comments=True)
     for node in captures.get("documented", ())[:1]:
         return Docs(tuple(leads.above(node.start_byte, 0)[1]), are_comments=True)
-    return _NO_DOCS
+    return Docs(tuple(leads.at_head(code)), are_comments=True)

@@ -19,6 +19,12 @@ _MAX_GAP = 400
 _BLANK = 0x20
 _RUN = re.compile(rb"\x01+")
 
+_OF_NO_FILE = re.compile(
+    rb"(?i)copyright|licen[sc]e|spdx-|all rights reserved|frozen_string_literal|-\*-"
+    rb"|[/*#\s]+(?:eslint|jshint|(?-i:global )|@flow|vim:)"
+)
+"""In a comment at a file's head that says nothing of the file: whose it is, or how a tool is to read it."""
+
 _BETWEEN = b" \t\r\n;"
 """What may stand between: an overload of a method ends at a semicolon that is not its own."""
 
@@ -86,6 +92,24 @@ class Leads:
             start = lead_start
         docs.reverse()
         return start, docs
+
+    def at_head(self, code: int) -> list[Span]:
+        """The first comment before `code` that says something of the file: what stands together, no licence."""
+        block: list[Span] = []
+        for start, end, is_comment in self._leads:
+            if end > code:
+                break
+            if not is_comment or self._source.startswith(b"#!", start):
+                continue
+            if block and self._source.count(b"\n", block[-1][1], start) > 1:
+                if not self._is_of_no_file(block):
+                    break
+                block = []
+            block.append((start, end))
+        return [] if not block or self._is_of_no_file(block) else block
+
+    def _is_of_no_file(self, block: list[Span]) -> bool:
+        return _OF_NO_FILE.search(self._source, block[0][0], block[-1][1]) is not None
 
     def after_attributes(self, start: int) -> int:
         """Skip the attributes that `start` begins with, and comments after them."""

@@ -3,50 +3,23 @@ answers it gives: one for each file where a topic is asked for. Pure.
 
 Evidence adds up over a file: ten functions that each have a little to do with a topic make their file its place, which
 none of them is alone. The sum decays, so that a large file does not win by its size. What a file and its folders are
-called counts besides. For a topic, each file then answers once, by its best chunk, and the rest of its members is told
-beside that (`also`). For a change, every function answers for itself: measured, evidence of files adds nothing to the
-signals then, which say as much of a chunk's file.
+called counts besides (`file_features.py`, by fitted weights). For a topic, each file then answers once, by the chunk
+that tells most of it (`answering`), and the rest of its members is told beside that (`also`). For a change, every
+function answers for itself: measured, evidence of files adds nothing to the signals then, which say as much of a
+chunk's file.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
 from aurora_memory.recall.candidates import Candidates
-from aurora_memory.recall.places import is_aside, is_test
+from aurora_memory.recall.file_features import answering, features_of, weighed
 from aurora_memory.recall.question_kind import QuestionKind
-from aurora_memory.recall.ranking import Rank, score
+from aurora_memory.recall.ranking import Rank
 from aurora_memory.recall.signals import named
-
-DECAY = 0.6
-"""What each further chunk of a file adds, beside the one before it."""
-
-CALLED = 1.0
-CALLED_BY = 0.7
-FOLDERS = 0.3
-"""What a file's name adds that says all of a question, one of which the question says all, and its folders'."""
-
-NEAR = 0.5
-NEAR_DECAY = 0.3
-"""What the cosine of its chunk that is nearest in meaning adds, and each further one's beside the one before it."""
-
-DOCUMENTED = 0.8
-PARTLY = 0.6
-WHOLLY = 0.8
-"""What a file's own documentation adds that says several words as good as wholly, and the shares of them between which
-it comes to count.
-"""
-
-ASIDE = 0.5
-TESTING = 1.1
-"""What a file loses that is a document or lies aside, where code answers too, and one that tests others."""
-
-OUTDATED = 0.3
-"""What a file loses in a folder that is kept for those who have not moved on."""
 
 ALSO = 5
 """Members of a file told beside its answer."""
@@ -66,8 +39,6 @@ BY_FILE: frozenset[QuestionKind] = frozenset({"topic", "how", "name"})
 
 WITH_LIKELIEST: frozenset[QuestionKind] = frozenset({"report", "task"})
 """Kinds that are answered function by function, with an answer of each of their likeliest files among the first."""
-
-_OUTDATED = re.compile(r"(?i)(?:^|[/_.-])(?:deprecated|legacy|obsolete|v1)(?:[/_.-]|$)")
 
 
 class Ordered(Struct, frozen=True):
@@ -144,37 +115,8 @@ def _moved_in(candidates: Candidates, ordered: Ordered, paths: Sequence[str]) ->
 
 
 def evidence(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, float]:
-    """Score aggregation by path: the decaying sums of its chunks' scores and cosines, best first, its name and
-    documentation.
-    """
-    found: dict[str, float] = {}
-    left: dict[str, float] = {}
-    documents: dict[str, bool] = {}
-    cosines: dict[str, list[float]] = {}
-    several = len(candidates.question.terms) > 1
-    for rank in ranks:
-        head = candidates.heads[rank.place]
-        share = left.get(head.path, 1.0)
-        found[head.path] = found.get(head.path, 0.0) + share * score(rank.strength)
-        left[head.path] = share * DECAY
-        documents[head.path] = head.kind in KNOWLEDGE_KINDS
-        cosines.setdefault(head.path, []).append(candidates.alike[rank.place])
-        if several and head.name == MODULE_NAME:
-            said = (candidates.matches[rank.place].doc_cover - PARTLY) / (WHOLLY - PARTLY)
-            found[head.path] += DOCUMENTED * min(1.0, max(0.0, said))
-    code = not all(documents.values())
-    for path in found:
-        shares = candidates.names_of_files[path]
-        found[path] += CALLED * shares.said + CALLED_BY * shares.heard + FOLDERS * shares.above
-        nearest = sorted(cosines[path], reverse=True)
-        found[path] += NEAR * sum(cosine * NEAR_DECAY**n for n, cosine in enumerate(nearest))
-        if is_test(path) and not candidates.question.about_tests:
-            found[path] -= TESTING
-        elif is_aside(path) or (code and documents[path]):
-            found[path] -= ASIDE
-        if _OUTDATED.search(path):
-            found[path] -= OUTDATED
-    return found
+    """Score aggregation by path: what the features of its file amount to. `ranks` are the candidates, best first."""
+    return {path: weighed(features) for path, features in features_of(candidates, ranks).items()}
 
 
 def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
@@ -188,8 +130,11 @@ def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
         for rank in ranks:
             if rank.signals[named] > 0:
                 spelled.setdefault(candidates.heads[rank.place].path, rank)
+        answers = {path: members[0] for path, members in of_file.items()}
+    else:
+        answers = {path: answering(candidates, members) for path, members in of_file.items()}
     best = sorted(of_file, key=lambda path: -worth[path])
-    order = dict.fromkeys([*(rank.id for rank in spelled.values()), *(of_file[path][0].id for path in best)])
+    order = dict.fromkeys([*(rank.id for rank in spelled.values()), *(answers[path].id for path in best)])
     also: dict[int, list[int]] = {}
     for members in of_file.values():
         first = next(rank for rank in members if rank.id in order)

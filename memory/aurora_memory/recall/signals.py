@@ -34,7 +34,8 @@ NAMED = 20.0
 MENTIONED = 0.4
 """Weight of a name that stands in a question among other words."""
 
-_CALLED = frozenset({"function", "method", "macro"})
+CALLABLES = frozenset({"function", "method", "macro"})
+"""Kinds of chunks that are called."""
 
 
 class RankingSignal(Struct, frozen=True):
@@ -286,7 +287,7 @@ def learned(candidates: Candidates) -> Column:
 def type_like(candidates: Candidates) -> Column:
     """A definition that is not called: a class, a type, a constant's home."""
     return [
-        0.0 if head.name == MODULE_NAME or head.kind in KNOWLEDGE_KINDS or head.kind in _CALLED else 1.0
+        0.0 if head.name == MODULE_NAME or head.kind in KNOWLEDGE_KINDS or head.kind in CALLABLES else 1.0
         for head in candidates.heads
     ]
 

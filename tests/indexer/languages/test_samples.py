@@ -156,7 +156,7 @@ EXPECTED = {
         module <module> 3-5
     """,
     "shapes.ts": """
-        module <module> 2-4
+        module <module> 1-4
         function area 5-5
         function walk 6-8
         class Repo 9-9
@@ -274,7 +274,7 @@ EXPECTED = {
         function builds·what's·named:·a-b 7-11
     """,
     "deploy.sh": """
-        module <module> 3-23
+        module <module> 2-23
         function build 10-19
         function build.inner 17-17
         function close 21-21

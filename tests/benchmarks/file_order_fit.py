@@ -1,0 +1,191 @@
+"""`python -m tests.benchmarks.file_order_fit QUESTIONS CLONES --keep FOLDER [--apart NAME …]`: fits what orders files.
+
+QUESTIONS and CLONES are as `recall_topics` has them; repositories `--apart` are left for choosing and measuring. Files
+are fitted by the softmax of their features: a question's loss is the surprise at the files that are wanted. What is
+free (`FREE`) is added to the weights that were set by hand (`SET`), and the half of it is taken: all of it puts topics
+of other repositories behind (decision 417). Members are fitted by the softmax within each file that is wanted, where a
+question tells lines, and an answer is no more than three times as long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import math
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from aurora_memory.chunks import MODULE_NAME
+from aurora_memory.recall import file_features, parse_question
+from aurora_memory.recall.candidates import gather
+from aurora_memory.recall.file_features import FileFeatures, FileOrder, MemberWeights, features_of
+from aurora_memory.recall.kinship import read_some
+from aurora_memory.recall.ranking import ranked
+from aurora_memory.recall.search import search
+from aurora_memory.recall.signals import CALLABLES, weights_of
+from aurora_memory.store import Store, chunk_reader
+from aurora_memory.store.reader import Reader
+from aurora_memory.views import ChunkHead
+from tests.benchmarks.recall_quality import database_of
+from tests.benchmarks.recall_topics import Indexed, Target, Topic
+
+Floats = npt.NDArray[np.float64]
+Choice = tuple[Floats, npt.NDArray[np.bool_]]
+"""Rows of features, and which of them is wanted."""
+
+SET = FileFeatures(
+    chunks=1.0, best=0.0, near=0.5, near_function=0.0, words=0.0, documented=0.8, called=1.0, called_by=0.7,
+    folders=0.3, test=-1.1, aside=-0.5, document=-0.75, outdated=-0.75,
+)  # fmt: skip
+"""Weights that were set by hand (decisions 430, 417)."""
+
+FREE = ("best", "near_function", "words", "documented", "test", "aside")
+AGAINST = frozenset({"test", "aside"})
+"""What is fitted, and of it what speaks against a file, which is taken whole. Questions that only code answers tell
+nothing of documents.
+"""
+
+TAKEN = 0.5
+SHRINKING, SHRINKING_MEMBERS = 5.0, 3.0
+STEPS = 80
+SHORT, LONGER = 10, 3
+"""Lines that are no more than any answer may have, and how much longer than what is wanted an answer may be."""
+
+
+def told_by(reader: Reader, topics: Sequence[Topic]) -> tuple[list[Choice], list[Choice]]:
+    """Of each question its files, and of each file that is wanted its members."""
+    files: list[Choice] = []
+    members: list[Choice] = []
+    while read_some(reader):
+        pass
+    for topic in topics:
+        question = parse_question(topic.query)
+        if question.by_name:
+            continue
+        findings = search(reader, question, by_meaning=True)
+        candidates = gather(reader, question, chunk_reader.heads(reader, findings.ids), findings, time.time())
+        ranks = ranked(candidates, reader.weighing, weights_of("topic"))
+        told = features_of(candidates, ranks)
+        wanted = np.array([any(_same(each.path, path) for each in topic.targets) for path in told], dtype=bool)
+        if wanted.any():
+            files.append((np.array(list(told.values()), dtype=np.float64), wanted))
+        for path in [path for path, here in zip(told, wanted, strict=True) if here]:
+            own = [rank for rank in ranks if candidates.heads[rank.place].path == path]
+            heads = [candidates.heads[rank.place] for rank in own]
+            right = np.array([any(_answers(head, each) for each in topic.targets) for head in heads], dtype=bool)
+            if right.any() and not right.all():
+                rows = [
+                    (rank.strength, candidates.matches[rank.place].words, _lines(candidates.heads[rank.place]))
+                    for rank in own
+                ]
+                members.append((np.array(rows, dtype=np.float64), right))
+    return files, members
+
+
+def _same(one: str, other: str) -> bool:
+    return f"/{one}".endswith(f"/{other}") or f"/{other}".endswith(f"/{one}")
+
+
+def _answers(head: ChunkHead, target: Target) -> bool:
+    most = max(SHORT, LONGER * (target.end_line - target.start_line + 1))
+    overlaps = head.line_end >= target.start_line and head.line_start <= target.end_line
+    return (
+        _same(head.path, target.path)
+        and head.name != MODULE_NAME
+        and overlaps
+        and head.line_end - head.line_start < most
+    )
+
+
+def _lines(head: ChunkHead) -> float:
+    return math.log1p(head.line_end - head.line_start) if head.kind in CALLABLES else 0.0
+
+
+def fit(given: Sequence[Choice], start: Floats, shrinking: float) -> Floats:
+    """Weights by which the softmax of each choice is on what is wanted, by Newton's steps; they are shrunk to `start`,
+    each by how far its feature spreads.
+    """
+    spread = np.concatenate([rows for rows, _ in given]).std(axis=0) + 1e-9
+    weights = start.copy()
+    for _ in range(STEPS):
+        slope = 2 * shrinking * spread**2 * (weights - start)
+        bend = np.diag(2 * shrinking * spread**2)
+        for rows, wanted in given:
+            shares = np.exp(rows @ weights - (rows @ weights).max())
+            shares /= shares.sum()
+            right = shares * wanted / max(float((shares * wanted).sum()), 1e-12)
+            slope += (shares - right) @ rows
+            bend += (rows.T * shares) @ rows - np.outer(shares @ rows, shares @ rows)
+        weights = weights - np.linalg.solve(bend, slope)
+    return weights
+
+
+def order_of(files: Sequence[Choice], members: Sequence[Choice]) -> tuple[dict[str, float], MemberWeights]:
+    """The weights of files, in units of the ones set by hand, and of members, in units of their strength."""
+    places = [FileFeatures._fields.index(name) for name in FREE]
+    held = np.array(SET)
+    rows = [(np.column_stack([given @ held, given[:, places]]), wanted) for given, wanted in files]
+    base, *found = fit(rows, np.zeros(1 + len(FREE)), SHRINKING)
+    weights = SET._asdict()
+    for name, each in zip(FREE, found, strict=True):
+        weights[name] += float(each / base) * (1.0 if name in AGAINST else TAKEN)
+    strength, words, lines = fit(members, np.array([0.8, 0.0, 0.0]), SHRINKING_MEMBERS)
+    rounded = {name: round(each, 2) for name, each in weights.items()}
+    return rounded, MemberWeights(round(float(words / strength), 2), round(float(lines / strength), 2))
+
+
+def in_first(files: Sequence[Choice], weights: Floats, most: int = 3) -> float:
+    """The share of choices of which one that is wanted is among the first."""
+    return float(np.mean([wanted[np.argsort(-(rows @ weights), kind="stable")[:most]].any() for rows, wanted in files]))
+
+
+async def _of_database(database: Path, topics: Sequence[Topic]) -> tuple[list[Choice], list[Choice]]:
+    store = await Store.open(database)
+    try:
+        return await store.read(told_by, topics)
+    finally:
+        await store.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("clones", type=Path)
+    parser.add_argument("--keep", type=Path, required=True, help="folder for databases, reused on the next run")
+    parser.add_argument("--apart", nargs="*", default=[], help="names of repositories that are not fitted on")
+    options = parser.parse_args()
+    index = msgspec.json.decode((options.questions / "index.json").read_bytes(), type=list[Indexed])
+    files: list[Choice] = []
+    members: list[Choice] = []
+    count, used = 0, {}
+    for given in index:
+        if given.name in options.apart:
+            continue
+        known = list((options.keep / given.name / "memory").glob("*.db"))
+        root = options.clones / given.name / (given.root or "")
+        lines = (options.questions / f"{given.name}.jsonl").read_text().splitlines()
+        topics = [msgspec.json.decode(line, type=Topic) for line in lines]
+        database = known[0] if known else database_of(root, options.keep / given.name)
+        own, parts = asyncio.run(_of_database(database, topics))
+        files, members = files + own, members + parts
+        count, used[given.name.replace("+", "/")] = count + len(topics), given.revision
+    weights, of_members = order_of(files, members)
+    for name, each in (("by hand", SET), ("fitted", FileFeatures(**weights))):
+        print(f"{name}: a file that is wanted among the first three of {in_first(files, np.array(each)):.3f}")
+    provenance = {
+        "by": "tests/benchmarks/file_order_fit.py",
+        "questions": f"{count}, written by reading the code before any was asked, with the lines or files that answer",
+        "taken": f"{TAKEN} of what is fitted, all of what speaks against a file; {', '.join(FREE)} are fitted",
+        "commits": used,
+    }
+    target = Path(file_features.__file__).with_name("file_order.json")
+    target.write_bytes(msgspec.json.format(msgspec.json.encode(FileOrder(provenance, weights, of_members))))
+
+
+if __name__ == "__main__":
+    main()

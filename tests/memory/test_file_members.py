@@ -1,0 +1,92 @@
+"""Which chunk answers for its file, and by what weights files are ordered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple, cast
+
+import pytest
+from msgspec.structs import replace
+
+from aurora_memory.chunks import CodeChunk
+from aurora_memory.recall import parse_question, recall
+from aurora_memory.recall.candidates import Candidates
+from aurora_memory.recall.file_features import FileFeatures, answering, file_order
+from aurora_memory.recall.ranking import Rank
+from aurora_memory.recall.signals import Signals
+from aurora_memory.store import Store
+from tests.memory.chunks import chunk, file
+
+NOW = 1_800_000_000.0
+
+
+class Member(NamedTuple):
+    """A chunk of a file: its strength, its share of the question's words, its lines, its kind."""
+
+    strength: float = 9.0
+    words: float = 0.0
+    lines: int = 5
+    kind: str = "function"
+
+
+def answers(*members: Member) -> int:
+    """Which of the members answers for their file."""
+    heads = [SimpleNamespace(kind=each.kind, line_start=1, line_end=each.lines) for each in members]
+    matches = [SimpleNamespace(words=each.words) for each in members]
+    candidates = cast("Candidates", SimpleNamespace(heads=heads, matches=matches))
+    ranks = [Rank(n, n, each.strength, Signals(())) for n, each in enumerate(members)]
+    return answering(candidates, sorted(ranks, key=lambda rank: -rank.strength)).place
+
+
+ROWS = [
+    ("of equals the longer function", Member(lines=60), Member()),
+    ("of those that are as long the one that ranks first", Member(9.1), Member()),
+    ("a function of 60 lines before one of five that is a little stronger", Member(lines=60), Member(10.0)),
+    ("but not before one that is much stronger", Member(11.5), Member(lines=60)),
+    ("words count for more than in strength alone", Member(words=0.5), Member(10.0, words=0.1)),
+    ("but do not outweigh it all", Member(11.0, words=0.1), Member(words=0.5)),
+    ("a class does not answer for being long", Member(9.1, kind="class"), Member(lines=900, kind="class")),
+    ("nor a remainder", Member(9.1, kind="module"), Member(lines=900, kind="module")),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), [row[1:] for row in ROWS], ids=[rule for rule, *_ in ROWS])
+def test_who_answers_for_a_file(first: Member, second: Member) -> None:
+    assert (answers(first, second), answers(second, first), answers(second)) == (0, 1, 0)
+
+
+def longer(made: CodeChunk, lines: int) -> CodeChunk:
+    return replace(made, line_end=made.line_start + lines)
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("how are uploads retried", "send_all"),
+        ("where is the retry of uploads", "send_all"),
+        ("retry of uploads", "send_all"),
+        ("upload_again", "upload_again"),
+    ],
+)
+async def test_a_function_that_does_it_answers_before_a_short_one_called_by_a_word_of_it(
+    question: str, first: str, tmp_path: Path
+) -> None:
+    store = await Store.open(tmp_path / "memory.db")
+    short = chunk("a.py", "upload_again", "retry later", line=200)
+    long = longer(chunk("a.py", "send_all", "retry upload retries uploads", doc="retry of uploads"), 90)
+    await store.write([file("a.py", short, long), file("b.py", chunk("b.py", "wait", "seconds"))])
+    found = await store.read(recall, parse_question(question), 1, NOW)
+    await store.close()
+    assert [hit.chunk.name for hit in found] == [first]
+
+
+def test_each_feature_of_a_file_has_a_weight_and_what_they_were_fitted_on_is_told() -> None:
+    assert file_order().files.keys() == set(FileFeatures._fields)
+    assert {name for name, weight in file_order().files.items() if weight < 0} == {
+        "test",
+        "aside",
+        "document",
+        "outdated",
+    }
+    assert len(file_order().provenance["commits"]) >= 15
