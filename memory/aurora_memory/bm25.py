@@ -8,8 +8,8 @@ once. Besides that score each part is told how much of the question it covers, i
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aurora_memory.term_counts import FIELD_BITS, LIMITS, SHIFTS, Field
 
@@ -45,18 +45,52 @@ MEMBERS_FILES = 8
 MEMBERS_DECAY = 0.6
 """Files whose further parts are looked at for a report, by what their best say, each less than the one before."""
 
+PIECE = 8192
+"""Entries of a term that are weighed at a time: few enough for the processor's cache."""
+
 _LOW_BITS = SHIFTS["path"]
+_LOW_MASK = (1 << _LOW_BITS) - 1
 _NAME_MASK = LIMITS["name"]
 _SIGNATURE_MASK = LIMITS["signature"] << SHIFTS["signature"]
 _PATH_MASK = LIMITS["path"] << SHIFTS["path"]
 _DOC_MASK = LIMITS["doc"] << SHIFTS["doc"]
 
 
+class Room:
+    """Room for arrays as long as there are parts or files, and for pieces of a term's entries, kept between questions.
+
+    What is as large is mapped anew where it is asked for, and given back as it is freed; the system then clears each of
+    its pages as it is touched, 800 of them for a question to 40,000 parts.
+    """
+
+    def __init__(self) -> None:
+        import numpy as np
+
+        self._arrays: dict[str, npt.NDArray[Any]] = {}
+        self.places, self.numbers = (np.empty(PIECE, dtype=np.intp) for _ in range(2))
+        self.counts, self.more, self.worth = (np.empty(PIECE, dtype=np.float32) for _ in range(3))
+
+    def array(self, name: str, count: int, kind: type[np.generic] | None = None) -> npt.NDArray[Any]:
+        """The array of that name, with whatever is in it; who asks for it again has the same one."""
+        import numpy as np
+
+        known = self._arrays.get(name)
+        if known is None or len(known) < count:
+            known = self._arrays[name] = np.empty(count, dtype=kind or np.float32)
+        return known[:count]
+
+    def zeros(self, name: str, count: int, kind: type[np.generic] | None = None) -> npt.NDArray[Any]:
+        """The array of that name, all 0."""
+        found = self.array(name, count, kind)
+        found.fill(0)
+        return found
+
+
 class Parts(NamedTuple):
     """Documents of BM25, every part by number: its chunk (0 where it is struck out), file, name's length, length norm,
     chunk's type.
 
-    `file_norms` are length norms by file: of all its parts as one.
+    `file_norms` are length norms by file: of all its parts as one. `room` is where they are weighed.
     """
 
     chunks: Numbers
@@ -67,9 +101,18 @@ class Parts(NamedTuple):
     living: int
     file_count: int
     file_norms: Floats
+    room: Room
 
     @classmethod
-    def of(cls, chunks: Numbers, files: Numbers, lengths: npt.NDArray[np.uint16], names: Bytes, types: Bytes) -> Parts:
+    def of(
+        cls,
+        chunks: Numbers,
+        files: Numbers,
+        lengths: npt.NDArray[np.uint16],
+        names: Bytes,
+        types: Bytes,
+        room: Room | None = None,
+    ) -> Parts:
         """From the columns of the store."""
         import numpy as np
 
@@ -86,6 +129,7 @@ class Parts(NamedTuple):
             living,
             int(files.max()) + 1 if len(files) else 0,
             _file_norms(files, lengths * alive),
+            Room() if room is None else room,
         )
 
 
@@ -145,11 +189,12 @@ def match(
     import numpy as np
 
     low, high = _tables()
-    count = len(parts.chunks)
-    words, cover, name_cover, name_hits, signature_cover, doc_cover = (
-        np.zeros(count, dtype=np.float32) for _ in range(6)
+    count, room = len(parts.chunks), parts.room
+    words, cover, name_cover = (room.zeros(name, count) for name in ("words", "cover", "name cover"))
+    file_cover, called, seen, file_words = (
+        room.zeros(name, parts.file_count) for name in ("file cover", "called", "seen", "file words")
     )
-    file_cover, called, seen, file_words = (np.zeros(parts.file_count, dtype=np.float32) for _ in range(4))
+    weighed: list[tuple[Places, Places, float, np.float32]] = []
     total, whole_total = 0.0, 0.0
     for term, weight in weights.items():
         if term not in entries:
@@ -159,26 +204,38 @@ def match(
             known = numbers < count
             numbers, packed = numbers[known], packed[known]
         value = np.float32(weight * rarity(parts.living, len(numbers)))
+        weighed.append((numbers, packed, weight, value))
         total += float(value) if term in said else 0.0
-        counts = low[packed & ((1 << _LOW_BITS) - 1)] + high[packed >> _LOW_BITS]
         whole_total += float(value)
-        np.add.at(words, numbers, value * counts / (counts + parts.norms[numbers]))
-        np.add.at(cover, numbers, value)
-        named = numbers[(packed & _NAME_MASK) != 0]
-        np.add.at(name_cover, named, value)
-        np.add.at(name_hits, named, np.float32(min(1.0, weight)))
-        np.add.at(signature_cover, numbers[(packed & _SIGNATURE_MASK) != 0], value)
-        doc_cover[numbers[(packed & _DOC_MASK) != 0]] += value
-        in_file = np.bincount(parts.files[numbers], weights=counts, minlength=parts.file_count).astype(np.float32)
+        sums = room.zeros("sums", parts.file_count, np.float64)
+        for begin in range(0, len(numbers), PIECE):
+            some, values = numbers[begin : begin + PIECE], packed[begin : begin + PIECE]
+            size = len(some)
+            places, files = room.places[:size], room.numbers[:size]
+            counts, more, worth = room.counts[:size], room.more[:size], room.worth[:size]
+            # `mode` other than "raise" writes where it should at once.
+            np.take(low, np.bitwise_and(values, _LOW_MASK, out=places), out=counts, mode="clip")
+            counts += np.take(high, np.right_shift(values, _LOW_BITS, out=places), out=more, mode="clip")
+            np.take(parts.norms, some, out=more, mode="clip")
+            more += counts
+            np.multiply(value, counts, out=worth)
+            worth /= more
+            np.add.at(words, some, worth)
+            np.add.at(cover, some, value)
+            np.add.at(name_cover, some[np.bitwise_and(values, _NAME_MASK, out=places) != 0], value)
+            np.take(parts.files, some, out=files, mode="clip")
+            np.add.at(sums, files, counts.astype(np.float64))
+            if term in said:
+                seen[files[np.bitwise_and(values, _PATH_MASK, out=places) != 0]] = value
+        in_file = room.array("in file", parts.file_count)
+        in_file[...] = sums
         holding = in_file > 0
         file_cover += value * holding
         file_value = np.float32(weight * rarity(parts.file_count, int(holding.sum())))
         file_words += file_value * in_file / (in_file + parts.file_norms)
-        placed = numbers[(packed & _PATH_MASK) != 0]
-        if term in said and len(placed):
-            seen.fill(0)
-            seen[parts.files[placed]] = value
+        if term in said:
             called += seen
+            seen.fill(0)
     if not total:
         total = 1.0
     wanted = words > 0
@@ -189,20 +246,31 @@ def match(
         wanted &= np.isin(parts.types, list(types))
     alive = np.flatnonzero(wanted)
     whole = np.float32(total)
-    found_words, found_cover = np.minimum(words[alive] / whole, 1), np.minimum(cover[alive] / whole, 1)
-    found_names = np.minimum(name_cover[alive] / whole, 1)
-    found_files = np.minimum(file_cover / whole, 1)[parts.files[alive]]
-    first = 2 * found_words + found_cover + found_names + 0.5 * found_files
-    best = np.argpartition(-first, limit)[:limit] if len(alive) > limit else np.arange(len(alive))
-    best = best[np.argsort(-first[best], kind="stable")]
-    best = np.concatenate([best, _of_called_files(parts.files[alive], called / whole, first, best)])
+    files = np.take(parts.files, alive, out=room.array("files", len(alive), np.intp), mode="clip")
+
+    def shares(name: str, of: Floats, at: Places) -> Floats:
+        found = np.take(of, at, out=room.array(name, len(at)), mode="clip")
+        found /= whole
+        return np.minimum(found, 1, out=found)
+
+    found_words, found_cover = shares("found words", words, alive), shares("found cover", cover, alive)
+    found_names, found_files = shares("found names", name_cover, alive), shares("found files", file_cover, files)
+    first = np.multiply(2, found_words, out=room.array("first", len(alive)))
+    first += found_cover
+    first += found_names
+    first += np.multiply(0.5, found_files, out=room.array("half", len(alive)))
+    last_first = np.negative(first, out=room.array("last first", len(alive)))
+    best = np.argpartition(last_first, limit)[:limit] if len(alive) > limit else np.arange(len(alive))
+    best = best[np.argsort(last_first[best], kind="stable")]
+    best = np.concatenate([best, _of_called_files(files, called / whole, first, best)])
     if members:
-        best = np.concatenate([best, _members(parts.files[alive], first, best, members, into)])
+        best = np.concatenate([best, _members(files, first, best, members, into)])
     if also is not None:
         kept = np.searchsorted(alive, np.sort(also[wanted[also]]))
         best = np.concatenate([best, np.setdiff1d(kept, best)])
     places = alive[best]
     in_files = np.minimum(file_words / np.float32(whole_total or 1.0), 1)
+    name_hits, signature_cover, doc_cover = _of_fields(weighed, places)
     return Matches(
         places,
         parts.chunks[places],
@@ -210,12 +278,32 @@ def match(
         found_words[best],
         found_cover[best],
         found_names[best],
-        np.minimum(name_hits[places] / parts.name_lengths[places], 1),
+        np.minimum(name_hits / parts.name_lengths[places], 1),
         found_files[best],
-        np.minimum(signature_cover[places] / whole, 1),
-        np.minimum(doc_cover[places] / whole, 1),
+        np.minimum(signature_cover / whole, 1),
+        np.minimum(doc_cover / whole, 1),
         in_files[parts.files[places]],
     )
+
+
+def _of_fields(
+    weighed: Sequence[tuple[Places, Places, float, np.float32]], places: Places
+) -> tuple[Floats, Floats, Floats]:
+    """Of the parts that are kept: how many of the name's terms a question says, by their weights, and how much of it
+    stands in the signature and in the documentation. `weighed` are the terms: where each stands, its counts and worth.
+    """
+    import numpy as np
+
+    name_hits, signature_cover, doc_cover = (np.zeros(len(places), dtype=np.float32) for _ in range(3))
+    for numbers, packed, weight, value in weighed:
+        if not len(numbers):
+            continue
+        at = np.minimum(np.searchsorted(numbers, places), len(numbers) - 1)
+        counts = np.where(numbers[at] == places, packed[at], 0)
+        name_hits += np.float32(min(1.0, weight)) * ((counts & _NAME_MASK) != 0)
+        signature_cover += value * ((counts & _SIGNATURE_MASK) != 0)
+        doc_cover += value * ((counts & _DOC_MASK) != 0)
+    return name_hits, signature_cover, doc_cover
 
 
 def _of_called_files(files: Places, called: Floats, first: Floats, best: Places) -> Places:

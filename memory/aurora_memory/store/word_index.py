@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aurora_memory.bm25 import Parts
+from aurora_memory.bm25 import Parts, Room
 from aurora_memory.store.postings import BLOCK, BLOCK_BITS, ROW_SIZE
 from aurora_memory.store.statements import as_list
 
@@ -47,7 +47,7 @@ class WordIndex:
                 for dead, packed in self._rows("SELECT dead, parts FROM blocks WHERE block = ?", (block,)):
                     fresh[block] = ((dead, len(packed)), packed)
             self._blocks = {block: fresh[block] for block, *_ in states if block in fresh}
-            self._parts = _arrays(self._blocks)
+            self._parts = _arrays(self._blocks, None if self._parts is None else self._parts.room)
         return self._parts
 
     def entries(self, terms: Sequence[str]) -> dict[str, tuple[Places, Places]]:
@@ -100,10 +100,10 @@ class WordIndex:
         return [term for term, _ in rows]
 
 
-def _arrays(blocks: dict[int, tuple[tuple[int, int], bytes]]) -> Parts:
+def _arrays(blocks: dict[int, tuple[tuple[int, int], bytes]], room: Room | None) -> Parts:
     import numpy as np
 
     row = np.dtype([("chunk", "<u4"), ("file", "<u4"), ("length", "<u2"), ("name", "u1"), ("type", "u1")])
     assert row.itemsize == ROW_SIZE
     rows = np.frombuffer(b"".join(packed for _, packed in blocks.values()), dtype=row)
-    return Parts.of(rows["chunk"], rows["file"], rows["length"], rows["name"], rows["type"])
+    return Parts.of(rows["chunk"], rows["file"], rows["length"], rows["name"], rows["type"], room)
