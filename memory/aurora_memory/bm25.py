@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float32]
     Places = npt.NDArray[np.intp]  # numpy turns every other kind of index into this one, at each use
+    Entries = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]  # kept in great number: half as large
     Numbers = npt.NDArray[np.uint32]
     Bytes = npt.NDArray[np.uint8]
 
@@ -48,6 +49,10 @@ MEMBERS_DECAY = 0.6
 PIECE = 8192
 """Entries of a term that are weighed at a time: few enough for the processor's cache."""
 
+MANY = 1 << 16
+SAMPLED = 16
+"""Parts of which the best are looked for by a look at a few thousand first, one of so many or more."""
+
 _LOW_BITS = SHIFTS["path"]
 _LOW_MASK = (1 << _LOW_BITS) - 1
 _NAME_MASK = LIMITS["name"]
@@ -67,7 +72,7 @@ class Room:
         import numpy as np
 
         self._arrays: dict[str, npt.NDArray[Any]] = {}
-        self.places, self.numbers = (np.empty(PIECE, dtype=np.intp) for _ in range(2))
+        self.places, self.fields, self.files = (np.empty(PIECE, dtype=np.intp) for _ in range(3))
         self.counts, self.more, self.worth = (np.empty(PIECE, dtype=np.float32) for _ in range(3))
 
     def array(self, name: str, count: int, kind: type[np.generic] | None = None) -> npt.NDArray[Any]:
@@ -171,7 +176,7 @@ def rarity(living: int, stands_in: int) -> float:
 
 def match(
     parts: Parts,
-    entries: Mapping[str, tuple[Places, Places]],
+    entries: Mapping[str, Entries],
     weights: Mapping[str, float],
     said: Collection[str],
     limit: int,
@@ -194,7 +199,7 @@ def match(
     file_cover, called, seen, file_words = (
         room.zeros(name, parts.file_count) for name in ("file cover", "called", "seen", "file words")
     )
-    weighed: list[tuple[Places, Places, float, np.float32]] = []
+    weighed: list[tuple[Entries, float, np.float32]] = []
     total, whole_total = 0.0, 0.0
     for term, weight in weights.items():
         if term not in entries:
@@ -204,44 +209,47 @@ def match(
             known = numbers < count
             numbers, packed = numbers[known], packed[known]
         value = np.float32(weight * rarity(parts.living, len(numbers)))
-        weighed.append((numbers, packed, weight, value))
+        weighed.append(((numbers, packed), weight, value))
         total += float(value) if term in said else 0.0
         whole_total += float(value)
         sums = room.zeros("sums", parts.file_count, np.float64)
         for begin in range(0, len(numbers), PIECE):
-            some, values = numbers[begin : begin + PIECE], packed[begin : begin + PIECE]
-            size = len(some)
-            places, files = room.places[:size], room.numbers[:size]
+            size = min(PIECE, len(numbers) - begin)
+            some, fields, files = room.places[:size], room.fields[:size], room.files[:size]
             counts, more, worth = room.counts[:size], room.more[:size], room.worth[:size]
+            some[...] = numbers[begin : begin + size]
+            values = packed[begin : begin + size]
             # `mode` other than "raise" writes where it should at once.
-            np.take(low, np.bitwise_and(values, _LOW_MASK, out=places), out=counts, mode="clip")
-            counts += np.take(high, np.right_shift(values, _LOW_BITS, out=places), out=more, mode="clip")
+            np.take(low, np.bitwise_and(values, _LOW_MASK, out=fields), out=counts, mode="clip")
+            counts += np.take(high, np.right_shift(values, _LOW_BITS, out=fields), out=more, mode="clip")
             np.take(parts.norms, some, out=more, mode="clip")
             more += counts
             np.multiply(value, counts, out=worth)
             worth /= more
             np.add.at(words, some, worth)
             np.add.at(cover, some, value)
-            np.add.at(name_cover, some[np.bitwise_and(values, _NAME_MASK, out=places) != 0], value)
+            np.add.at(name_cover, some[(values & _NAME_MASK) != 0], value)
             np.take(parts.files, some, out=files, mode="clip")
             np.add.at(sums, files, counts.astype(np.float64))
             if term in said:
-                seen[files[np.bitwise_and(values, _PATH_MASK, out=places) != 0]] = value
-        in_file = room.array("in file", parts.file_count)
+                seen[files[(values & _PATH_MASK) != 0]] = value
+        in_file, share = (room.array(name, parts.file_count) for name in ("in file", "share"))
         in_file[...] = sums
-        holding = in_file > 0
-        file_cover += value * holding
+        holding = np.greater(in_file, 0, out=room.array("holding", parts.file_count, np.bool_))
         file_value = np.float32(weight * rarity(parts.file_count, int(holding.sum())))
-        file_words += file_value * in_file / (in_file + parts.file_norms)
+        file_cover += np.multiply(value, holding, out=share)
+        norms = np.add(in_file, parts.file_norms, out=room.array("norms", parts.file_count))
+        in_file *= file_value
+        file_words += np.divide(in_file, norms, out=share)
         if term in said:
             called += seen
             seen.fill(0)
     if not total:
         total = 1.0
-    wanted = words > 0
+    wanted = np.greater(words, 0, out=room.array("wanted", count, np.bool_))
     if also is not None:
         wanted[also] = True
-    wanted &= parts.chunks != 0
+    wanted &= np.not_equal(parts.chunks, 0, out=room.array("there", count, np.bool_))
     if types is not None:
         wanted &= np.isin(parts.types, list(types))
     alive = np.flatnonzero(wanted)
@@ -251,7 +259,8 @@ def match(
     def shares(name: str, of: Floats, at: Places) -> Floats:
         found = np.take(of, at, out=room.array(name, len(at)), mode="clip")
         found /= whole
-        return np.minimum(found, 1, out=found)
+        np.minimum(found, 1, out=found)
+        return found
 
     found_words, found_cover = shares("found words", words, alive), shares("found cover", cover, alive)
     found_names, found_files = shares("found names", name_cover, alive), shares("found files", file_cover, files)
@@ -259,10 +268,9 @@ def match(
     first += found_cover
     first += found_names
     first += np.multiply(0.5, found_files, out=room.array("half", len(alive)))
-    last_first = np.negative(first, out=room.array("last first", len(alive)))
-    best = np.argpartition(last_first, limit)[:limit] if len(alive) > limit else np.arange(len(alive))
-    best = best[np.argsort(last_first[best], kind="stable")]
-    best = np.concatenate([best, _of_called_files(files, called / whole, first, best)])
+    best = _highest(first, limit)
+    best = best[np.argsort(-first[best], kind="stable")]
+    best = np.concatenate([best, _of_called_files(files, np.divide(called, whole, out=called), first, best)])
     if members:
         best = np.concatenate([best, _members(files, first, best, members, into)])
     if also is not None:
@@ -286,24 +294,37 @@ def match(
     )
 
 
-def _of_fields(
-    weighed: Sequence[tuple[Places, Places, float, np.float32]], places: Places
-) -> tuple[Floats, Floats, Floats]:
+def _of_fields(weighed: Sequence[tuple[Entries, float, np.float32]], places: Places) -> tuple[Floats, Floats, Floats]:
     """Of the parts that are kept: how many of the name's terms a question says, by their weights, and how much of it
     stands in the signature and in the documentation. `weighed` are the terms: where each stands, its counts and worth.
     """
     import numpy as np
 
     name_hits, signature_cover, doc_cover = (np.zeros(len(places), dtype=np.float32) for _ in range(3))
-    for numbers, packed, weight, value in weighed:
+    wanted = places.astype(np.int32)
+    for (numbers, packed), weight, value in weighed:
         if not len(numbers):
             continue
-        at = np.minimum(np.searchsorted(numbers, places), len(numbers) - 1)
-        counts = np.where(numbers[at] == places, packed[at], 0)
+        at = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
+        counts = np.where(numbers[at] == wanted, packed[at], 0)
         name_hits += np.float32(min(1.0, weight)) * ((counts & _NAME_MASK) != 0)
         signature_cover += value * ((counts & _SIGNATURE_MASK) != 0)
         doc_cover += value * ((counts & _DOC_MASK) != 0)
     return name_hits, signature_cover, doc_cover
+
+
+def _highest(scores: Floats, most: int) -> Places:
+    """The places of the highest scores, in any order."""
+    import numpy as np
+
+    if len(scores) <= most:
+        return np.arange(len(scores))
+    if len(scores) <= MANY:
+        return np.argpartition(-scores, most)[:most]
+    # No fewer are as high as the last of the highest of some of them: these are few, and parted quickly.
+    some = np.partition(scores[:: len(scores) // MANY * SAMPLED], -most)
+    there = np.flatnonzero(scores >= some[-most])
+    return there[np.argpartition(-scores[there], most)[:most]] if len(there) > most else there
 
 
 def _of_called_files(files: Places, called: Floats, first: Floats, best: Places) -> Places:
@@ -313,12 +334,10 @@ def _of_called_files(files: Places, called: Floats, first: Floats, best: Places)
     """
     import numpy as np
 
-    there = np.flatnonzero(called[files] > 0)
+    there = np.flatnonzero(np.take(called > 0, files))
     scores = 2 * called[files[there]] + first[there]
-    most = 4 * CALLED_FILES
-    if len(there) > most:
-        chosen = np.argpartition(-scores, most)[:most]
-        there, scores = there[chosen], scores[chosen]
+    chosen = _highest(scores, 4 * CALLED_FILES)
+    there, scores = there[chosen], scores[chosen]
     known = set(best.tolist())
     taken: dict[int, int] = {}
     found: list[int] = []

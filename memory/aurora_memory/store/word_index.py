@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aurora_memory.bm25 import Parts, Room
-from aurora_memory.store.postings import BLOCK, BLOCK_BITS, ROW_SIZE
+from aurora_memory.store.kept_entries import KeptEntries
+from aurora_memory.store.postings import ROW_SIZE
 from aurora_memory.store.statements import as_list
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Places = npt.NDArray[np.intp]
+    from aurora_memory.store.kept_entries import Entries
 
 _FEW_LETTERS = 4
 _SAMPLED = 24
@@ -32,6 +30,7 @@ class WordIndex:
         self._blocks: dict[int, tuple[tuple[int, int], bytes]] = {}
         self._parts: Parts | None = None
         self._writes = -1
+        self._kept = KeptEntries(rows)
 
     def parts(self, writes: int) -> Parts:
         """Searchable parts now; `writes` tells whether anything was written since it was asked last."""
@@ -42,6 +41,7 @@ class WordIndex:
         known = self._blocks
         stale = [block for block, *state in states if block not in known or known[block][0] != tuple(state)]
         if stale or self._parts is None or len(states) != len(known):
+            self._kept.changed([*stale, *(known.keys() - {block for block, *_ in states})])
             fresh = {block: value for block, value in known.items() if block not in stale}
             for block in stale:
                 for dead, packed in self._rows("SELECT dead, parts FROM blocks WHERE block = ?", (block,)):
@@ -50,33 +50,15 @@ class WordIndex:
             self._parts = _arrays(self._blocks, None if self._parts is None else self._parts.room)
         return self._parts
 
-    def entries(self, terms: Sequence[str]) -> dict[str, tuple[Places, Places]]:
+    def entries(self, terms: Sequence[str]) -> dict[str, Entries]:
         """For each term that stands anywhere: part numbers, and the packed counts there."""
-        import numpy as np
+        return {term: entries for term, entries in self._kept.of(terms).items() if len(entries[0])}
 
-        rows = self._rows(
-            """SELECT postings.term, postings.block, postings.entries
-               FROM blocks CROSS JOIN json_each(?) AS wanted
-               CROSS JOIN postings ON postings.block = blocks.block AND postings.term = wanted.value""",
-            (as_list(list(terms)),),
-        )
-        found: dict[str, list[tuple[int, bytes]]] = {}
-        for term, block, blob in rows:
-            found.setdefault(term, []).append((block, blob))
-        # All terms at once: an array of its own for each would cost more to make than to fill.
-        pieces = [piece for of_term in found.values() for piece in of_term]
-        sizes = [len(blob) // 4 for _, blob in pieces]
-        packed = np.frombuffer(b"".join([blob for _, blob in pieces]), dtype="<u4").astype(np.uint32, copy=False)
-        starts = np.repeat(np.array([block * BLOCK for block, _ in pieces], dtype=np.intp), sizes)
-        places = (packed & np.uint32(BLOCK - 1)) + starts
-        values = (packed >> np.uint32(BLOCK_BITS)).astype(np.intp)
-        result: dict[str, tuple[Places, Places]] = {}
-        begin = 0
-        for term, of_term in found.items():
-            end = begin + sum(len(blob) // 4 for _, blob in of_term)
-            result[term] = places[begin:end], values[begin:end]
-            begin = end
-        return result
+    def give_memory_back(self) -> None:
+        """Let go of the entries that are kept, and of the room in which they are weighed."""
+        self._kept = KeptEntries(self._rows)
+        if self._parts is not None:
+            self._parts = self._parts._replace(room=Room())
 
     def has(self, term: str) -> bool:
         """Sight of a term in any block: it stands somewhere, or stood there until lately."""
