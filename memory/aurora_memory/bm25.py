@@ -84,6 +84,10 @@ class Room:
             known = self._arrays[name] = np.empty(count, dtype=kind or np.float32)
         return known[:count]
 
+    def clear(self) -> None:
+        """Let go of what is as long as there are parts or files."""
+        self._arrays.clear()
+
     def zeros(self, name: str, count: int, kind: type[np.generic] | None = None) -> npt.NDArray[Any]:
         """The array of that name, all 0."""
         found = self.array(name, count, kind)
@@ -108,43 +112,24 @@ class Parts(NamedTuple):
     file_norms: Floats
     room: Room
 
-    @classmethod
-    def of(
-        cls,
-        chunks: Numbers,
-        files: Numbers,
-        lengths: npt.NDArray[np.uint16],
-        names: Bytes,
-        types: Bytes,
-        room: Room | None = None,
-    ) -> Parts:
-        """From the columns of the store."""
-        import numpy as np
 
-        alive = chunks != 0
-        living = int(alive.sum())
-        average = float(lengths[alive].mean()) if living else 1.0
-        norms = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths.astype(np.float32) / max(1.0, average))
-        return cls(
-            np.ascontiguousarray(chunks),
-            files.astype(np.intp),
-            np.maximum(names, 1).astype(np.float32),
-            norms.astype(np.float32),
-            np.ascontiguousarray(types),
-            living,
-            int(files.max()) + 1 if len(files) else 0,
-            _file_norms(files, lengths * alive),
-            Room() if room is None else room,
-        )
+def norms(lengths: npt.NDArray[np.uint16], average: float, found: Floats) -> None:
+    """Length norms of parts, written into `found`."""
+    found[...] = lengths
+    found *= LENGTH_SHARE
+    found /= max(1.0, average)
+    found += 1 - LENGTH_SHARE
+    found *= SATURATION
 
 
-def _file_norms(files: Numbers, lengths: npt.NDArray[np.uint16]) -> Floats:
+def file_norms(lengths: npt.NDArray[np.float64]) -> Floats:
+    """Length norms of files."""
     import numpy as np
 
-    whole = np.bincount(files, weights=lengths)
-    average = float(whole[whole > 0].mean()) if whole.any() else 1.0
-    norms: Floats = SATURATION * (1 - FILE_LENGTH_SHARE + FILE_LENGTH_SHARE * whole / average).astype(np.float32)
-    return norms
+    there = lengths[lengths > 0]
+    average = float(there.mean()) if len(there) else 1.0
+    found: Floats = SATURATION * (1 - FILE_LENGTH_SHARE + FILE_LENGTH_SHARE * lengths / average).astype(np.float32)
+    return found
 
 
 class Matches(NamedTuple):

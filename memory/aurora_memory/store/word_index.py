@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aurora_memory.bm25 import Parts, Room
+from aurora_memory.bm25 import Parts
 from aurora_memory.store.kept_entries import KeptEntries
-from aurora_memory.store.postings import ROW_SIZE
+from aurora_memory.store.part_columns import PartColumns
 from aurora_memory.store.statements import as_list
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ class WordIndex:
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        self._blocks: dict[int, tuple[tuple[int, int], bytes]] = {}
+        self._states: dict[int, tuple[int, ...]] = {}
+        self._columns: PartColumns | None = None
         self._parts: Parts | None = None
         self._writes = -1
         self._kept = KeptEntries(rows)
@@ -37,17 +38,29 @@ class WordIndex:
         if writes == self._writes and self._parts is not None:
             return self._parts
         self._writes = writes
-        states = self._rows("SELECT block, dead, length(parts) FROM blocks ORDER BY block", ())
-        known = self._blocks
-        stale = [block for block, *state in states if block not in known or known[block][0] != tuple(state)]
-        if stale or self._parts is None or len(states) != len(known):
-            self._kept.changed([*stale, *(known.keys() - {block for block, *_ in states})])
-            fresh = {block: value for block, value in known.items() if block not in stale}
-            for block in stale:
-                for dead, packed in self._rows("SELECT dead, parts FROM blocks WHERE block = ?", (block,)):
-                    fresh[block] = ((dead, len(packed)), packed)
-            self._blocks = {block: fresh[block] for block, *_ in states if block in fresh}
-            self._parts = _arrays(self._blocks, None if self._parts is None else self._parts.room)
+        states = {
+            block: tuple(state)
+            for block, *state in self._rows("SELECT block, dead, length(parts) FROM blocks ORDER BY block", ())
+        }
+        if self._parts is not None and states == self._states:
+            return self._parts
+        if self._columns is None:
+            self._columns = PartColumns()
+        gone = self._states.keys() - states.keys()
+        stale = [block for block, state in states.items() if self._states.get(block) != state]
+        self._kept.changed([*gone, *stale])
+        for block in gone:
+            self._columns.drop(block)
+        for block in stale:
+            rows = self._rows("SELECT dead, parts FROM blocks WHERE block = ?", (block,))
+            if not rows:  # it went meanwhile
+                self._columns.drop(block)
+                del states[block]
+            for dead, packed in rows:
+                self._columns.put(block, packed)
+                states[block] = dead, len(packed)
+        self._states = states
+        self._parts = self._columns.parts()
         return self._parts
 
     def entries(self, terms: Sequence[str]) -> dict[str, Entries]:
@@ -57,8 +70,8 @@ class WordIndex:
     def give_memory_back(self) -> None:
         """Let go of the entries that are kept, and of the room in which they are weighed."""
         self._kept = KeptEntries(self._rows)
-        if self._parts is not None:
-            self._parts = self._parts._replace(room=Room())
+        if self._columns is not None:
+            self._columns.room.clear()
 
     def has(self, term: str) -> bool:
         """Sight of a term in any block: it stands somewhere, or stood there until lately."""
@@ -80,12 +93,3 @@ class WordIndex:
             (as_list(blocks[::step]), letters, letters + "\U0010ffff", limit),
         )
         return [term for term, _ in rows]
-
-
-def _arrays(blocks: dict[int, tuple[tuple[int, int], bytes]], room: Room | None) -> Parts:
-    import numpy as np
-
-    row = np.dtype([("chunk", "<u4"), ("file", "<u4"), ("length", "<u2"), ("name", "u1"), ("type", "u1")])
-    assert row.itemsize == ROW_SIZE
-    rows = np.frombuffer(b"".join(packed for _, packed in blocks.values()), dtype=row)
-    return Parts.of(rows["chunk"], rows["file"], rows["length"], rows["name"], rows["type"], room)
