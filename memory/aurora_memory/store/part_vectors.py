@@ -28,7 +28,7 @@ MOST = 400_000
 """Parts of which vectors are held (38 MB). A larger memory is recalled by words, relations and history alone."""
 
 _BLOCK = 4096
-_ROWS = 512
+_ROWS = 1024
 """Vectors that are weighed at a time: few enough for the processor's cache."""
 
 Rows = Callable[[str, Sequence[Any]], list[Any]]
