@@ -8,8 +8,8 @@ once. Besides that score each part is told how much of the question it covers, i
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aurora_memory.term_counts import FIELD_BITS, LIMITS, SHIFTS, Field
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float32]
     Places = npt.NDArray[np.intp]  # numpy turns every other kind of index into this one, at each use
+    Entries = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]  # kept in great number: half as large
     Numbers = npt.NDArray[np.uint32]
     Bytes = npt.NDArray[np.uint8]
 
@@ -45,18 +46,60 @@ MEMBERS_FILES = 8
 MEMBERS_DECAY = 0.6
 """Files whose further parts are looked at for a report, by what their best say, each less than the one before."""
 
+PIECE = 8192
+"""Entries of a term that are weighed at a time: few enough for the processor's cache."""
+
+MANY = 1 << 16
+SAMPLED = 16
+"""Parts of which the best are looked for by a look at a few thousand first, one of so many or more."""
+
 _LOW_BITS = SHIFTS["path"]
+_LOW_MASK = (1 << _LOW_BITS) - 1
 _NAME_MASK = LIMITS["name"]
 _SIGNATURE_MASK = LIMITS["signature"] << SHIFTS["signature"]
 _PATH_MASK = LIMITS["path"] << SHIFTS["path"]
 _DOC_MASK = LIMITS["doc"] << SHIFTS["doc"]
 
 
+class Room:
+    """Room for arrays as long as there are parts or files, and for pieces of a term's entries, kept between questions.
+
+    What is as large is mapped anew where it is asked for, and given back as it is freed; the system then clears each of
+    its pages as it is touched, 800 of them for a question to 40,000 parts.
+    """
+
+    def __init__(self) -> None:
+        import numpy as np
+
+        self._arrays: dict[str, npt.NDArray[Any]] = {}
+        self.places, self.fields, self.files = (np.empty(PIECE, dtype=np.intp) for _ in range(3))
+        self.counts, self.more, self.worth = (np.empty(PIECE, dtype=np.float32) for _ in range(3))
+
+    def array(self, name: str, count: int, kind: type[np.generic] | None = None) -> npt.NDArray[Any]:
+        """The array of that name, with whatever is in it; who asks for it again has the same one."""
+        import numpy as np
+
+        known = self._arrays.get(name)
+        if known is None or len(known) < count:
+            known = self._arrays[name] = np.empty(count, dtype=kind or np.float32)
+        return known[:count]
+
+    def clear(self) -> None:
+        """Let go of what is as long as there are parts or files."""
+        self._arrays.clear()
+
+    def zeros(self, name: str, count: int, kind: type[np.generic] | None = None) -> npt.NDArray[Any]:
+        """The array of that name, all 0."""
+        found = self.array(name, count, kind)
+        found.fill(0)
+        return found
+
+
 class Parts(NamedTuple):
     """Documents of BM25, every part by number: its chunk (0 where it is struck out), file, name's length, length norm,
     chunk's type.
 
-    `file_norms` are length norms by file: of all its parts as one.
+    `file_norms` are length norms by file: of all its parts as one. `room` is where they are weighed.
     """
 
     chunks: Numbers
@@ -67,36 +110,26 @@ class Parts(NamedTuple):
     living: int
     file_count: int
     file_norms: Floats
-
-    @classmethod
-    def of(cls, chunks: Numbers, files: Numbers, lengths: npt.NDArray[np.uint16], names: Bytes, types: Bytes) -> Parts:
-        """From the columns of the store."""
-        import numpy as np
-
-        alive = chunks != 0
-        living = int(alive.sum())
-        average = float(lengths[alive].mean()) if living else 1.0
-        norms = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths.astype(np.float32) / max(1.0, average))
-        return cls(
-            np.ascontiguousarray(chunks),
-            files.astype(np.intp),
-            np.maximum(names, 1).astype(np.float32),
-            norms.astype(np.float32),
-            np.ascontiguousarray(types),
-            living,
-            int(files.max()) + 1 if len(files) else 0,
-            _file_norms(files, lengths * alive),
-        )
+    room: Room
 
 
-def _file_norms(files: Numbers, lengths: npt.NDArray[np.uint16]) -> Floats:
+def norms(lengths: npt.NDArray[np.uint16], average: float, found: Floats) -> None:
+    """Length normalization of parts, written into `found`."""
+    found[...] = lengths
+    found *= LENGTH_SHARE
+    found /= max(1.0, average)
+    found += 1 - LENGTH_SHARE
+    found *= SATURATION
+
+
+def file_norms(lengths: npt.NDArray[np.float64]) -> Floats:
     """Length normalization of whole files."""
     import numpy as np
 
-    whole = np.bincount(files, weights=lengths)
-    average = float(whole[whole > 0].mean()) if whole.any() else 1.0
-    norms: Floats = SATURATION * (1 - FILE_LENGTH_SHARE + FILE_LENGTH_SHARE * whole / average).astype(np.float32)
-    return norms
+    there = lengths[lengths > 0]
+    average = float(there.mean()) if len(there) else 1.0
+    found: Floats = SATURATION * (1 - FILE_LENGTH_SHARE + FILE_LENGTH_SHARE * lengths / average).astype(np.float32)
+    return found
 
 
 class Matches(NamedTuple):
@@ -129,7 +162,7 @@ def rarity(living: int, stands_in: int) -> float:
 
 def match(
     parts: Parts,
-    entries: Mapping[str, tuple[Places, Places]],
+    entries: Mapping[str, Entries],
     weights: Mapping[str, float],
     said: Collection[str],
     limit: int,
@@ -148,12 +181,13 @@ def match(
     import numpy as np
 
     low, high = _tables()
-    count = len(parts.chunks)
-    words, cover, name_cover, name_hits, signature_cover, doc_cover = (
-        np.zeros(count, dtype=np.float32) for _ in range(6)
+    count, room = len(parts.chunks), parts.room
+    words, cover, name_cover = (room.zeros(name, count) for name in ("words", "cover", "name cover"))
+    file_cover, called, seen, file_words = (
+        room.zeros(name, parts.file_count) for name in ("file cover", "called", "seen", "file words")
     )
-    heading_words = np.zeros(count if heading else 0, dtype=np.float32)
-    file_cover, called, seen, file_words = (np.zeros(parts.file_count, dtype=np.float32) for _ in range(4))
+    heading_words = room.zeros("heading words", count if heading else 0)
+    weighed: list[tuple[Entries, float, np.float32]] = []
     total, whole_total = 0.0, 0.0
     for term, weight in weights.items():
         if term not in entries:
@@ -163,53 +197,78 @@ def match(
             known = numbers < count
             numbers, packed = numbers[known], packed[known]
         value = np.float32(weight * rarity(parts.living, len(numbers)))
+        weighed.append(((numbers, packed), weight, value))
         total += float(value) if term in said else 0.0
-        counts = low[packed & ((1 << _LOW_BITS) - 1)] + high[packed >> _LOW_BITS]
         whole_total += float(value)
-        said_there = value * counts / (counts + parts.norms[numbers])
-        np.add.at(words, numbers, said_there)
-        if term in heading:
-            np.add.at(heading_words, numbers, said_there)
-        np.add.at(cover, numbers, value)
-        named = numbers[(packed & _NAME_MASK) != 0]
-        np.add.at(name_cover, named, value)
-        np.add.at(name_hits, named, np.float32(min(1.0, weight)))
-        np.add.at(signature_cover, numbers[(packed & _SIGNATURE_MASK) != 0], value)
-        doc_cover[numbers[(packed & _DOC_MASK) != 0]] += value
-        in_file = np.bincount(parts.files[numbers], weights=counts, minlength=parts.file_count).astype(np.float32)
-        holding = in_file > 0
-        file_cover += value * holding
+        sums = room.zeros("sums", parts.file_count, np.float64)
+        for begin in range(0, len(numbers), PIECE):
+            size = min(PIECE, len(numbers) - begin)
+            some, fields, files = room.places[:size], room.fields[:size], room.files[:size]
+            counts, more, worth = room.counts[:size], room.more[:size], room.worth[:size]
+            some[...] = numbers[begin : begin + size]
+            values = packed[begin : begin + size]
+            # `mode` other than "raise" writes where it should at once.
+            np.take(low, np.bitwise_and(values, _LOW_MASK, out=fields), out=counts, mode="clip")
+            counts += np.take(high, np.right_shift(values, _LOW_BITS, out=fields), out=more, mode="clip")
+            np.take(parts.norms, some, out=more, mode="clip")
+            more += counts
+            np.multiply(value, counts, out=worth)
+            worth /= more
+            np.add.at(words, some, worth)
+            if term in heading:
+                np.add.at(heading_words, some, worth)
+            np.add.at(cover, some, value)
+            np.add.at(name_cover, some[(values & _NAME_MASK) != 0], value)
+            np.take(parts.files, some, out=files, mode="clip")
+            np.add.at(sums, files, counts.astype(np.float64))
+            if term in said:
+                seen[files[(values & _PATH_MASK) != 0]] = value
+        in_file, share = (room.array(name, parts.file_count) for name in ("in file", "share"))
+        in_file[...] = sums
+        holding = np.greater(in_file, 0, out=room.array("holding", parts.file_count, np.bool_))
         file_value = np.float32(weight * rarity(parts.file_count, int(holding.sum())))
-        file_words += file_value * in_file / (in_file + parts.file_norms)
-        placed = numbers[(packed & _PATH_MASK) != 0]
-        if term in said and len(placed):
-            seen.fill(0)
-            seen[parts.files[placed]] = value
+        file_cover += np.multiply(value, holding, out=share)
+        norms = np.add(in_file, parts.file_norms, out=room.array("norms", parts.file_count))
+        in_file *= file_value
+        file_words += np.divide(in_file, norms, out=share)
+        if term in said:
             called += seen
+            seen.fill(0)
     if not total:
         total = 1.0
-    wanted = words > 0
+    wanted = np.greater(words, 0, out=room.array("wanted", count, np.bool_))
     if also is not None:
         wanted[also] = True
-    wanted &= parts.chunks != 0
+    wanted &= np.not_equal(parts.chunks, 0, out=room.array("there", count, np.bool_))
     if types is not None:
         wanted &= np.isin(parts.types, list(types))
     alive = np.flatnonzero(wanted)
     whole = np.float32(total)
-    found_words, found_cover = np.minimum(words[alive] / whole, 1), np.minimum(cover[alive] / whole, 1)
-    found_names = np.minimum(name_cover[alive] / whole, 1)
-    found_files = np.minimum(file_cover / whole, 1)[parts.files[alive]]
-    first = 2 * found_words + found_cover + found_names + 0.5 * found_files
-    best = np.argpartition(-first, limit)[:limit] if len(alive) > limit else np.arange(len(alive))
+    files = np.take(parts.files, alive, out=room.array("files", len(alive), np.intp), mode="clip")
+
+    def shares(name: str, of: Floats, at: Places) -> Floats:
+        found = np.take(of, at, out=room.array(name, len(at)), mode="clip")
+        found /= whole
+        np.minimum(found, 1, out=found)
+        return found
+
+    found_words, found_cover = shares("found words", words, alive), shares("found cover", cover, alive)
+    found_names, found_files = shares("found names", name_cover, alive), shares("found files", file_cover, files)
+    first = np.multiply(2, found_words, out=room.array("first", len(alive)))
+    first += found_cover
+    first += found_names
+    first += np.multiply(0.5, found_files, out=room.array("half", len(alive)))
+    best = _highest(first, limit)
     best = best[np.argsort(-first[best], kind="stable")]
-    best = np.concatenate([best, _of_called_files(parts.files[alive], called / whole, first, best)])
+    best = np.concatenate([best, _of_called_files(files, np.divide(called, whole, out=called), first, best)])
     if members:
-        best = np.concatenate([best, _members(parts.files[alive], first, best, members, into)])
+        best = np.concatenate([best, _members(files, first, best, members, into)])
     if also is not None:
         kept = np.searchsorted(alive, np.sort(also[wanted[also]]))
         best = np.concatenate([best, np.setdiff1d(kept, best)])
     places = alive[best]
     in_files = np.minimum(file_words / np.float32(whole_total or 1.0), 1)
+    name_hits, signature_cover, doc_cover = _of_fields(weighed, places)
     return Matches(
         places,
         parts.chunks[places],
@@ -217,13 +276,46 @@ def match(
         found_words[best],
         found_cover[best],
         found_names[best],
-        np.minimum(name_hits[places] / parts.name_lengths[places], 1),
+        np.minimum(name_hits / parts.name_lengths[places], 1),
         found_files[best],
-        np.minimum(signature_cover[places] / whole, 1),
-        np.minimum(doc_cover[places] / whole, 1),
+        np.minimum(signature_cover / whole, 1),
+        np.minimum(doc_cover / whole, 1),
         in_files[parts.files[places]],
         heading_words[places] if heading else np.zeros(len(places), dtype=np.float32),
     )
+
+
+def _of_fields(weighed: Sequence[tuple[Entries, float, np.float32]], places: Places) -> tuple[Floats, Floats, Floats]:
+    """Of the parts that are kept: how many of the name's terms a question says, by their weights, and how much of it
+    stands in the signature and in the documentation. `weighed` are the terms: where each stands, its counts and worth.
+    """
+    import numpy as np
+
+    name_hits, signature_cover, doc_cover = (np.zeros(len(places), dtype=np.float32) for _ in range(3))
+    wanted = places.astype(np.int32)
+    for (numbers, packed), weight, value in weighed:
+        if not len(numbers):
+            continue
+        at = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
+        counts = np.where(numbers[at] == wanted, packed[at], 0)
+        name_hits += np.float32(min(1.0, weight)) * ((counts & _NAME_MASK) != 0)
+        signature_cover += value * ((counts & _SIGNATURE_MASK) != 0)
+        doc_cover += value * ((counts & _DOC_MASK) != 0)
+    return name_hits, signature_cover, doc_cover
+
+
+def _highest(scores: Floats, most: int) -> Places:
+    """The places of the highest scores, in any order."""
+    import numpy as np
+
+    if len(scores) <= most:
+        return np.arange(len(scores))
+    if len(scores) <= MANY:
+        return np.argpartition(-scores, most)[:most]
+    # No fewer are as high as the last of the highest of some of them: these are few, and parted quickly.
+    some = np.partition(scores[:: len(scores) // MANY * SAMPLED], -most)
+    there = np.flatnonzero(scores >= some[-most])
+    return there[np.argpartition(-scores[there], most)[:most]] if len(there) > most else there
 
 
 def _of_called_files(files: Places, called: Floats, first: Floats, best: Places) -> Places:
@@ -233,12 +325,10 @@ def _of_called_files(files: Places, called: Floats, first: Floats, best: Places)
     """
     import numpy as np
 
-    there = np.flatnonzero(called[files] > 0)
+    there = np.flatnonzero(np.take(called > 0, files))
     scores = 2 * called[files[there]] + first[there]
-    most = 4 * CALLED_FILES
-    if len(there) > most:
-        chosen = np.argpartition(-scores, most)[:most]
-        there, scores = there[chosen], scores[chosen]
+    chosen = _highest(scores, 4 * CALLED_FILES)
+    there, scores = there[chosen], scores[chosen]
     known = set(best.tolist())
     taken: dict[int, int] = {}
     found: list[int] = []

@@ -30,7 +30,7 @@ from aurora_memory.recall.kinship import read_some
 from aurora_memory.recall.places import is_test
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.search import search
-from aurora_memory.recall.signals import SIGNALS, Fit, asks_vectors, columns_of, fitted, weights_of
+from aurora_memory.recall.signals import SIGNALS, Fit, SignalTable, asks_vectors, fitted, weights_of
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.reader import Reader
 from tests.benchmarks.recall_cases import Case
@@ -85,7 +85,7 @@ def examples(reader: Reader, cases: Sequence[Case], now: float) -> list[Example]
             continue
         findings = search(reader, question, by_meaning=asks_vectors(question))
         candidates = gather(reader, question, chunk_reader.heads(reader, findings.ids), findings, now)
-        values = np.array([row.values for row in columns_of(candidates)], dtype=np.float64)
+        values = np.array([row.values for row in SignalTable.of(candidates).rows], dtype=np.float64)
         wanted = case.answers
         if question.kind in _NO_TEST:
             wanted = frozenset(each for each in wanted if not is_test(each[0]))

@@ -24,6 +24,7 @@ from aurora_memory.activation import ages_in_days, base_levels
 from aurora_memory.chunks import ChunkPart, CodeChunk, ParsedFile
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import FileStat, IndexedFile, Store
+from aurora_server.daemon.idle_memory import use_few_arenas
 from tests.benchmarks import measures
 from tests.benchmarks.corpus import corpus, python_files
 
@@ -154,7 +155,9 @@ async def run(sizes: list[int]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sizes", nargs="*", type=int, default=list(SIZES))
-    asyncio.run(run(parser.parse_args().sizes))
+    sizes = parser.parse_args().sizes
+    use_few_arenas()  # as the daemon does: with glibc's own ways, what is made anew for each question costs nothing
+    asyncio.run(run(sizes))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from aurora_memory.recall.file_features import file_order
 from aurora_memory.recall.places import is_aside, is_test
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.ranking import score
-from aurora_memory.recall.signals import SIGNALS, Signals, fitted, signal, strengths_of, weights_of
+from aurora_memory.recall.signals import SIGNALS, Signals, SignalTable, fitted, signal, weights_of
 from aurora_memory.store import Store
 from aurora_server.workspace import evidence
 from tests.memory.chunks import chunk, file
@@ -35,10 +35,10 @@ def test_every_signal_says_what_it_means_and_counts_by_its_weight() -> None:
 
 
 def test_many_are_as_strong_together_as_each_is_alone() -> None:
-    some = [Signals(tuple(math.sin(n + 3 * place) for place in range(len(SIGNALS)))) for n in range(20)]
+    table = SignalTable([[math.sin(n + 3 * place) for n in range(20)] for place in range(len(SIGNALS))])
     weights = weights_of("topic")
-    assert strengths_of(some, weights) == [each.strength(weights) for each in some]
-    assert strengths_of([], weights) == []
+    assert table.strengths(weights) == [each.strength(weights) for each in table.rows]
+    assert SignalTable([[] for _ in SIGNALS]).strengths(weights) == []
 
 
 def test_four_kinds_of_chunk_rank_behind_and_everything_else_speaks_for_a_chunk() -> None:

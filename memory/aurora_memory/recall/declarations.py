@@ -22,7 +22,7 @@ from aurora_memory.tokens import stem_word
 from aurora_memory.views import ChunkView
 
 if TYPE_CHECKING:
-    from aurora_memory.bm25 import Parts, Places
+    from aurora_memory.bm25 import Entries, Parts
 
 MAX_NAMES = 3
 MAX_READ = 24
@@ -48,7 +48,7 @@ def remainder_declarations(
     question: Question,
     called: Sequence[ChunkView],
     parts: Parts,
-    entries: Mapping[str, tuple[Places, Places]],
+    entries: Mapping[str, Entries],
     read: Callable[[str], str],
     most: int = MAX_READ,
 ) -> dict[int, tuple[ChunkView, int]]:
@@ -64,7 +64,7 @@ def remainder_declarations(
         spelled = stem_word(name)
         if not spelled or spelled[-1] not in entries:  # the last is all of the name in one
             continue
-        for chunk in _holding(reader, parts, *entries[spelled[-1]], most):
+        for chunk in _holding(reader, parts, entries[spelled[-1]], most):
             line = _declared(reader, chunk, name, read(chunk.path))
             if line is not None:
                 found.setdefault(chunk.id, (chunk, line))
@@ -85,10 +85,11 @@ def declarations(name: str, text: str, language: str) -> Iterator[int]:
         at = text.find(name, end)
 
 
-def _holding(reader: Reader, parts: Parts, numbers: Places, counts: Places, most: int) -> list[ChunkView]:
+def _holding(reader: Reader, parts: Parts, standing: Entries, most: int) -> list[ChunkView]:
     """The remainders in which a term stands, those of tests last, those where it stands most often first."""
     import numpy as np
 
+    numbers, counts = standing
     living = numbers < len(parts.chunks)
     chunks = parts.chunks[numbers[living]]
     often = (counts[living] >> SHIFTS["body"]) & LIMITS["body"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    Places = npt.NDArray[np.intp]
+    Entries = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 
 SHORTEST = 3
 """Letters of a beginning: fewer could become anything. One character is enough of a script that sets no spaces."""
@@ -68,7 +68,7 @@ def completed(reader: Reader, question: Question, *, always: bool = False) -> Qu
     return replace(question, completions=found, weights=weights) if found else question
 
 
-def entries_of(reader: Reader, question: Question) -> dict[str, tuple[Places, Places]]:
+def entries_of(reader: Reader, question: Question) -> dict[str, Entries]:
     """Where the question's terms stand; a beginning stands wherever one of its words does, the best of them counts."""
     import numpy as np
 
@@ -76,7 +76,7 @@ def entries_of(reader: Reader, question: Question) -> dict[str, tuple[Places, Pl
     entries = reader.words.entries(list(dict.fromkeys(wanted)))
     if not question.completions:
         return entries
-    found: dict[str, tuple[Places, Places]] = {}
+    found: dict[str, Entries] = {}
     for term in question.weights:
         words = [entries[word] for word in question.completions.get(term, (term,)) if word in entries]
         if len(words) == 1:

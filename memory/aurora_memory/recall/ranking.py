@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from aurora_memory.activation import Activation, Weighing
 from aurora_memory.recall.candidates import Candidates
-from aurora_memory.recall.signals import Signals, Weights, columns_of, strengths_of, weights_of
+from aurora_memory.recall.signals import Signals, SignalTable, Weights, weights_of
 from aurora_memory.recall.similar_commits import Episode
 from aurora_memory.recall.spreading_activation import Hop
 from aurora_memory.views import ChunkView
@@ -71,29 +71,30 @@ class Hit(Struct, frozen=True):
     relation: str = ""
 
 
-def ranks_of(candidates: Candidates, weights: Weights | None = None) -> list[Rank]:
-    """The rank of each candidate, in their order."""
+def ranks_of(candidates: Candidates, weights: Weights | None = None, table: SignalTable | None = None) -> list[Rank]:
+    """The rank of each candidate, in their order. `table` has their signals, where they are known already."""
     used = weights_of(candidates.question.kind) if weights is None else weights
-    signals = columns_of(candidates)
-    strengths = strengths_of(signals, used)
+    known = SignalTable.of(candidates) if table is None else table
     return [
         Rank(n, head.id, strength, own)
-        for n, (head, strength, own) in enumerate(zip(candidates.heads, strengths, signals, strict=True))
+        for n, (head, strength, own) in enumerate(zip(candidates.heads, known.strengths(used), known.rows, strict=True))
     ]
 
 
-def ranked(candidates: Candidates, weighing: Weighing, weights: Weights | None = None) -> list[Rank]:
+def ranked(
+    candidates: Candidates, weighing: Weighing, weights: Weights | None = None, table: SignalTable | None = None
+) -> list[Rank]:
     """The candidates that are remembered well enough to be recalled, best first."""
-    ranks = ranks_of(candidates, weights)
+    ranks = ranks_of(candidates, weights, table)
     if weighing.retrieval_threshold is not None:
         ranks = [rank for rank in ranks if not weighing.forgets(candidates.activation(rank.place))]
     return _best_first(candidates, ranks)
 
 
-def ranked_anew(candidates: Candidates, ranks: Sequence[Rank], weights: Weights) -> list[Rank]:
+def ranked_anew(candidates: Candidates, ranks: Sequence[Rank], table: SignalTable, weights: Weights) -> list[Rank]:
     """Re-ranking by other weights, best first: their signals stay, and are most of what ranking costs."""
-    strengths = strengths_of([rank.signals for rank in ranks], weights)
-    return _best_first(candidates, [rank.as_strong(strength) for rank, strength in zip(ranks, strengths, strict=True)])
+    strengths = table.strengths(weights)
+    return _best_first(candidates, [rank.as_strong(strengths[rank.place]) for rank in ranks])
 
 
 def _best_first(candidates: Candidates, ranks: Iterable[Rank]) -> list[Rank]:

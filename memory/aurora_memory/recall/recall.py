@@ -33,7 +33,7 @@ from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.question import NO_QUESTION, Question
 from aurora_memory.recall.ranking import Hit, Rank, ranked, ranked_anew, ranks_of, score
 from aurora_memory.recall.search import Findings, Focus, ReadText, search
-from aurora_memory.recall.signals import Weights, meaning, named, weights_of
+from aurora_memory.recall.signals import SignalTable, Weights, meaning, named, weights_of
 from aurora_memory.store import chunk_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView, PartView
@@ -94,7 +94,8 @@ def recall(
     if level in OF_LEVEL:
         heads = [head for head in heads if head.kind in OF_LEVEL[level]]
     candidates = gather(reader, question, heads, findings, now)
-    ranks = ranked(candidates, reader.weighing, used)
+    table = SignalTable.of(candidates)
+    ranks = ranked(candidates, reader.weighing, used, table)
     if near and not findings.alone:
         pinned = [rank.id for rank in ranks if question.by_name and rank.signals[named] > 0]
         ranks = fuse(ranks, near, findings.by_words, pinned)
@@ -107,19 +108,19 @@ def recall(
     ranks = longest_first(candidates.heads, ranks, overloads)
     ordered = in_order(candidates, ranks)
     if weights is None and not near:
-        ordered = _hedged(candidates, ranks, ordered)
+        ordered = _hedged(candidates, table, ranks, ordered)
     return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also, overloads)
 
 
-def _hedged(candidates: Candidates, ranks: Sequence[Rank], ordered: Ordered) -> Ordered:
+def _hedged(candidates: Candidates, table: SignalTable, ranks: Sequence[Rank], ordered: Ordered) -> Ordered:
     """Answers in order: a report's among those to what may be one, a topic's files among those to a report or task, and
     those that a long report points at among its own.
     """
     question = candidates.question
     if question.is_open:
-        return with_report(ordered, ranked_anew(candidates, ranks, weights_of("report")), TOPICS)
+        return with_report(ordered, ranked_anew(candidates, ranks, table, weights_of("report")), TOPICS)
     if question.kind in WITH_LIKELIEST:
-        return with_likeliest_files(candidates, ordered, ranked_anew(candidates, ranks, weights_of("topic")))
+        return with_likeliest_files(candidates, ordered, ranked_anew(candidates, ranks, table, weights_of("topic")))
     if candidates.pointed.files:
         return with_files_pointed_at(candidates, ordered)
     return ordered

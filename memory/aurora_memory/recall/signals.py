@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from operator import mul
 from pathlib import Path
 from typing import Any
@@ -94,19 +95,32 @@ def asks_vectors(question: Question) -> bool:
     return not question.by_name and weights_of(question.kind)[meaning.place] != 0
 
 
-def columns_of(candidates: Candidates) -> list[Signals]:
-    """The signals of each candidate, in their order."""
-    columns = [each.column(candidates) for each in SIGNALS]
-    return [Signals(values) for values in zip(*columns, strict=True)]
+class SignalTable:
+    """Signals of all candidates: `rows`, one for each, in their order."""
 
+    def __init__(self, columns: Sequence[Column]) -> None:
+        import numpy as np
 
-def strengths_of(signals: Sequence[Signals], weights: Weights) -> list[float]:
-    """The strength of each, as `Signals.strength` has it to the last bit: signal by signal, in their order."""
-    sums = [0.0] * len(signals)
-    for weight, column in zip(weights, zip(*(each.values for each in signals), strict=True), strict=False):
-        if weight:
-            sums = [known + weight * value for known, value in zip(sums, column, strict=True)]
-    return sums
+        self.rows = [Signals(values) for values in zip(*columns, strict=True)]
+        size = len(columns) * len(self.rows)
+        values = np.fromiter(chain.from_iterable(columns), dtype=np.float64, count=size)
+        self._columns = values.reshape(len(columns), len(self.rows))
+
+    @classmethod
+    def of(cls, candidates: Candidates) -> SignalTable:
+        """The table of all signals."""
+        return cls([each.column(candidates) for each in SIGNALS])
+
+    def strengths(self, weights: Weights) -> list[float]:
+        """The strength of each, as `Signals.strength` has it to the last bit: signal by signal, in their order."""
+        import numpy as np
+
+        sums = np.zeros(len(self.rows), dtype=np.float64)
+        for weight, column in zip(weights, self._columns, strict=True):
+            if weight:
+                sums += weight * column
+        found: list[float] = sums.tolist()
+        return found
 
 
 def signal(*, weight: float) -> Callable[[Callable[[Candidates], Column]], RankingSignal]:

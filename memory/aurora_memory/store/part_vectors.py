@@ -28,7 +28,7 @@ MOST = 400_000
 """Parts of which vectors are held (38 MB). A larger memory is recalled by words, relations and history alone."""
 
 _BLOCK = 4096
-_ROWS = 512
+_ROWS = 1024
 """Vectors that are weighed at a time: few enough for the processor's cache."""
 
 Rows = Callable[[str, Sequence[Any]], list[Any]]
@@ -41,6 +41,8 @@ class PartVectors:
         self._rows = rows
         self._blocks: list[npt.NDArray[np.int8]] = []
         self._next = 0
+        self._cosines: Floats | None = None
+        self._wide: Floats | None = None
 
     def holds(self, count: int) -> bool:
         """Whether a memory of so many parts is small enough."""
@@ -65,11 +67,13 @@ class PartVectors:
         self._next = found[-1][0] + 1 if len(found) == most else count
 
     def alike(self, vector: Floats, count: int) -> Floats:
-        """The cosine of a vector with that of each of the first `count` parts."""
+        """The cosine of a vector with that of each of the first `count` parts, until it is asked again."""
         import numpy as np
 
-        found = np.empty(len(self._blocks) * _BLOCK, dtype=np.float32)
-        wide = np.empty((_ROWS, DIMENSIONS), dtype=np.float32)
+        if self._cosines is None or self._wide is None or len(self._cosines) != len(self._blocks) * _BLOCK:
+            self._cosines = np.empty(len(self._blocks) * _BLOCK, dtype=np.float32)
+            self._wide = np.empty((_ROWS, DIMENSIONS), dtype=np.float32)
+        found, wide = self._cosines, self._wide
         for number, block in enumerate(self._blocks):
             for start in range(0, _BLOCK, _ROWS):
                 wide[...] = block[start : start + _ROWS]

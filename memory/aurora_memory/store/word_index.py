@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aurora_memory.bm25 import Parts
-from aurora_memory.store.postings import BLOCK, BLOCK_BITS, ROW_SIZE
+from aurora_memory.store.kept_entries import KeptEntries
+from aurora_memory.store.part_columns import PartColumns
 from aurora_memory.store.statements import as_list
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Places = npt.NDArray[np.intp]
+    from aurora_memory.store.kept_entries import Entries
 
 _FEW_LETTERS = 4
 _SAMPLED = 24
@@ -29,54 +27,51 @@ class WordIndex:
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        self._blocks: dict[int, tuple[tuple[int, int], bytes]] = {}
+        self._states: dict[int, tuple[int, ...]] = {}
+        self._columns: PartColumns | None = None
         self._parts: Parts | None = None
         self._writes = -1
+        self._kept = KeptEntries(rows)
 
     def parts(self, writes: int) -> Parts:
         """Searchable parts now; `writes` tells whether anything was written since it was asked last."""
         if writes == self._writes and self._parts is not None:
             return self._parts
         self._writes = writes
-        states = self._rows("SELECT block, dead, length(parts) FROM blocks ORDER BY block", ())
-        known = self._blocks
-        stale = [block for block, *state in states if block not in known or known[block][0] != tuple(state)]
-        if stale or self._parts is None or len(states) != len(known):
-            fresh = {block: value for block, value in known.items() if block not in stale}
-            for block in stale:
-                for dead, packed in self._rows("SELECT dead, parts FROM blocks WHERE block = ?", (block,)):
-                    fresh[block] = ((dead, len(packed)), packed)
-            self._blocks = {block: fresh[block] for block, *_ in states if block in fresh}
-            self._parts = _arrays(self._blocks)
+        states = {
+            block: tuple(state)
+            for block, *state in self._rows("SELECT block, dead, length(parts) FROM blocks ORDER BY block", ())
+        }
+        if self._parts is not None and states == self._states:
+            return self._parts
+        if self._columns is None:
+            self._columns = PartColumns()
+        gone = self._states.keys() - states.keys()
+        stale = [block for block, state in states.items() if self._states.get(block) != state]
+        self._kept.changed([*gone, *stale])
+        for block in gone:
+            self._columns.drop(block)
+        for block in stale:
+            rows = self._rows("SELECT dead, parts FROM blocks WHERE block = ?", (block,))
+            if not rows:  # it went meanwhile
+                self._columns.drop(block)
+                del states[block]
+            for dead, packed in rows:
+                self._columns.put(block, packed)
+                states[block] = dead, len(packed)
+        self._states = states
+        self._parts = self._columns.parts()
         return self._parts
 
-    def entries(self, terms: Sequence[str]) -> dict[str, tuple[Places, Places]]:
+    def entries(self, terms: Sequence[str]) -> dict[str, Entries]:
         """For each term that stands anywhere: part numbers, and the packed counts there."""
-        import numpy as np
+        return {term: entries for term, entries in self._kept.of(terms).items() if len(entries[0])}
 
-        rows = self._rows(
-            """SELECT postings.term, postings.block, postings.entries
-               FROM blocks CROSS JOIN json_each(?) AS wanted
-               CROSS JOIN postings ON postings.block = blocks.block AND postings.term = wanted.value""",
-            (as_list(list(terms)),),
-        )
-        found: dict[str, list[tuple[int, bytes]]] = {}
-        for term, block, blob in rows:
-            found.setdefault(term, []).append((block, blob))
-        # All terms at once: an array of its own for each would cost more to make than to fill.
-        pieces = [piece for of_term in found.values() for piece in of_term]
-        sizes = [len(blob) // 4 for _, blob in pieces]
-        packed = np.frombuffer(b"".join([blob for _, blob in pieces]), dtype="<u4").astype(np.uint32, copy=False)
-        starts = np.repeat(np.array([block * BLOCK for block, _ in pieces], dtype=np.intp), sizes)
-        places = (packed & np.uint32(BLOCK - 1)) + starts
-        values = (packed >> np.uint32(BLOCK_BITS)).astype(np.intp)
-        result: dict[str, tuple[Places, Places]] = {}
-        begin = 0
-        for term, of_term in found.items():
-            end = begin + sum(len(blob) // 4 for _, blob in of_term)
-            result[term] = places[begin:end], values[begin:end]
-            begin = end
-        return result
+    def give_memory_back(self) -> None:
+        """Let go of the entries that are kept, and of the room in which they are weighed."""
+        self._kept = KeptEntries(self._rows)
+        if self._columns is not None:
+            self._columns.room.clear()
 
     def has(self, term: str) -> bool:
         """Sight of a term in any block: it stands somewhere, or stood there until lately."""
@@ -98,12 +93,3 @@ class WordIndex:
             (as_list(blocks[::step]), letters, letters + "\U0010ffff", limit),
         )
         return [term for term, _ in rows]
-
-
-def _arrays(blocks: dict[int, tuple[tuple[int, int], bytes]]) -> Parts:
-    import numpy as np
-
-    row = np.dtype([("chunk", "<u4"), ("file", "<u4"), ("length", "<u2"), ("name", "u1"), ("type", "u1")])
-    assert row.itemsize == ROW_SIZE
-    rows = np.frombuffer(b"".join(packed for _, packed in blocks.values()), dtype=row)
-    return Parts.of(rows["chunk"], rows["file"], rows["length"], rows["name"], rows["type"])
