@@ -32,7 +32,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 gc.disable()  # until all is collected: what is imported and collected stays
 
 
-SLOW_ROOMS = ("torture", "team")
+SLOW_ROOMS = ("e2e", "torture", "team")
 """Folders whose tests wait for half a minute each: at the end of a run, one worker would wait alone."""
 
 
@@ -51,6 +51,8 @@ def pytest_configure_node(node: Any) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     FORK_SERVERS.shared = getattr(config, "workerinput", {}).get("fork_server", "")
+    if getattr(config.option, "forked_workers", 0):
+        FORK_SERVERS.shared = FOR_ALL.enter_context(shared_server(os.environ))
 
 
 def pytest_unconfigure() -> None:
