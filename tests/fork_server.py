@@ -57,6 +57,8 @@ HEAVY = (
     "aurora_manifest.rules",
     "rich.console",
     "rich.table",
+    "aurora_indexer.documents.markdown",
+    "aurora_manifest.json.parser",
 )
 """What most daemons and commands import sooner or later."""
 OF_SOME = {

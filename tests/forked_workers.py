@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import tempfile
 from collections import deque
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
@@ -17,6 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from _pytest.capture import CaptureManager, FDCapture
 from _pytest.tmpdir import TempPathFactory
 
 _FORKED = multiprocessing.get_context("fork")
@@ -126,9 +128,7 @@ def work(session: pytest.Session, pipe: Connection, number: int, others: list[Co
     terminal = plugins.unregister(name="terminalreporter")
     plugins.register(SimpleNamespace(_tw=terminal._tw), "terminalreporter")  # for what times out, and says so at once
     plugins.register(Reports(session.config, pipe))
-    capture = plugins.getplugin("capturemanager")
-    capture.stop_global_capturing()  # the files it has are the other workers', too
-    capture.start_global_capturing()
+    _capture_apart(plugins.getplugin("capturemanager"))
     factory: TempPathFactory = session.config._tmp_path_factory  # type: ignore[attr-defined]
     factory._basetemp = factory.getbasetemp() / f"worker{number}"
     factory._basetemp.mkdir(mode=0o700)
@@ -143,7 +143,15 @@ def work(session: pytest.Session, pipe: Connection, number: int, others: list[Co
         pass  # whoever ends the run says so
     finally:
         session._setupstate.teardown_exact(None)
-        capture.stop_global_capturing()
+
+
+def _capture_apart(capture: CaptureManager) -> None:
+    """Have what is captured in files of this worker's own, behind the same numbers, which imported modules may hold."""
+    capture.suspend_global_capture()
+    for stream in (capture._global_capturing.out, capture._global_capturing.err) if capture._global_capturing else ():
+        if isinstance(stream, FDCapture):
+            with tempfile.TemporaryFile(buffering=0) as own:
+                os.dup2(own.fileno(), stream.tmpfile.fileno())
 
 
 def _given(pipe: Connection) -> Iterator[int]:

@@ -44,12 +44,16 @@ def test_right(number, of_the_file):
 """
 WRONG = """
 import os
+import sys
 
 import pytest
+
+FIRST = sys.stdout
 
 
 def test_wrong():
     print("by Python")
+    print("by who was there before", file=FIRST)
     os.write(1, b"by the system\\n")
     assert 1 == 2
 
@@ -92,14 +96,14 @@ def test_what_fails_where_it_fails_and_what_it_wrote_is_told(tmp_path: Path) -> 
     (tmp_path / "test_bad.py").write_text(TESTS)
     (tmp_path / "test_wrong.py").write_text(WRONG)
     said = run_of(tmp_path)
-    assert "by Python\nby the system\n" in said
+    assert "by Python\nby who was there before\nby the system\n" in said
     assert re.search(r"worker \d ended with 3 while it ran test_wrong.py::test_crash\n", said)
     told = [line.split(" - ")[0] for line in said.splitlines() if line.startswith(("FAILED", "ERROR ", "SKIPPED"))]
     assert sorted(re.sub(r" \S*/", " ", line) for line in told) == [
         "ERROR test_bad.py::test_right[2]",
         "FAILED test_wrong.py::test_crash",
         "FAILED test_wrong.py::test_wrong",
-        "SKIPPED [1] test_wrong.py:13: for a reason",
+        "SKIPPED [1] test_wrong.py:17: for a reason",
     ]
     assert "2 failed, 4 passed, 1 skipped, 1 error" in said and said.endswith("exit 1")
 
