@@ -7,6 +7,7 @@ file after another, and answers with their reports, which pytest's own hooks tak
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import signal
@@ -124,8 +125,9 @@ def work(session: pytest.Session, pipe: Connection, number: int, others: list[Co
     """Be a worker: run what is given, in a folder and with captured output of its own."""
     for other in others:
         other.close()
+    atexit._clear()  # what was begun before is for the first process to end
     plugins = session.config.pluginmanager
-    terminal = plugins.unregister(name="terminalreporter")
+    terminal: Any = plugins.unregister(name="terminalreporter")
     plugins.register(SimpleNamespace(_tw=terminal._tw), "terminalreporter")  # for what times out, and says so at once
     plugins.register(Reports(session.config, pipe))
     _capture_apart(plugins.getplugin("capturemanager"))
@@ -143,6 +145,7 @@ def work(session: pytest.Session, pipe: Connection, number: int, others: list[Co
         pass  # whoever ends the run says so
     finally:
         session._setupstate.teardown_exact(None)
+        atexit._run_exitfuncs()
 
 
 def _capture_apart(capture: CaptureManager) -> None:

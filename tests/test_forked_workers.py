@@ -14,6 +14,7 @@ from tests.wait_limits import HANG
 
 ROOT = Path(__file__).parent.parent
 TESTS = """
+import atexit
 import os
 import time
 from pathlib import Path
@@ -21,6 +22,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+atexit.register(HERE.joinpath("left by the first").touch)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,6 +30,7 @@ def worker(tmp_path_factory):
     HERE.joinpath(f"begun {os.getpid()}").touch()
     while len([*HERE.glob("begun *")]) < min(2, len([*HERE.glob("test_?.py")])):
         time.sleep(0.01)  # for the other worker, which there is
+    atexit.register(HERE.joinpath(f"left {os.getpid()}").touch)
     yield tmp_path_factory.getbasetemp()
     HERE.joinpath(f"ended {os.getpid()}").touch()
 
@@ -90,6 +93,8 @@ def test_each_file_is_one_workers_and_each_worker_has_its_folder_and_ends_what_i
     assert {folder for _, _, folder in ran} == {"worker1", "worker2"}
     ended = {path.name.split()[1] for path in tmp_path.glob("ended *")}
     assert ended == {process for _, process, _ in ran}
+    left = [path.name.removeprefix("left ") for path in tmp_path.glob("left *")]
+    assert sorted(left) == sorted([*ended, "by the first"])
 
 
 def test_what_fails_where_it_fails_and_what_it_wrote_is_told(tmp_path: Path) -> None:

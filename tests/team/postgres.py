@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import fcntl
 import os
 import shutil
 import signal
@@ -19,6 +20,7 @@ import psutil
 import psycopg
 from psycopg import Connection
 
+from tests.programs import FORK_SERVERS
 from tests.wait_limits import HANG
 
 
@@ -132,10 +134,20 @@ class Server:
 
 @cache
 def _cluster() -> Path:
-    """A cluster that no server was started on, which each server of this process begins with a copy of."""
-    folder = tempfile.mkdtemp(prefix="aurora-pg-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Server(Path(folder)).make_cluster()
+    """A cluster no server was started on, which each server begins with a copy of: one for all workers of a run."""
+    if not FORK_SERVERS.shared:
+        folder = Path(tempfile.mkdtemp(prefix="aurora-pg-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return Server(folder).make_cluster()
+    shared = Path(FORK_SERVERS.shared).parent  # is removed with the run
+    shared.chmod(0o711)  # to come by, for the server's user
+    folder = shared / "postgres"
+    with (shared / "postgres.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if folder.exists():
+            return folder / "data"
+        folder.mkdir()
+        return Server(folder).make_cluster()
 
 
 @contextmanager
