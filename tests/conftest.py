@@ -32,8 +32,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 gc.disable()  # until all is collected: what is imported and collected stays
 
 
-SLOW_ROOMS = ("e2e", "torture", "team")
-"""Folders whose tests wait for half a minute each: at the end of a run, one worker would wait alone."""
+SLOW_ROOMS = ("e2e", "torture", "team", "server")
+"""Folders whose tests wait for programs, up to half a minute each: at the end of a run, one worker would wait alone."""
 
 
 ROOT = Path(__file__).parent.parent

@@ -44,7 +44,9 @@ class ForkedRun:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Hand out the tests, file by file; pytest's own loop tells what could not be collected."""
+        """Hand out the tests, file by file, to half of the workers from the last one on: where what waits for programs
+        comes first, what computes goes on beside it. Pytest's own loop tells what could not be collected.
+        """
         if session.testsfailed or session.config.option.collectonly:
             return None
         files: dict[Any, list[int]] = {}
@@ -78,7 +80,7 @@ class ForkedRun:
         try:
             said = pipe.recv()
             if said is None:
-                given = left.popleft() if left else []
+                given = [] if not left else left.popleft() if worker.number % 2 else left.pop()
                 worker.given.extend(given)
                 pipe.send(given)
                 return
