@@ -112,6 +112,25 @@ class Server:
         command = [str(PROGRAMS / "psql"), "-X", "-At", "-v", "ON_ERROR_STOP=1", "-d", self.url(role), "-c", statement]
         return subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
 
+    def ask(self, role: str, statement: str) -> subprocess.CompletedProcess[str]:
+        """What `psql` would do and say; a connection takes a fifth of its time to begin."""
+        said = []
+        with self.connect(role) as db, db.cursor() as cursor:
+            try:
+                cursor.execute(statement.encode())
+            except psycopg.Error as error:
+                told = f"{error.diag.severity}:  {error.diag.message_primary}\n"
+                return subprocess.CompletedProcess(statement, 1, "", told)
+            for result in cursor.results():
+                answer = result.pgresult
+                assert answer is not None
+                rows = [
+                    [answer.get_value(row, each) for each in range(answer.nfields)] for row in range(answer.ntuples)
+                ]
+                said += [b"|".join(each or b"" for each in row).decode() for row in rows]
+                said += [] if answer.nfields else [str(result.statusmessage)]
+        return subprocess.CompletedProcess(statement, 0, "".join(f"{line}\n" for line in said), "")
+
     def make_cluster(self) -> Path:
         """Make what a server keeps before it is started for the first time: seconds."""
         if self._prefix:
