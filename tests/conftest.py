@@ -32,8 +32,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 gc.disable()  # until all is collected: what is imported and collected stays
 
 
-SLOW_ROOMS = ("torture", "team")
-"""Folders whose tests wait for half a minute each: at the end of a run, one worker would wait alone."""
+SLOW_ROOMS = ("e2e", "torture", "team", "server")
+"""Folders whose tests wait for programs, up to half a minute each: at the end of a run, one worker would wait alone."""
 
 
 ROOT = Path(__file__).parent.parent
@@ -51,6 +51,8 @@ def pytest_configure_node(node: Any) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     FORK_SERVERS.shared = getattr(config, "workerinput", {}).get("fork_server", "")
+    if getattr(config.option, "forked_workers", 0):
+        FORK_SERVERS.shared = FOR_ALL.enter_context(shared_server(os.environ))
 
 
 def pytest_unconfigure() -> None:

@@ -23,13 +23,17 @@ _ING = re.compile(r"([A-Z]\w*ing)\b")
 
 
 @cache
+def modules() -> dict[str, ast.Module]:
+    """Each module of the packages."""
+    return {
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(ROOT.glob("*/aurora_*/**/*.py"))
+    }
+
+
 def first_lines() -> dict[str, str]:
     """First line of each module's docstring; empty where there is none."""
-    found = {}
-    for path in sorted(ROOT.glob("*/aurora_*/**/*.py")):
-        said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-        found[path.relative_to(ROOT).as_posix()] = said.partition("\n")[0]
-    return found
+    return {path: (ast.get_docstring(module) or "").partition("\n")[0] for path, module in modules().items()}
 
 
 def begins_with_a_noun(line: str) -> bool:
@@ -43,12 +47,13 @@ def test_a_module_says_what_it_is() -> None:
     assert {path: line for path, line in first_lines().items() if not begins_with_a_noun(line)} == {}
 
 
+@cache
 def class_lines() -> dict[str, str]:
     """First line of each public class's docstring, where it has one."""
     return {
-        f"{path.relative_to(ROOT).as_posix()}: {found.name}": said.partition("\n")[0]
-        for path in sorted(ROOT.glob("*/aurora_*/**/*.py"))
-        for found in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        f"{path}: {found.name}": said.partition("\n")[0]
+        for path, module in modules().items()
+        for found in ast.walk(module)
         if isinstance(found, ast.ClassDef) and not found.name.startswith("_") and (said := ast.get_docstring(found))
     }
 

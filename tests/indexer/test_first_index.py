@@ -12,12 +12,15 @@ from pathlib import Path
 import pytest
 
 from aurora_indexer.files.scan import Limits, scan
-from aurora_indexer.indexer import HERE_BYTES, HERE_FILES, Indexer, IndexerSettings
+from aurora_indexer.indexer import HERE_FILES, Indexer, IndexerSettings
 from aurora_indexer.watch.watcher import FileChanges
 from aurora_indexer.workers.messages import ParseFailed, ReadStat, Reply, WorkItem
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_memory.store import Store, file_reader
 from tests.wait_limits import HANG
+
+SMALL = 4096
+"""Bytes of files that the daemon parses itself, here: a quarter of a million comments take seconds."""
 
 
 def files(root: Path, count: int, size: int = 0) -> None:
@@ -56,15 +59,20 @@ def with_files(count: int, size: int = 0) -> Callable[[Path], None]:
         pytest.param(with_files(0), {}, 0, id="nothing to parse takes no worker"),
         pytest.param(with_files(HERE_FILES), {}, 0, id="a few files take none"),
         pytest.param(with_files(HERE_FILES + 1), {}, 1, id="one more takes a worker"),
-        pytest.param(with_files(2, HERE_BYTES // 2 + 7), {}, 1, id="large ones take a worker"),
+        pytest.param(with_files(2, SMALL // 2 + 7), {}, 1, id="large ones take a worker"),
         pytest.param(
             with_files(1), {"first_index": "begun"}, 1, id="where the daemon did not come to an end, a worker tries"
         ),
     ],
 )
 async def test_a_first_index(
-    tmp_path: Path, made: Callable[[Path], None], before: dict[str, str], workers: int
+    tmp_path: Path,
+    made: Callable[[Path], None],
+    before: dict[str, str],
+    workers: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("aurora_indexer.indexer.HERE_BYTES", SMALL)
     made(tmp_path / "work")
     async with indexed(tmp_path, before) as (indexer, pool):
         assert len(pool.pids) == workers

@@ -149,11 +149,14 @@ def test_bombs_in_a_capability(name: str) -> None:
 
 
 def test_undefined_capabilities_by_the_thousand_cost_no_guessing_by_the_million() -> None:
-    document = manifest(3000)
-    for resource in document["resources"].values():
-        for operation in resource["operations"].values():
-            operation["capabilityId"] += "_missing"
-    looked_at(json.dumps(document))
+    def undefined(size: int) -> None:
+        document = manifest(size)
+        for resource in document["resources"].values():
+            for operation in resource["operations"].values():
+                operation["capabilityId"] += "_missing"
+        looked_at(json.dumps(document))
+
+    assert grows_with_length(undefined, 200, 2000)
 
 
 def test_a_large_wrong_value_deep_down_is_not_looked_at_once_per_level() -> None:

@@ -6,6 +6,7 @@ import os
 import re
 import sqlite3
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,12 +90,19 @@ def _fill(root: Path, known: list[tuple[str, str]]) -> None:
         (place / ".env").write_text(f"X={sample}\n")
         (place / "more.yaml").write_text(f"openapi: 3.0.0\ninfo:\n  title: Setting {sample}\npaths: {{}}\n")
     git = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b"]
-    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "init", "-q", "-b", "main"], check=True)
+    stream = []  # for one process, where two for each kind take seconds
     for kind in dict(known):
-        told = "\n\n".join(sample for which, sample in known if which == kind)
-        first = next(sample for which, sample in known if which == kind)
-        subprocess.run([*git, "add", kind], check=True)
-        subprocess.run([*git, "commit", "-q", "-m", f"Deploy with {first}\n\n{told}"], check=True)
+        samples = [sample for which, sample in known if which == kind]
+        said = "\n\n".join([f"Deploy with {samples[0]}", *samples]).encode()
+        stream.append(
+            b"commit refs/heads/main\ncommitter a <a@b> %d +0000\ndata %d\n%b\n" % (time.time(), len(said), said)
+        )
+        for path in sorted((root / kind).iterdir()):
+            place, text = f"{kind}/{path.name}".encode(), path.read_bytes()
+            stream.append(b"M 100644 inline %b\ndata %d\n%b\n" % (place, len(text), text))
+    subprocess.run([*git, "fast-import", "--quiet"], input=b"".join(stream), check=True)
+    subprocess.run([*git, "reset", "-q"], check=True)
 
 
 def _subjects(home: Path) -> int:

@@ -117,7 +117,7 @@ def test_the_server_refuses(hub: Server, way: str) -> None:
     taken = entry_of_ann(hub)
     statement = statement.replace("TAKEN", taken)
     before = everything(hub)
-    done = hub.psql(role, statement)
+    done = hub.ask(role, statement)
     assert done.returncode != 0, f"{way}: {done.stdout}"
     assert "ERROR:" in done.stderr
     assert everything(hub) == before
@@ -202,14 +202,14 @@ NOTHING_SEEN = {
 def test_there_is_nothing_to_be_seen(hub: Server, what: str) -> None:
     role, statement = NOTHING_SEEN[what]
     before = everything(hub)
-    done = hub.psql(role, statement)
+    done = hub.ask(role, statement)
     assert done.stdout.splitlines()[-1] == "0", done.stderr
     assert ANN not in done.stderr
     assert everything(hub) == before
 
 
 def test_a_colleague_reads_and_a_member_who_left_does_not(hub: Server) -> None:
-    assert hub.psql("bob", f"SELECT count(*) FROM aurora.entries WHERE author = '{ANN}'").stdout == "2\n"
+    assert hub.ask("bob", f"SELECT count(*) FROM aurora.entries WHERE author = '{ANN}'").stdout == "2\n"
     with hub.connect() as db:
         db.execute("CREATE ROLE carl LOGIN")
     with Hub.open(hub.url(), as_owner=True) as owner:
@@ -255,4 +255,4 @@ def test_who_is_taken_out_leaves_his_name_to_his_new_role(hub: Server) -> None:
         assert owner.remove_member("red", "dora")
         with Hub.open(hub.url("dora2")) as member:
             member.claim("red", person("dora"))
-    assert hub.psql("dora", insert("red", person("dora"))).returncode != 0
+    assert hub.ask("dora", insert("red", person("dora"))).returncode != 0

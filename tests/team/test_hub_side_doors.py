@@ -82,7 +82,7 @@ REFUSED = {
 @pytest.mark.parametrize("way", REFUSED)
 def test_the_server_refuses(hub: Server, way: str) -> None:
     before = everything(hub)
-    done = hub.psql("ann", REFUSED[way])
+    done = hub.ask("ann", REFUSED[way])
     assert done.returncode != 0 and "ERROR:" in done.stderr, f"{way}: {done.stdout}"
     assert everything(hub) == before
 
@@ -116,7 +116,7 @@ NOTHING_SEEN = {
 def test_nothing_of_another_team_is_seen(hub: Server, way: str) -> None:
     taken = entry_of_ann(hub)
     before = everything(hub)
-    done = hub.psql("eve", NOTHING_SEEN[way].replace("TAKEN", taken))
+    done = hub.ask("eve", NOTHING_SEEN[way].replace("TAKEN", taken))
     assert done.returncode == 0 and done.stdout.splitlines()[-1] in ("0", "f"), done.stdout + done.stderr
     assert everything(hub) == before
 
@@ -142,7 +142,7 @@ def test_explain_tells_nobody_who_writes_to_another_team(hub: Server) -> None:
             told = []
             for author in (ANN, person("nobody")):
                 explain = "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF)"
-                done = hub.psql("eve", f"{way} {explain} {query.format(author)}")
+                done = hub.ask("eve", f"{way} {explain} {query.format(author)}")
                 said = done.stdout.partition("Planning:")[0].replace(author, "WHO")
                 told.append(re.sub("(shared hit|read|dirtied)=[0-9]+", "", said))
             assert told[0] == told[1], (way, query)
@@ -156,7 +156,7 @@ def test_a_colleague_cannot_end_ones_session(hub: Server) -> None:
     with hub.connect("ann") as ann:
         pid = ann.info.backend_pid
         for function in ("pg_terminate_backend", "pg_cancel_backend"):
-            done = hub.psql("bob", f"SELECT {function}({pid})")
+            done = hub.ask("bob", f"SELECT {function}({pid})")
             assert done.returncode != 0 and "ERROR:" in done.stderr
         assert ann.execute("SELECT 1").fetchone() == (1,)
 

@@ -38,6 +38,7 @@ def undefined_capability(subject: Subject) -> Iterator[RuleMatch]:
     capabilities = subject.manifest.capabilities_node
     if not isinstance(capabilities, Object) or capabilities.broken:
         return
+    leading: dict[tuple[str | None, str | None], list[str]] = {}
     for operation in subject.manifest.operations:
         name = operation.target
         if name is None or name in capabilities.value or (target := operation.capability_id) is None:
@@ -46,7 +47,8 @@ def undefined_capability(subject: Subject) -> Iterator[RuleMatch]:
         advice = f"; did you mean {quoted(meant)}?" if meant else ""
         new = None
         if meant is None:
-            meant = _going_there(subject, operation)
+            leading = leading or _leading(subject)
+            meant = _going_there(leading, operation)
             advice = f"; {quoted(meant)} goes there" if meant else ""
             if operation.method in METHODS:
                 new = adding_capability(subject.document, capabilities, operation, name)
@@ -55,13 +57,18 @@ def undefined_capability(subject: Subject) -> Iterator[RuleMatch]:
         yield at(target, message, (*operation.path, "capabilityId"), fix, None, others)
 
 
-def _going_there(subject: Subject, operation: Operation) -> str | None:
+def _leading(subject: Subject) -> dict[tuple[str | None, str | None], list[str]]:
+    """Names of the capabilities with each method and path."""
+    found: dict[tuple[str | None, str | None], list[str]] = {}
+    for each in subject.manifest.capabilities.values():
+        found.setdefault((each.request[0], _leads_to(each)), []).append(each.name)
+    return found
+
+
+def _going_there(leading: dict[tuple[str | None, str | None], list[str]], operation: Operation) -> str | None:
     """The only capability that sends an operation's method to its resource's address."""
     place = _path_of(operation.resource.pattern) if operation.resource.pattern is not None else None
-    if place is None:
-        return None
-    capabilities = subject.manifest.capabilities.values()
-    there = [each.name for each in capabilities if each.request[0] == operation.method and _leads_to(each) == place]
+    there = leading.get((operation.method, place), []) if place is not None else []
     return there[0] if len(there) == 1 else None
 
 
