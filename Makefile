@@ -31,8 +31,8 @@ run: $(VENV)/.run
 # Laws have a quarter of their examples here, the same ones each time, and rows of `long` in tests/shares.py have only one
 # of each kind: the rest is test-long's. Bytecode is kept: the tests start some thousand programs, each of which would
 # compile what it imports. Four workers for two cores, since a test waits for its programs longer than it works; they are
-# forked from the process that has collected the tests (tests/forked_workers.py), and the long files do not come last. What was skipped is listed with its reason, before what failed: the end of the
-# output tells all that is wrong.
+# forked from the process that has collected the tests (tests/forked_workers.py), and the long files do not come last.
+# What was skipped is listed with its reason, before what failed: the end of the output tells all that is wrong.
 test test-long: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -p tests.forked_workers --forked-workers 4 -rsfE -m "not long"
