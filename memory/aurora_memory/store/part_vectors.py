@@ -27,6 +27,9 @@ STEP = 200
 MOST = 400_000
 """Parts of which vectors are held (38 MB). A larger memory is recalled by words, relations and history alone."""
 
+KEPT = 100_000
+"""Parts of which vectors are held also while nobody asks (10 MB): who asks once an hour asks by meaning, too."""
+
 _BLOCK = 4096
 _ROWS = 1024
 """Vectors that are weighed at a time: few enough for the processor's cache."""
@@ -47,6 +50,10 @@ class PartVectors:
     def holds(self, count: int) -> bool:
         """Whether a memory of so many parts is small enough."""
         return count <= MOST
+
+    def stay(self) -> bool:
+        """Whether they are few enough to be held while nobody asks."""
+        return self._next <= KEPT
 
     def missing(self, count: int) -> int:
         """How many of the first `count` numbers are not read yet; none of a memory that is too large."""

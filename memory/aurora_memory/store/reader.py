@@ -57,11 +57,12 @@ class Reader:
             raise explained(error, self._path) from error
 
     def give_memory_back(self) -> None:
-        """Eviction of the caches (memory pressure): let go of the pages, entries of words, vectors and times that are
-        kept; the next questions read them anew.
+        """Eviction of the caches (memory pressure): let go of the pages, entries of words, times and many vectors that
+        are kept; the next questions read them anew.
         """
         self.words.give_memory_back()
-        self.vectors = PartVectors(self.rows)
+        if not self.vectors.stay():
+            self.vectors = PartVectors(self.rows)
         self.times = AccessTimes(self.rows)
         self.rows("PRAGMA shrink_memory")
 

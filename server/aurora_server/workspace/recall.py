@@ -61,6 +61,11 @@ logger = logging.getLogger(__name__)
 CHOICE = 50
 """Hits that a budget is filled from, at least."""
 
+VECTORS_WITHIN = 0.3
+"""Seconds that the first question waits for word vectors: some 10,000 parts are read in them."""
+
+_NEVER = -1
+"""As a count of writes: vectors were not read."""
 
 _UP_TO_DATE = Freshness(indexed_at=None, pending_files=0, skipped_files=0, files=1, chunks=1, state="ready")
 """Freshness where nobody is told of it."""
@@ -124,7 +129,13 @@ class MemoryRecall:
         self._uses = uses
         self._colleagues = colleagues
         self._reading: asyncio.Task[None] | None = None
-        self._read_at = -1
+        self._read_at = _NEVER
+        self._waited = False
+
+    def read_anew(self) -> None:
+        """Look with the next question whether vectors are missing: memory was given back."""
+        self._read_at = _NEVER
+        self._waited = False
 
     async def close(self) -> None:
         """Stop reading what later questions need."""
@@ -185,6 +196,9 @@ class MemoryRecall:
         read = partial(file_text, self._root)
         if self._embedder is None and asks_vectors(question):
             self._read_ahead()
+            if self._reading is not None and not self._waited:
+                self._waited = True
+                await asyncio.wait({self._reading}, timeout=VECTORS_WITHIN)
         return await self._read(
             find,
             question,

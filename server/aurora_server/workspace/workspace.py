@@ -251,6 +251,7 @@ class Workspace:
     async def give_memory_back(self) -> None:
         """Let go of what is held only so that the next question is answered a little sooner. Raises a `StoreError`."""
         await self._store.give_memory_back()
+        self._recall.read_anew()
 
     def status(self) -> WorkspaceStatus:
         """State and counts, as of the last write."""

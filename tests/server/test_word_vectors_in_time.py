@@ -1,0 +1,80 @@
+"""Word vectors in time: the first question of a day has them, and so has the first after an hour of quiet."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from aurora_indexer.workers.pool import WorkerPool
+from aurora_memory.recall import kinship
+from aurora_memory.store import part_vectors
+from aurora_protocol.methods import RecallParams
+from aurora_server.configuration.settings import Settings
+from aurora_server.workspace import recall
+from aurora_server.workspace.workspace import Workspace
+
+PARTS = 40
+CHECKED = (
+    "def authenticate(user):\n    # check the password of user against hash\n    return check(user.password, hash)\n"
+)
+
+
+def write(root: Path, texts: Mapping[str, str]) -> None:
+    for path, text in texts.items():
+        (root / path).write_text(text)
+
+
+@pytest.fixture
+async def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Workspace]:
+    """A memory of more parts than a question reads itself, all of whose vectors are given back in a time of quiet."""
+    monkeypatch.setattr(part_vectors, "KEPT", 0)
+    monkeypatch.setattr(kinship, "AT_ONCE", PARTS // 4)
+    monkeypatch.setattr(kinship, "STEP", PARTS // 8)
+    monkeypatch.setattr(recall, "VECTORS_WITHIN", 60.0)
+    root, home, work = (tmp_path / name for name in ("shop", "home", "work"))
+    for folder in (root, home, work):
+        folder.mkdir()
+    texts = {"users.py": CHECKED}
+    for n in range(PARTS):
+        what = "page" if n < 3 else "row"
+        texts[f"part{n}.py"] = f"def render{n}({what}):\n    return {what}.colour{n} + {what}.border\n"
+    await asyncio.to_thread(write, root, texts)
+    pool = WorkerPool(1, folder=work, environment=os.environ)
+    opened = await Workspace.open(root, Settings(home=home), pool)
+    await opened.index(None)
+    yield opened
+    await opened.close()
+    await pool.aclose()
+
+
+async def names(workspace: Workspace) -> list[str]:
+    answer = await workspace.recall(RecallParams(query="the login page", limit=50))
+    return [each.name for each in answer.results]
+
+
+async def test_the_first_question_has_them_and_the_first_after_they_were_given_back(workspace: Workspace) -> None:
+    assert "authenticate" in await names(workspace), "by meaning alone: none of the question's words stands in it"
+    await workspace.give_memory_back()
+    assert "authenticate" in await names(workspace)
+
+
+async def test_a_question_waits_for_no_more_than_a_moment_and_only_once(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+
+    async def wait(tasks: object, *, timeout: float) -> None:
+        waits.append(timeout)
+
+    monkeypatch.setattr(recall, "VECTORS_WITHIN", 0.25)
+    monkeypatch.setattr(recall.asyncio, "wait", wait)
+    await names(workspace)
+    await names(workspace)
+    assert waits == [0.25]
+    await workspace.give_memory_back()
+    await names(workspace)
+    assert waits == [0.25, 0.25]
