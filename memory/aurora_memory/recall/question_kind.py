@@ -57,10 +57,16 @@ _NUMBERED = re.compile(r"^\s*#\d+[:,]?\s")
 
 _SENTENCE = re.compile(
     r"(?i)\b(?:is|are|was|were|isn't|aren't|doesn't|does not|don't|do not|didn't|can't|cannot|won't|should|shouldn't"
-    r"|must|fails?|failed|failing|raises?|crash(?:es|ed)?|breaks?|broken|wrong(?:ly)?|incorrect(?:ly)?|unexpected(?:ly)?"
-    r"|missing|instead|when|if|because|regression|bug|no longer|ignored)\b"
+    r"|must|fails?|raises?|crash(?:es|ed)?|breaks?|broken|wrong(?:ly)?|incorrect(?:ly)?|unexpected(?:ly)?"
+    r"|missing|instead|when|if|because|regression|bug|no longer)\b"
+    r"|\b(?:failed|failing|ignored)(?=\W*$|\W+(?:after|and|as|at|but|by|due|during|for|from|in|on|since|to|while|with)\b)"
 )
-"""Words that stand in sentences about what happens, hardly ever in the name of a topic."""
+"""Words that stand in sentences about what happens, hardly ever in the name of a topic. `A failed command` is a thing:
+what has failed is told of it with another word, or with none behind it.
+"""
+
+_WHEN = re.compile(r"\b(?:when|while|if|once|after|before)\b.*", re.DOTALL)
+"""What a noun phrase goes on with: `evicting old entries when the disk is full`."""
 
 _REPORTED = re.compile(
     r"(?i)\b(?:not(?! found)|has|have|had|gets?|got|causes?|seems?|please|inconsisten(?:t|tly|cy)|unnecessar(?:y|ily)"
@@ -188,7 +194,8 @@ def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
         (first in _DESCRIBED or text.rstrip().endswith(".")) and not (len(words) > 1 and _COMPLAINT.search(text))
     ):
         return "task"
-    if _SENTENCE.search(text) or _REPORTED.search(text) or _has_verb(words):
+    told = _WHEN.sub("", text) if _PLAIN.fullmatch(first) and first.endswith("ing") and words[0] == first else text
+    if _SENTENCE.search(told) or _REPORTED.search(told) or _has_verb(told.split()):
         return "report"
     return "topic"
 
