@@ -17,6 +17,7 @@ from aurora_memory.recall.places import QueryPlace, is_test, places_in
 from aurora_memory.recall.question_kind import ISSUE_WORDS, QuestionKind, kind_of
 from aurora_memory.recall.report_text import report_text
 from aurora_memory.recall.spellings import other_spelling
+from aurora_memory.recall.synonyms import synonyms_of
 from aurora_memory.recall.title_likeness import title_likeness
 from aurora_memory.stopwords import ERRANDS, QUESTION_WORDS, without_stop_words
 from aurora_memory.tokens import stem_word, terms, words_in
@@ -37,6 +38,9 @@ MAX_REPEATS = 4
 
 SUGGESTED = 0.5
 """Weight of a word that the question does not say but may mean (`config` for `cfg`)."""
+
+_BY_SYNONYMS: frozenset[QuestionKind] = frozenset({"topic", "how"})
+"""Kinds of questions of those who may not know what the code calls a thing; a change is told in the code's words."""
 
 ERRAND = 0.4
 """Weight of such a word: some functions are called so."""
@@ -183,6 +187,9 @@ def parse_question(query: str) -> Question:
     by_name = bool(names or certain) and all(word in names for word in rest)
     kind = kind_of(asked, by_name, by_name and bool(certain) and not names)
     about_tests = _wants_tests(kind, counts, words) or (kind == "change" and any(is_test(each.path) for each in places))
+    if kind in _BY_SYNONYMS and not by_name:
+        for term in synonyms_of(words_in(query)):
+            weights.setdefault(term, SUGGESTED)
     if kind in {"change", "report", "error", "issue"} and not about_tests:
         weights.update({term: ERRAND * weights[term] for term in ("test", "spec") if term in weights})
     names += [place.name for place in certain if place.name is not None]

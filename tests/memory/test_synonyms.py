@@ -1,0 +1,88 @@
+"""Synonyms: who asks how or where in the field's words finds what the code calls otherwise; names and changes are told
+in the code's own words.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from aurora_indexer.parse.chunk_parser import parse_file
+from aurora_memory.recall import parse_question, recall
+from aurora_memory.recall.synonyms import synonyms_of
+from aurora_memory.store import FileStat, IndexedFile, Store
+from aurora_memory.tokens import stem_word
+
+NOW = 1_765_540_800.0
+FILE = Path(__file__).parents[2] / "memory/aurora_memory/recall/synonyms.txt"
+
+
+def suggested(query: str) -> set[str]:
+    question = parse_question(query)
+    return set(question.weights) - set(question.terms)
+
+
+@pytest.mark.parametrize(
+    ("query", "meant", "not_meant"),
+    [
+        pytest.param("eviction of old sessions", "purge", "", id="a topic"),
+        pytest.param(
+            "where are sessions evicted", "purge", "", id="a place that is asked for, in any form of the word"
+        ),
+        pytest.param("how does leader election work", "primary", "", id="two words that follow each other"),
+        pytest.param("how does the election of a leader work", "", "primary", id="not two words apart"),
+        pytest.param("fix eviction of old sessions", "", "purge", id="a change says what is to be changed"),
+        pytest.param("eviction", "", "purge", id="a word alone may be a name"),
+        pytest.param("`eviction`", "", "purge", id="a name"),
+    ],
+)
+def test_what_is_looked_for_besides(query: str, meant: str, not_meant: str) -> None:
+    assert {*stem_word(meant)} <= suggested(query)
+    assert not {*stem_word(not_meant)} & suggested(query)
+
+
+def test_what_the_question_says_counts_more() -> None:
+    weights = parse_question("how are listeners told").weights
+    (listener,), (observer,) = stem_word("listener"), stem_word("observer")
+    assert 0 < weights[observer] < weights[listener]
+    both = parse_question("how are listeners and observers told").weights
+    assert both[observer] == both[listener], "a word that is said is no suggestion"
+
+
+async def test_code_that_has_another_word_is_found_and_what_has_the_questions_comes_first(tmp_path: Path) -> None:
+    sources = {
+        "shop/sessions.py": "def purge(sessions, most):\n    while len(sessions) > most:\n        sessions.popitem()\n",
+        "shop/basket.py": "def total(basket):\n    return sum(basket.prices)\n",
+    }
+    said = "def evict(prices):\n    prices.popitem()\n"
+
+    async def first(**more: str) -> list[str]:
+        store = await Store.open(tmp_path / f"{len(more)}.db")
+        try:
+            files = {**sources, **{f"shop/{name}.py": text for name, text in more.items()}}
+            await store.write(
+                [IndexedFile(FileStat(len(text), 1), parse_file(path, text.encode())) for path, text in files.items()]
+            )
+            question = parse_question("where does eviction happen")
+            return [hit.chunk.name for hit in await store.read(recall, question, 10, NOW, by_meaning=False)]
+        finally:
+            await store.close()
+
+    assert await first() == ["purge"]
+    assert (await first(prices=said))[:2] == ["evict", "purge"]
+
+
+def test_each_line_of_the_file_says_something_new_of_one_or_two_words() -> None:
+    lines = [line for line in FILE.read_text("utf-8").splitlines() if not line.startswith("#")]
+    assert lines == sorted(lines)
+    said = [" ".join(stem_word(word)[-1] for word in line.partition(": ")[0].split()) for line in lines]
+    assert len(set(said)) == len(said), "no words twice, in whatever form"
+    for line in lines:
+        words, _, meant = line.partition(": ")
+        assert 1 <= len(words.split()) <= 2, line
+        stems = [stem_word(word)[-1] for word in meant.split()]
+        assert stems and len(set(stems)) == len(stems), line
+        own = {stem_word(word)[-1] for word in words.split()}
+        assert len(words.split()) == 2 or own.isdisjoint(stems), line
+        assert set(synonyms_of(words.split())) >= {term for word in meant.split() for term in stem_word(word)}, line
