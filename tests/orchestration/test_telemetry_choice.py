@@ -32,6 +32,8 @@ def test_each_signal_has_variables_of_its_own() -> None:
     assert told({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://c:1/t"}) == [
         ("traces", "otlp", "http/protobuf", "http://c:1/t")
     ]
+    both = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://t:2/t"}
+    assert [each[3] for each in told(both)] == ["http://t:2/t", "http://c:1"], "which count more than those of both"
     said = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:1", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL": "grpc"}
     assert [each[2] for each in told(said)] == ["http/protobuf", "grpc"]
 

@@ -496,6 +496,15 @@ def test_a_keyword_without_a_known_type_comes_last() -> None:
             id="the one that goes there first",
         ),
         pytest.param(
+            changed(
+                {
+                    "resources": {"notes": {"operations": {"GET": {"capabilityId": "erase"}}}},
+                    "capabilities": {"more_notes": {**BASE["capabilities"]["list_notes"], "id": "more_notes"}},
+                }
+            ),
+            "manifest-undefined-capability", ['Add the capability "erase"'], id="none of two that go there",
+        ),
+        pytest.param(
             changed(update({"parameters": {"required": ["id", "zzz"]}})),
             "parameters-required", ['Remove "zzz"', 'Add the parameter "zzz"'],
             id="a required name that is nowhere can go",

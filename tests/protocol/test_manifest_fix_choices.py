@@ -102,6 +102,9 @@ def test_what_is_just_made_loses_nothing(patch: Any, rule: str, is_made: bool) -
         pytest.param(update(mapping(text="/tags/01")), "mapping-array-index", "1", id="an index without zeros before"),
         pytest.param(update(mapping(text="/tags/x")), "mapping-array-index", None, id="a word is no index"),
         pytest.param(update(mapping(text="te~xt")), "mapping-pointer", '"/te~0xt"', id="a tilde is escaped"),
+        pytest.param(
+            {"site": {"url": "//notes.example"}}, "site-url", '"https://notes.example"', id="an address without scheme"
+        ),
     ],
 )  # fmt: skip
 def test_what_a_value_was_meant_to_be(patch: Any, rule: str, writes: str | None) -> None:

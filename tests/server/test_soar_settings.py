@@ -217,6 +217,10 @@ def test_each_source_weighs_more_than_the_one_before(home: Path, root: Path) -> 
     assert limit() == 1
     write(root / ".aurora" / "config.json", {"retrieval": {"max_chunks": 2}})
     assert limit() == 2
+    named = root.parent / "named.json"
+    write(named, {"retrieval": {"max_chunks": 5}})
+    chosen, _ = settings_for(root, True, environ(home), named)
+    assert chosen.retrieval.max_chunks == 5, "a file that the user names counts more than the workspace's"
     assert limit(AURORA_RETRIEVAL_MAX_CHUNKS="3") == 3
     flags = {"llm_provider": "ollama", "llm_model": "flag"}
     chosen, _ = settings_for(root, True, environ(home, AURORA_LLM_PROVIDER="anthropic"), None, flags)

@@ -214,6 +214,12 @@ def test_what_speaks_of_whole_files_is_dropped_with_any_change_of_them(tmp_path:
     assert fact.cache.find(fact.query, BEGAN + 60) == (None, ""), "it was dropped for good"
 
 
+def test_a_name_in_code_does_not_speak_of_all(tmp_path: Path) -> None:
+    fact = Kept(tmp_path, "def count():\n    return 1\n", "count", 1, 2)
+    fact.file.write_text("def count():\n    return 1\n\n\nOTHER = 1\n")
+    assert fact.given() == "`count` is what src/a.py:1-2 says it is."
+
+
 def test_a_place_outside_of_the_context_is_looked_at_as_well(tmp_path: Path) -> None:
     fact = Kept(tmp_path, "def load():\n    return 1\n", "load", 1, 2)
     other = fact.root / "src/b.py"
