@@ -13,6 +13,7 @@ from msgspec.structs import asdict
 
 from aurora_orchestration.model_settings import Caps
 from aurora_orchestration.settings import SoarSettings
+from aurora_server.configuration.config_file import CONFIG_VARIABLE
 from aurora_server.configuration.effective import effective
 from aurora_server.configuration.layers import settings_for
 from aurora_server.configuration.settings import SettingsError, load
@@ -219,8 +220,7 @@ def test_each_source_weighs_more_than_the_one_before(home: Path, root: Path) -> 
     assert limit() == 2
     named = root.parent / "named.json"
     write(named, {"retrieval": {"max_chunks": 5}})
-    chosen, _ = settings_for(root, True, environ(home), named)
-    assert chosen.retrieval.max_chunks == 5, "a file that the user names counts more than the workspace's"
+    assert limit(**{CONFIG_VARIABLE: str(named)}) == 5, "a file that the user names counts more than the workspace's"
     assert limit(AURORA_RETRIEVAL_MAX_CHUNKS="3") == 3
     flags = {"llm_provider": "ollama", "llm_model": "flag"}
     chosen, _ = settings_for(root, True, environ(home, AURORA_LLM_PROVIDER="anthropic"), None, flags)
