@@ -51,26 +51,29 @@ def test_what_the_question_says_counts_more() -> None:
 
 
 async def test_code_that_has_another_word_is_found_and_what_has_the_questions_comes_first(tmp_path: Path) -> None:
+    """Where nothing at all is here of what is said, a synonym alone is no answer."""
     sources = {
         "shop/sessions.py": "def purge(sessions, most):\n    while len(sessions) > most:\n        sessions.popitem()\n",
         "shop/basket.py": "def total(basket):\n    return sum(basket.prices)\n",
     }
     said = "def evict(prices):\n    prices.popitem()\n"
 
-    async def first(**more: str) -> list[str]:
+    async def first(query: str, **more: str) -> list[str]:
         store = await Store.open(tmp_path / f"{len(more)}.db")
         try:
             files = {**sources, **{f"shop/{name}.py": text for name, text in more.items()}}
             await store.write(
                 [IndexedFile(FileStat(len(text), 1), parse_file(path, text.encode())) for path, text in files.items()]
             )
-            question = parse_question("where does eviction happen")
+            question = parse_question(query)
             return [hit.chunk.name for hit in await store.read(recall, question, 10, NOW, by_meaning=False)]
         finally:
             await store.close()
 
-    assert await first() == ["purge"]
-    assert (await first(prices=said))[:2] == ["evict", "purge"]
+    assert (await first("where are the sessions evicted"))[0] == "purge"
+    assert (await first("where are the sessions evicted", prices=said))[:2] == ["purge", "evict"]
+    assert (await first("where are old prices evicted", prices=said))[0] == "evict"
+    assert await first("how does eviction of visitors work") == []
 
 
 def test_each_line_of_the_file_says_something_new_of_one_or_two_words() -> None:

@@ -57,7 +57,7 @@ async def test_a_login_finds_what_authenticates(store: Store) -> None:
 
 async def test_a_question_none_of_whose_words_is_known_finds_nothing(store: Store) -> None:
     await fill(store)
-    assert await asked(store, "login visitor") == []
+    assert await asked(store, "login credential") == []
 
 
 async def test_a_name_is_looked_up_without_vectors(store: Store) -> None:

@@ -117,6 +117,8 @@ class Question(Struct, frozen=True):
     """The terms of what a change is said to be made in: `http: …`, `fix(parser): …`."""
     heading: frozenset[str] = frozenset()
     """The terms of a report's first line, where more follows."""
+    synonyms: frozenset[str] = frozenset()
+    """Those of the terms that have weights which only code may have for what the question says."""
 
     @property
     def is_id(self) -> bool:
@@ -187,9 +189,8 @@ def parse_question(query: str) -> Question:
     by_name = bool(names or certain) and all(word in names for word in rest)
     kind = kind_of(asked, by_name, by_name and bool(certain) and not names)
     about_tests = _wants_tests(kind, counts, words) or (kind == "change" and any(is_test(each.path) for each in places))
-    if kind in _BY_SYNONYMS and not by_name:
-        for term in synonyms_of(words_in(query)):
-            weights.setdefault(term, SUGGESTED)
+    synonyms = frozenset(synonyms_of(words_in(query)) if kind in _BY_SYNONYMS and not by_name else ()) - weights.keys()
+    weights.update(dict.fromkeys(synonyms, SUGGESTED))
     if kind in {"change", "report", "error", "issue"} and not about_tests:
         weights.update({term: ERRAND * weights[term] for term in ("test", "spec") if term in weights})
     names += [place.name for place in certain if place.name is not None]
@@ -205,6 +206,7 @@ def parse_question(query: str) -> Question:
         is_open=kind == "topic" and title_likeness(asked) > 0,
         scope=_scope(asked) if kind == "change" else (),
         heading=heading if "\n" in query.strip() else frozenset(),
+        synonyms=synonyms,
     )
 
 

@@ -112,6 +112,8 @@ def search(
     """Everything that may answer a question; parameters as `recall` has them. `by_meaning`: word vectors are asked."""
     parts = reader.words.parts(reader.writes)
     entries = entries_of(reader, question)
+    if question.synonyms.issuperset(entries):  # of what the question says nothing is here: something else is no answer
+        entries = {}
     matches: dict[int, PartMatch] = {}
     rarities = {
         term: question.weights[term] * rarity(parts.living, len(numbers)) for term, (numbers, _) in entries.items()
