@@ -7,6 +7,7 @@ On a busy machine too: the best of several tries is taken, since a neighbour can
 from __future__ import annotations
 
 import gc
+import logging
 import time
 import tracemalloc
 from collections.abc import Awaitable, Callable
@@ -34,8 +35,12 @@ def grows_with_length(action: Callable[[int], object], small: int, large: int, *
 
 
 async def bytes_kept(action: Callable[[int], Awaitable[object]], few: int, many: int) -> float:
-    """Bytes that each action leaves in memory for good, from number `few` to number `many`: 0 where it has a bound."""
+    """Bytes that each action leaves in memory for good, from number `few` to number `many`: 0 where it has a bound.
+
+    Nothing is logged meanwhile: pytest keeps what is, whichever thread it is of, until the test ends.
+    """
     gc.collect()
+    logging.disable(logging.CRITICAL)
     tracemalloc.start()
     try:
         at_few = 0
@@ -48,6 +53,7 @@ async def bytes_kept(action: Callable[[int], Awaitable[object]], few: int, many:
         return (tracemalloc.get_traced_memory()[0] - at_few) / (many - few)
     finally:
         tracemalloc.stop()
+        logging.disable(logging.NOTSET)
 
 
 def _seconds(action: Callable[[int], object], size: int) -> float:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import logging
 
-from tests.growth import ATTEMPTS, grows_with_length
+import pytest
+
+from tests.growth import ATTEMPTS, bytes_kept, grows_with_length
 
 SMALL, LARGE = 1_000, 4_000
 
@@ -37,3 +40,25 @@ def test_one_quiet_pair_is_enough() -> None:
 
     assert grows_with_length(disturbed, SMALL, LARGE)
     assert next(pairs) == ATTEMPTS
+
+
+async def test_what_an_action_leaves_is_counted_and_what_is_logged_beside_it_is_not() -> None:
+    kept: list[bytes] = []
+
+    async def keeps(number: int) -> None:
+        kept.append(bytes(1_000))
+
+    async def logs(number: int) -> None:
+        logging.getLogger("tests.other").warning("%s", "x" * 1_000)
+
+    assert await bytes_kept(keeps, 10, 60) > 1_000
+    assert await bytes_kept(logs, 10, 60) < 100
+
+
+async def test_what_is_logged_afterwards_is_kept(caplog: pytest.LogCaptureFixture) -> None:
+    async def nothing(number: int) -> None:
+        logging.getLogger("tests.other").warning("meanwhile")
+
+    await bytes_kept(nothing, 1, 2)
+    logging.getLogger("tests.other").warning("said")
+    assert caplog.messages == ["said"]
