@@ -195,36 +195,10 @@ def _by_chunk(matches: Matches) -> dict[int, PartMatch]:
         if words > best_of_file.get(file, -1.0):
             best_of_file[file] = words
     found: dict[int, PartMatch] = {}
-    for (
-        part,
-        chunk,
-        file,
-        words,
-        cover,
-        name_cover,
-        name_share,
-        file_cover,
-        signature_cover,
-        doc_cover,
-        file_words,
-        heading_words,
-    ) in zip(*columns, strict=True):
+    for part, chunk, file, words, *shares, heading_words in zip(*columns, strict=True):
         known = found.get(chunk)
         if known is None or words > known.words:
-            best = best_of_file[file]
-            found[chunk] = PartMatch(
-                part,
-                words,
-                cover,
-                name_cover,
-                name_share,
-                file_cover,
-                signature_cover,
-                doc_cover,
-                file_words,
-                best,
-                heading_words,
-            )
+            found[chunk] = PartMatch._make((part, words, *shares, best_of_file[file], heading_words))
     return found
 
 
