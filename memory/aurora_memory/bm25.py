@@ -285,6 +285,21 @@ def match(
     )
 
 
+def numbers_of(parts: Parts, chunks: Collection[int]) -> Places:
+    """The numbers of all parts of some chunks."""
+    import numpy as np
+
+    wanted = parts.room.zeros("wanted chunks", int(parts.chunks.max(initial=0)) + 1, np.bool_)
+    wanted[[chunk for chunk in chunks if chunk < len(wanted)]] = True
+    count = len(parts.chunks)
+    found = parts.room.array("found", count, np.bool_)
+    for begin in range(0, count, PIECE):
+        some = parts.room.places[: min(PIECE, count - begin)]
+        some[...] = parts.chunks[begin : begin + len(some)]
+        np.take(wanted, some, out=found[begin : begin + len(some)], mode="clip")
+    return np.flatnonzero(found)
+
+
 def _of_fields(weighed: Sequence[tuple[Entries, float, np.float32]], places: Places) -> tuple[Floats, Floats, Floats]:
     """Of the parts that are kept: how many of the name's terms a question says, by their weights, and how much of it
     stands in the signature and in the documentation. `weighed` are the terms: where each stands, its counts and worth.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class ChunkHead(Struct, frozen=True, array_like=True):
+class ChunkHead(Struct, frozen=True, array_like=True, gc=False):
     """Head of a live chunk: all that its rank depends on. Lines are 1-based, inclusive.
 
     A question weighs hundreds of chunks and shows ten: the bodies of the others are never read.
@@ -25,7 +25,7 @@ class ChunkHead(Struct, frozen=True, array_like=True):
     changed_at: float | None
 
 
-class ChunkView(ChunkHead, frozen=True, array_like=True):
+class ChunkView(ChunkHead, frozen=True, array_like=True, gc=False):
     """Live chunk as it is shown: in answers, hovers and explanations. `changed_at` is Unix seconds."""
 
     language: str
@@ -47,7 +47,7 @@ class PartView(Struct, frozen=True, array_like=True):
     occurrences: dict[str, int]
 
 
-class Arc(Struct, frozen=True, array_like=True):
+class Arc(Struct, frozen=True, array_like=True, gc=False):
     """Relation as activation follows it: from one chunk (row id) to another, in its own direction or against it."""
 
     source: int

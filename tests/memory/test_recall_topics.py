@@ -143,4 +143,4 @@ async def test_a_task_names_a_file_that_has_clearly_more_to_do_with_it_than_its_
         await store.close()
     found, by_weights = [[hit.chunk.path for hit in each[:5]] for each in (hits, plain)]
     assert "bm25.py" in found[:3] and found[:2] == by_weights[:2], found
-    assert "bm25.py" not in by_weights, "by their weights alone it comes later"
+    assert "bm25.py" not in by_weights[:3], "by their weights alone it comes later"

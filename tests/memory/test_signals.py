@@ -63,8 +63,8 @@ def test_of_topics_a_name_counts_for_what_it_says_of_the_question(kind: Question
 
 def test_a_name_of_one_common_word_fits_less_than_one_that_says_the_question() -> None:
     said = [(1.0, 0.2), (0.5, 0.8), (0.0, 0.0)]  # shares of the name that is said, and of the question that it says
-    matches = [SimpleNamespace(name_share=share, name_cover=cover) for share, cover in said]
-    candidates = cast("Candidates", SimpleNamespace(matches=matches))
+    shares, covers = zip(*said, strict=True)
+    candidates = cast("Candidates", SimpleNamespace(matched={"name_share": shares, "name_cover": covers}))
     assert signals.name_fit.column(candidates) == [0.25, 0.5, 0.0]
 
 

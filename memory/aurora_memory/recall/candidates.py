@@ -5,7 +5,7 @@ that its ranking signals are made of (feature extraction).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -42,7 +42,7 @@ class NameShares(NamedTuple):
     scoped: float = 0.0
 
 
-class Candidates(Struct, frozen=True):
+class Candidates(Struct, frozen=True, dict=True):
     """Candidates in columns: the n-th value of each sequence is of the n-th chunk.
 
     `reached` is activation that came over relations, `brought` from similar commits, `brought_to_file` the most that
@@ -77,6 +77,17 @@ class Candidates(Struct, frozen=True):
     alike: Column
     pointed: Pointed
 
+    @cached_property
+    def matched(self) -> Mapping[str, Column]:
+        """Columns of the matches, by the names of their fields."""
+        columns = zip(*self.matches, strict=True) if self.matches else [()] * len(PartMatch._fields)
+        return dict(zip(PartMatch._fields, columns, strict=True))
+
+    @cached_property
+    def file_names(self) -> Sequence[NameShares]:
+        """What the name of each one's file has of the question."""
+        return [self.names_of_files[head.path] for head in self.heads]
+
     def activation(self, n: int) -> Activation:
         """The terms of one candidate's activation."""
         return Activation(
@@ -96,7 +107,7 @@ def gather(
         own, of_others = chunk_reader.summed_accesses(reader, ids, now)
         learned = learned_reader.boosts(reader, ids)
     commits = commit_reader.commit_times(reader, ids)
-    unknown = sorted({head.path for head in heads if head.id not in commits})  # git knows nothing of them
+    unknown = {head.path for head in heads if head.id not in commits}  # git knows nothing of them
     mtimes = file_reader.mtimes(reader, unknown) if unknown else {}
     histories = histories_of(heads, own, of_others, commits, mtimes)
     levels = levels_of(histories, now, reader.weighing.decay_rate)

@@ -108,21 +108,31 @@ def features_of(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, File
 
 
 def _features(candidates: Candidates, path: str, members: Sequence[Rank], document: bool) -> FileFeatures:
-    heads, matches, alike = candidates.heads, candidates.matches, candidates.alike
+    heads, matches, alike, said_by_files = (
+        candidates.heads,
+        candidates.matches,
+        candidates.alike,
+        candidates.matched["file_words"],
+    )
     several = len(candidates.question.terms) > 1
     chunks, share, near, near_function, words, documented = 0.0, 1.0, 0.0, 0.0, 0.0, 0.0
-    for place, _, strength, *_ in members:
-        chunks += share * score(strength)
+    cosines = []
+    for rank in members:
+        place = rank.place
+        chunks += share * score(rank.strength)
         share *= DECAY
-        head, match = heads[place], matches[place]
-        words = max(words, match.file_words)
+        head, file_words, cosine = heads[place], said_by_files[place], alike[place]
+        if file_words > words:
+            words = file_words
         if head.name == MODULE_NAME:
-            said = (match.doc_cover - PARTLY) / (WHOLLY - PARTLY)
+            said = (matches[place].doc_cover - PARTLY) / (WHOLLY - PARTLY)
             documented += min(1.0, max(0.0, said)) if several else 0.0
-        elif alike[place] > near_function and head.kind in CALLABLES:
-            near_function = alike[place]
+        elif cosine > near_function and head.kind in CALLABLES:
+            near_function = cosine
+        if cosine:  # none is below 0
+            cosines.append(cosine)
     share = 1.0
-    for cosine in sorted([alike[rank.place] for rank in members], reverse=True):
+    for cosine in sorted(cosines, reverse=True):
         near += share * cosine
         share *= NEAR_DECAY
     names = candidates.names_of_files[path]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from aurora_memory.bm25 import Matches, Parts, match, rarity
+from aurora_memory.bm25 import Matches, Parts, match, numbers_of, rarity
 from aurora_memory.chunks import CHUNK_TYPES
 from aurora_memory.recall.declarations import remainder_declarations
 from aurora_memory.recall.kinship import kinship, nearest
@@ -151,8 +151,8 @@ def search(
     by_words = dict.fromkeys([*matches, *(chunk.id for chunk in exact), *others, *pointed.chunks])
     alike: dict[int, float] = {}
     if cosines is not None:
-        known = [each for each in chunk_reader.part_numbers(reader, by_words) if each[1] < len(cosines)]
-        for (chunk, _), cosine in zip(known, cosines[[number for _, number in known]].tolist(), strict=True):
+        numbers = numbers_of(parts, by_words)
+        for chunk, cosine in zip(parts.chunks[numbers].tolist(), cosines[numbers].tolist(), strict=True):
             alike[chunk] = max(cosine, alike.get(chunk, 0.0))
     return Findings(
         matches,
@@ -189,16 +189,18 @@ def _placed(reader: Reader, question: Question, exact: Sequence[ChunkView]) -> l
 
 def _by_chunk(matches: Matches) -> dict[int, PartMatch]:
     """Max pooling of matches: each chunk by its best part."""
-    columns = [column.tolist() for column in matches]
+    numbers, chunks, files, words, *shares, heading_words = (column.tolist() for column in matches)
     best_of_file: dict[int, float] = {}
-    for file, words in zip(columns[2], columns[3], strict=True):
-        if words > best_of_file.get(file, -1.0):
-            best_of_file[file] = words
+    for file, said in zip(files, words, strict=True):
+        if said > best_of_file.get(file, -1.0):
+            best_of_file[file] = said
+    of_files = [best_of_file[file] for file in files]
     found: dict[int, PartMatch] = {}
-    for part, chunk, file, words, *shares, heading_words in zip(*columns, strict=True):
+    rows = zip(numbers, words, *shares, of_files, heading_words, strict=True)
+    for chunk, each in zip(chunks, map(PartMatch._make, rows), strict=True):
         known = found.get(chunk)
-        if known is None or words > known.words:
-            found[chunk] = PartMatch._make((part, words, *shares, best_of_file[file], heading_words))
+        if known is None or each.words > known.words:
+            found[chunk] = each
     return found
 
 

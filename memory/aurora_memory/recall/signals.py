@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain
-from operator import mul
+from operator import mul, sub
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ SIGNALS: list[RankingSignal] = []
 """Every signal, in the order in which they are declared."""
 
 
-class Signals(Struct, frozen=True):
+class Signals(Struct, frozen=True, gc=False):
     """Signal values of one chunk, in the order of `SIGNALS`; shares of the question are in [0, 1]."""
 
     values: tuple[float, ...]
@@ -115,11 +115,8 @@ class SignalTable:
         """The strength of each, as `Signals.strength` has it to the last bit: signal by signal, in their order."""
         import numpy as np
 
-        sums = np.zeros(len(self.rows), dtype=np.float64)
-        for weight, column in zip(weights, self._columns, strict=True):
-            if weight:
-                sums += weight * column
-        found: list[float] = sums.tolist()
+        weighed = np.array(weights, dtype=np.float64)[:, None] * self._columns
+        found: list[float] = np.add.reduce(weighed, axis=0).tolist()
         return found
 
 
@@ -138,25 +135,25 @@ def signal(*, weight: float) -> Callable[[Callable[[Candidates], Column]], Ranki
 @signal(weight=2.8)
 def words(candidates: Candidates) -> Column:
     """The question's words in its best part: BM25 over weighted fields, per unit of their rarity."""
-    return [match.words for match in candidates.matches]
+    return candidates.matched["words"]
 
 
 @signal(weight=1.3)
 def cover(candidates: Candidates) -> Column:
     """Share of the question that stands in its best part."""
-    return [match.cover for match in candidates.matches]
+    return candidates.matched["cover"]
 
 
 @signal(weight=1.0)
 def name_cover(candidates: Candidates) -> Column:
     """Share of the question that stands in its name."""
-    return [match.name_cover for match in candidates.matches]
+    return candidates.matched["name_cover"]
 
 
 @signal(weight=2.3)
 def name_share(candidates: Candidates) -> Column:
     """Share of its name that the question says."""
-    return [match.name_share for match in candidates.matches]
+    return candidates.matched["name_share"]
 
 
 @signal(weight=0.0)
@@ -164,32 +161,32 @@ def name_fit(candidates: Candidates) -> Column:
     """Share of its name that the question says, for what that is of the question beside the name that says most of it:
     a name of one word is said as a whole by many questions that are about something else.
     """
-    covers = _of_most([match.name_cover for match in candidates.matches])
-    return [match.name_share * cover for match, cover in zip(candidates.matches, covers, strict=True)]
+    covers = _of_most(candidates.matched["name_cover"])
+    return list(map(mul, candidates.matched["name_share"], covers))
 
 
 @signal(weight=0.5)
 def file_cover(candidates: Candidates) -> Column:
     """Share of the question that stands anywhere in its file."""
-    return [match.file_cover for match in candidates.matches]
+    return candidates.matched["file_cover"]
 
 
 @signal(weight=4.0)
 def file_best(candidates: Candidates) -> Column:
     """The question's words in the best part of its file."""
-    return [match.file_best for match in candidates.matches]
+    return candidates.matched["file_best"]
 
 
 @signal(weight=0.0)
 def signature_cover(candidates: Candidates) -> Column:
     """Share of the question that stands in its signature."""
-    return [match.signature_cover for match in candidates.matches]
+    return candidates.matched["signature_cover"]
 
 
 @signal(weight=0.0)
 def file_words(candidates: Candidates) -> Column:
     """The question's words in its file as one: BM25 over weighted fields, per unit of their rarity."""
-    return [match.file_words for match in candidates.matches]
+    return candidates.matched["file_words"]
 
 
 @signal(weight=0.0)
@@ -197,7 +194,7 @@ def words_beside_best(candidates: Candidates) -> Column:
     """The question's words in its best part, as a share of the most that any candidate has: the same for long
     questions, of which no part has much, as for short ones.
     """
-    return _of_most([match.words for match in candidates.matches])
+    return _of_most(candidates.matched["words"])
 
 
 @signal(weight=0.0)
@@ -205,31 +202,31 @@ def heading_words_beside_best(candidates: Candidates) -> Column:
     """The words of a report's first line in its best part, as a share of the most that any candidate has: what follows
     quotes, logs and shows more than it tells.
     """
-    return _of_most([match.heading_words for match in candidates.matches])
+    return _of_most(candidates.matched["heading_words"])
 
 
 @signal(weight=0.0)
 def file_words_beside_best(candidates: Candidates) -> Column:
     """The question's words in its file as one, as a share of the most that any candidate's file has."""
-    return _of_most([match.file_words for match in candidates.matches])
+    return _of_most(candidates.matched["file_words"])
 
 
 @signal(weight=0.0)
 def file_name(candidates: Candidates) -> Column:
     """Share of the question that stands in the name of its file."""
-    return [candidates.names_of_files[head.path].said for head in candidates.heads]
+    return [names.said for names in candidates.file_names]
 
 
 @signal(weight=0.0)
 def file_name_share(candidates: Candidates) -> Column:
     """Share of its file's name that the question says."""
-    return [candidates.names_of_files[head.path].heard for head in candidates.heads]
+    return [names.heard for names in candidates.file_names]
 
 
 @signal(weight=0.0)
 def folders(candidates: Candidates) -> Column:
     """Share of its folders' names that the question says."""
-    return [candidates.names_of_files[head.path].above for head in candidates.heads]
+    return [names.above for names in candidates.file_names]
 
 
 @signal(weight=0.0)
@@ -258,7 +255,7 @@ def changes(candidates: Candidates) -> Column:
 @signal(weight=0.0)
 def internal(candidates: Candidates) -> Column:
     """A name that begins with an underscore."""
-    return [1.0 if head.name.rpartition(".")[2].startswith("_") else 0.0 for head in candidates.heads]
+    return [1.0 if (name := head.name).startswith("_", name.rfind(".") + 1) else 0.0 for head in candidates.heads]
 
 
 @signal(weight=3.5)
@@ -288,7 +285,7 @@ def context_boost(candidates: Candidates) -> Column:
 @signal(weight=0.25)
 def recency(candidates: Candidates) -> Column:
     """Base level less decay: how often and how lately it was used or changed (AURORA §6.3)."""
-    return [level - decay for level, decay in zip(candidates.levels, candidates.decays, strict=True)]
+    return list(map(sub, candidates.levels, candidates.decays))
 
 
 @signal(weight=1.0)

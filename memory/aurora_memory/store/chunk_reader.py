@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
 from aurora_memory.activation import MINUTE, Weighing
@@ -84,11 +84,15 @@ def by_id(reader: Reader, ids: Sequence[int]) -> dict[int, ChunkView]:
 
 def heads(reader: Reader, ids: Sequence[int]) -> list[ChunkHead]:
     """As `chunks`, in the order of their ids: for ranking many of which few are shown."""
-    rows = reader.rows(
-        f"SELECT {_HEAD} FROM chunks WHERE id IN (SELECT value FROM json_each(?)) AND gone_at IS NULL",
-        (as_list(ids),),
-    )
-    return [ChunkHead(*row) for row in rows]
+
+    def read(missing: Sequence[int]) -> dict[int, ChunkHead]:
+        rows = reader.rows(
+            f"SELECT {_HEAD} FROM chunks WHERE id IN (SELECT value FROM json_each(?)) AND gone_at IS NULL",
+            (as_list(missing),),
+        )
+        return {row[0]: ChunkHead(*row) for row in rows}
+
+    return list(reader.heads.of(sorted(ids), read).values())
 
 
 def remainders(reader: Reader) -> list[int]:
@@ -129,12 +133,6 @@ def parts_of(reader: Reader, ids: Sequence[int]) -> dict[int, list[PartView]]:
     for chunk_id, number, line_start, line_end, blob in rows:
         found.setdefault(chunk_id, []).append(PartView(number, line_start, line_end, decode_occurrences(blob)))
     return found
-
-
-def part_numbers(reader: Reader, ids: Collection[int]) -> list[tuple[int, int]]:
-    """The searchable parts of some chunks: each chunk (row id) with the number of one."""
-    sql = "SELECT chunk_id, id FROM parts WHERE chunk_id IN (SELECT value FROM json_each(?))"
-    return [(chunk, number) for chunk, number in reader.rows(sql, (as_list(list(ids)),))]
 
 
 def first_part(reader: Reader, path: str) -> list[int]:

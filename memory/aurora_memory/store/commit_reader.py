@@ -54,6 +54,10 @@ def changing_commits(reader: Reader, ids: Sequence[int]) -> list[str]:
 
 def commit_times(reader: Reader, ids: Sequence[int]) -> dict[int, Commits]:
     """As `chunk_commits`, the times only: what ranking many chunks needs, for a third of its cost."""
+    return reader.commit_times.of(ids, lambda missing: _commit_times(reader, missing))
+
+
+def _commit_times(reader: Reader, ids: Sequence[int]) -> dict[int, Commits]:
     rows = reader.rows(
         """SELECT changes.chunk_id, group_concat(CASE WHEN changed AND NOT sweeping THEN at END),
               min(CASE WHEN changed THEN at END), min(at)

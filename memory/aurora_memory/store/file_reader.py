@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from aurora_memory.store.reader import Reader
@@ -84,9 +84,13 @@ def has_suffix(reader: Reader, suffix: str) -> bool:
     return bool(reader.rows("SELECT 1 FROM files WHERE substr(path, -length(?1)) = ?1 LIMIT 1", (suffix,)))
 
 
-def mtimes(reader: Reader, paths: Sequence[str]) -> dict[str, float]:
+def mtimes(reader: Reader, paths: Collection[str]) -> dict[str, float]:
     """Modification times (Unix seconds) the files had when they were indexed."""
-    rows = reader.rows(
-        "SELECT path, mtime_ns FROM files WHERE path IN (SELECT value FROM json_each(?))", (as_list(paths),)
-    )
-    return {path: mtime_ns / 1e9 for path, mtime_ns in rows}
+
+    def read(missing: Sequence[str]) -> dict[str, float]:
+        rows = reader.rows(
+            "SELECT path, mtime_ns FROM files WHERE path IN (SELECT value FROM json_each(?))", (as_list(missing),)
+        )
+        return {path: mtime_ns / 1e9 for path, mtime_ns in rows}
+
+    return reader.mtimes.of(paths, read)

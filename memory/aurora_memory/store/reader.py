@@ -7,6 +7,7 @@ first: those to single tables lie beside it (`…_reader.py`), those made of man
 from __future__ import annotations
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,18 @@ from typing import Any
 from aurora_memory.activation import USUAL, Weighing
 from aurora_memory.store.access_times import AccessTimes
 from aurora_memory.store.connection import connect_to_read, explained, lenient_text, not_text
+from aurora_memory.store.kept_rows import KeptRows
 from aurora_memory.store.part_vectors import PartVectors
 from aurora_memory.store.word_index import WordIndex
+from aurora_memory.views import Arc, ChunkHead, Commits
+
+KEPT_CHUNKS = 16_384
+"""Chunks of which what a rank depends on is kept between questions (8 MB): those of 200 questions."""
+
+KEPT_SOURCES = 4096
+"""Chunks of which relations are kept (6 MB)."""
+
+KEPT_FILES = 4096
 
 
 class Reader:
@@ -31,6 +42,7 @@ class Reader:
         self.words = WordIndex(self.rows)
         self.vectors = PartVectors(self.rows)
         self.times = AccessTimes(self.rows)
+        self._keep_anew()
 
     def connect(self) -> sqlite3.Connection:
         """Connect to the file as it is now, for the calling thread. Raises a `StoreError` that says what to do."""
@@ -44,6 +56,7 @@ class Reader:
         self.words = WordIndex(self.rows)
         self.vectors = PartVectors(self.rows)
         self.times = AccessTimes(self.rows)
+        self._keep_anew()
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """The rows that answer a question. Raises a `StoreError` that says what to do."""
@@ -64,7 +77,16 @@ class Reader:
         if not self.vectors.stay():
             self.vectors = PartVectors(self.rows)
         self.times = AccessTimes(self.rows)
+        self._keep_anew()
         self.rows("PRAGMA shrink_memory")
+
+    def _keep_anew(self) -> None:
+        self.heads: KeptRows[int, ChunkHead] = KeptRows(self.rows, KEPT_CHUNKS)
+        self.commit_times: KeptRows[int, Commits] = KeptRows(self.rows, KEPT_CHUNKS)
+        self.arcs: dict[int, KeptRows[int, tuple[list[Arc], list[Arc]]]] = defaultdict(
+            lambda: KeptRows(self.rows, KEPT_SOURCES)
+        )
+        self.mtimes: KeptRows[str, float] = KeptRows(self.rows, KEPT_FILES)
 
     def lasting(self, sql: str) -> list[Any]:
         """Cached query: the rows that answer a question without values; asked again only when something was written."""
