@@ -31,8 +31,7 @@ KEPT = 100_000
 """Parts of which vectors are held also while nobody asks (10 MB): who asks once an hour asks by meaning, too."""
 
 _BLOCK = 4096
-_ROWS = 1024
-"""Vectors that are weighed at a time: few enough for the processor's cache."""
+"""Vectors that are weighed at a time, too: few enough for the processor's cache."""
 
 Rows = Callable[[str, Sequence[Any]], list[Any]]
 
@@ -79,12 +78,10 @@ class PartVectors:
 
         if self._cosines is None or self._wide is None or len(self._cosines) != len(self._blocks) * _BLOCK:
             self._cosines = np.empty(len(self._blocks) * _BLOCK, dtype=np.float32)
-            self._wide = np.empty((_ROWS, DIMENSIONS), dtype=np.float32)
+            self._wide = np.empty((_BLOCK, DIMENSIONS), dtype=np.float32)
         found, wide = self._cosines, self._wide
         for number, block in enumerate(self._blocks):
-            for start in range(0, _BLOCK, _ROWS):
-                wide[...] = block[start : start + _ROWS]
-                begin = number * _BLOCK + start
-                np.dot(wide, vector, out=found[begin : begin + _ROWS])
+            wide[...] = block
+            np.dot(wide, vector, out=found[number * _BLOCK : (number + 1) * _BLOCK])
         found *= np.float32(1 / 127)
         return found[:count]
