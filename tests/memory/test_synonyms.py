@@ -23,6 +23,13 @@ def suggested(query: str) -> set[str]:
     return set(question.weights) - set(question.terms)
 
 
+def test_synonyms_are_weighed_in_one_order_whatever_order_a_process_gives_its_sets() -> None:
+    question = parse_question("where are expired sessions evicted after authentication errors and retries")
+    besides = [term for term in question.weights if term in question.synonyms]
+    in_order = dict.fromkeys(synonyms_of(question.text.split()))
+    assert besides == [term for term in in_order if term in question.synonyms] and len(besides) > 5
+
+
 @pytest.mark.parametrize(
     ("query", "meant", "not_meant"),
     [

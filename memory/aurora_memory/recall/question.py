@@ -189,8 +189,12 @@ def parse_question(query: str) -> Question:
     by_name = bool(names or certain) and all(word in names for word in rest)
     kind = kind_of(asked, by_name, by_name and bool(certain) and not names)
     about_tests = _wants_tests(kind, counts, words) or (kind == "change" and any(is_test(each.path) for each in places))
-    synonyms = frozenset(synonyms_of(words_in(query)) if kind in _BY_SYNONYMS and not by_name else ()) - weights.keys()
-    weights.update(dict.fromkeys(synonyms, SUGGESTED))
+    synonyms = frozenset[str]()
+    if kind in _BY_SYNONYMS and not by_name:
+        # In their order: the last bits of what words are worth depend on which is added first.
+        suggested = [term for term in synonyms_of(words_in(query)) if term not in weights]
+        weights.update(dict.fromkeys(suggested, SUGGESTED))
+        synonyms = frozenset(suggested)
     if kind in {"change", "report", "error", "issue"} and not about_tests:
         weights.update({term: ERRAND * weights[term] for term in ("test", "spec") if term in weights})
     names += [place.name for place in certain if place.name is not None]
