@@ -53,6 +53,7 @@ def product(provider: LoopbackProvider, tmp_path_factory: pytest.TempPathFactory
     home = tmp_path_factory.mktemp("aurora") / "home"
     configure(home, provider)
     with product_in(home, **provider.environ) as product:
+        product.session(None).close()
         yield product
 
 
