@@ -1,10 +1,13 @@
 """Fork server: an interpreter that has imported AURORA, and becomes, forked, each program that a test starts.
 
-`python -P tests/fork_server.py DESCRIPTOR [LISTENER]`: the inherited socket brings, for each program, one byte with
-four open files: a socket of that program's own, its standard input, output and error. The program's own socket brings a
-`Request`, whose arguments begin with `-c` where they are code, as Python's do; its answers are lines: the process id,
-then, once it has ended, its exit status as `os.waitpid` tells it. So does each that is connected to the inherited
-`LISTENER`. The server ends when the inherited socket does.
+`python -P tests/fork_server.py ROOM DESCRIPTOR [LISTENER]`: the inherited socket brings, for each program, one byte
+with four open files: a socket of that program's own, its standard input, output and error. The program's own socket
+brings a `Request`, whose arguments begin with `-c` where they are code, as Python's do; its answers are lines: the
+process id, then, once it has ended, its exit status as `os.waitpid` tells it. So does each that is connected to the
+inherited `LISTENER`. The server ends when the inherited socket does.
+
+Where there is a listener, a forked program that starts a daemon, or workers that parse, has them forked, too. In
+`/proc` (Linux) it says what it would say if it had started for itself: its arguments and its environment.
 """
 
 from __future__ import annotations
@@ -12,20 +15,29 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import ctypes
 import gc
 import importlib
 import io
 import json
 import os
+import select
 import selectors
 import signal
 import socket
+import subprocess
 import sys
+import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+COMMAND = (sys.executable, "-P", "-m", "aurora_cli")
+CODE = (sys.executable, "-c")
+WORKER = (sys.executable, "-P", "-m", "aurora_indexer.workers.worker")
 HEAVY = (
     "aurora_server.daemon.daemon",
     "aurora_server.daemon.connection",
@@ -37,6 +49,7 @@ HEAVY = (
     "aurora_server.configuration.layers",
     "aurora_server.configuration.other_members",
     "aurora_indexer.parse.chunk_parser",
+    "aurora_indexer.workers.worker",
     "pygls.progress",
     "aurora_deliverables.detection.detector",
     "aurora_memory.recall",
@@ -110,6 +123,15 @@ OF_SOME = {
 
 The kits of the models' makers (a second of the processor's time) are for those that have the key of a model.
 """
+
+AT_START = ("PYTHON", "LD_", "DYLD_", "MALLOC_", "LANG", "LC_", "OPENBLAS_", "OMP_")
+"""Beginnings of variables that count when an interpreter starts."""
+TAKEN = ("PYTHONWARNINGS", "PYTHONIOENCODING")
+"""Those that a forked program takes up as an interpreter does that starts."""
+ROOM = "ROOM_OF_FORKED_PROGRAMS"
+"""A variable of the server, and with its first argument room for what forked programs say of themselves in `/proc`."""
+ROOM_FOR_ARGUMENTS, ROOM_FOR_VARIABLES = 1_000, 16_000
+"""Bytes of it. What a program has more of is cut there, and the program has it all the same."""
 
 
 def load() -> None:
@@ -259,13 +281,121 @@ def _become(given: dict[str, Any], files: list[int]) -> None:
     os.chdir(given["cwd"])
     os.environ.clear()
     os.environ.update(given["environment"])
+    first, *arguments = given["argv"]
+    _say_in_proc([*(CODE if first == CODE[1] else COMMAND), *arguments], given["environment"])
     time.tzset()
     sys.argv = given["argv"]
     take_up_warnings(given["environment"].get("PYTHONWARNINGS", ""))
-    for stream in (sys.stdout, sys.stderr):  # the same objects: what was imported may hold them
+    encoding, _, errors = given["environment"].get("PYTHONIOENCODING", "").partition(":")
+    for stream in (sys.stdin, sys.stdout, sys.stderr):  # the same objects: what was imported may hold them
         assert isinstance(stream, io.TextIOWrapper)
-        stream.reconfigure(line_buffering=stream is sys.stderr or stream.isatty())
+        if encoding or errors:
+            doubted = "backslashreplace" if stream is sys.stderr else errors or "strict"
+            stream.reconfigure(encoding=encoding or None, errors=doubted)
+        if stream is not sys.stdin:
+            stream.reconfigure(line_buffering=stream is sys.stderr or stream.isatty())
     gc.enable()
+
+
+def _say_in_proc(command: list[str], environment: Mapping[str, str]) -> None:
+    """Have `/proc` tell the command line and the environment of the program: they are written over the server's, into
+    memory that nothing reads any more, and are cut where that has no room for them.
+    """
+    try:
+        told = Path("/proc/self/stat").read_text(encoding="ascii").rpartition(") ")[2].split()
+    except OSError:
+        return
+    arguments, arguments_end, variables, variables_end = map(int, told[45:49])
+    spelt = [f"{name}={value}" for name, value in environment.items()]
+    for begin, end, words in ((arguments, arguments_end, command), (variables, variables_end, spelt)):
+        said = b"".join(os.fsencode(word) + b"\0" for word in words)
+        ctypes.memmove(begin, said[: end - begin - 1].ljust(end - begin, b"\0"), end - begin)
+
+
+class ForkedDaemon:
+    """A daemon that a forked program starts, as `subprocess.Popen` has it."""
+
+    def __init__(self, server: str | bytes, argv: list[str], **options: Any) -> None:
+        self.args = argv
+        self.returncode: int | None = None
+        self._lock = threading.Lock()
+        self._own, theirs = socket.socketpair()
+        with socket.socket(socket.AF_UNIX) as requests, theirs, Path(os.devnull).open() as nothing:
+            requests.connect(server)
+            streams = [nothing.fileno(), options["stdout"], options["stderr"]]
+            socket.send_fds(requests, [b"f"], [theirs.fileno(), *streams])
+            given = {
+                "argv": ["aurora", *argv[len(COMMAND) :]],
+                "cwd": os.fspath(options["cwd"]),
+                "environment": options["env"],
+                "session": options["start_new_session"],
+            }
+            self._own.sendall(json.dumps(given).encode() + b"\n")
+            self.pid = int(_line(self._own))
+
+    def poll(self) -> int | None:
+        """The exit code, negative for a signal; None while it runs."""
+        with self._lock:
+            if self.returncode is None and select.select([self._own], [], [], 0)[0]:
+                self.returncode = os.waitstatus_to_exitcode(int(_line(self._own)))
+        return self.returncode
+
+    def wait(self) -> int:
+        """Wait for its end."""
+        select.select([self._own], [], [])
+        while (code := self.poll()) is None:
+            select.select([self._own], [], [])
+        return code
+
+    def terminate(self) -> None:
+        """SIGTERM, if it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGTERM)
+
+
+def have_forked(server: str | bytes, began: Mapping[str, str]) -> None:
+    """Have what this process starts of ours forked: daemons from the server that listens there, and began with that
+    environment; workers that parse, whose parent has to be who starts them, from this process.
+    """
+    begun = at_start(began)
+
+    class Popen(subprocess.Popen):  # type: ignore[type-arg]
+        def __new__(cls, args: Any, **options: Any) -> Any:
+            daemon = tuple(args) == (*COMMAND, "daemon", "run", "--detached")
+            if daemon and at_start(options["env"]) == begun:
+                return ForkedDaemon(server, list(args), **options)
+            return super().__new__(cls)
+
+        def __init__(self, args: Any, *more: Any, **options: Any) -> None:
+            if tuple(args[: len(WORKER)]) == WORKER:
+                options["preexec_fn"] = partial(_be_worker, list(args), options["env"])
+            super().__init__(args, *more, **options)
+
+    subprocess.Popen = Popen  # type: ignore[misc, assignment]
+
+
+def _be_worker(command: list[str], environment: Mapping[str, str]) -> None:
+    """Be a worker that parses, in the place of the process that this one would become: its streams are there."""
+    try:
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        signal.set_wakeup_fd(-1)
+        for number in signal.valid_signals():
+            if callable(signal.getsignal(number)):
+                signal.signal(number, signal.SIG_DFL)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # as an interpreter does that starts
+            signal.signal(number, signal.SIG_IGN)
+        os.environ.clear()
+        os.environ.update(environment)
+        _say_in_proc(command, environment)
+        worker = importlib.import_module(WORKER[-1])
+        worker.serve(worker.parse_source, command[len(WORKER) :])
+    finally:
+        os._exit(1)
+
+
+def at_start(environment: Mapping[str, str]) -> dict[str, str]:
+    """Of an environment what counts when an interpreter starts, and is not taken up later."""
+    return {name: value for name, value in environment.items() if name.startswith(AT_START) and name not in TAKEN}
 
 
 def take_up_warnings(said: str) -> None:
@@ -304,12 +434,16 @@ class LeanEnd:
 
 def main() -> int:
     """Serve; in a forked process, be the command line."""
-    owner, *listener = (socket.socket(fileno=int(each)) for each in sys.argv[1:])
+    owner, *listeners = (socket.socket(fileno=int(each)) for each in sys.argv[2:])
+    listener = listeners[0] if listeners else None
+    place, began = listener.getsockname() if listener else "", dict(os.environ)
     load()
     gc.collect()
     gc.freeze()
-    if not serve(owner, listener[0] if listener else None):
+    if not serve(owner, listener):
         return 0
+    if place:
+        have_forked(place, began)
     if sys.argv[0] == "-c":
         return run_code(sys.argv.pop(1))
     from aurora_cli import main as command

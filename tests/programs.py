@@ -23,17 +23,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from tests.fork_server import CODE, COMMAND, ROOM, ROOM_FOR_ARGUMENTS, ROOM_FOR_VARIABLES, TAKEN, at_start
 from tests.wait_limits import HANG
 
-COMMAND = (sys.executable, "-P", "-m", "aurora_cli")
-CODE = (sys.executable, "-c")
 _PROGRAM = Path(__file__).with_name("fork_server.py")
-_AT_START = ("PYTHON", "LD_", "DYLD_", "MALLOC_", "LANG", "LC_", "OPENBLAS_", "OMP_")
-"""Beginnings of variables that count when an interpreter starts: with others than ours, a program starts for itself."""
 _SERVED = "PYTHONUTF8"
-"""The one for whose values there are fork servers of their own."""
-_TAKEN = "PYTHONWARNINGS"
-"""The one that a forked program takes up as an interpreter does that starts."""
+"""The variable for whose values there are fork servers of their own; where others that count when an interpreter starts
+are not ours, a program starts for itself."""
 
 
 Started: TypeAlias = "subprocess.Popen[Any] | Program"
@@ -171,14 +167,21 @@ class ForkServer:
 
     @classmethod
     def begun(cls, environment: Mapping[str, str], shared: socket.socket | None = None) -> ForkServer:
-        """Begin one, which ends when it is closed; other processes join it at the listening socket `shared`."""
+        """Begin one, which ends when it is closed; other processes join it at the listening socket `shared`, or, where
+        sockets have names that are no files, at one of its own.
+        """
         ours, theirs = socket.socketpair()
-        with theirs:
+        with contextlib.ExitStack() as until_begun:
+            until_begun.enter_context(theirs)
+            if shared is None and sys.platform == "linux":
+                shared = until_begun.enter_context(socket.socket(socket.AF_UNIX))
+                shared.bind("")
+                shared.listen(64)
             inherited = [each.fileno() for each in (theirs, shared) if each is not None]
             pipe = subprocess.PIPE  # its own, so that the streams that were made for it are no places in a file
             process = subprocess.Popen(
-                (sys.executable, "-P", str(_PROGRAM), *map(str, inherited)),
-                env=dict(environment),
+                (sys.executable, "-P", str(_PROGRAM), "-" * ROOM_FOR_ARGUMENTS, *map(str, inherited)),
+                env={**environment, ROOM: "-" * ROOM_FOR_VARIABLES},
                 stdin=subprocess.DEVNULL,
                 stdout=pipe,
                 stderr=pipe,
@@ -229,7 +232,7 @@ class ForkServers:
 
     def of(self, environment: Mapping[str, str]) -> ForkServer | None:
         """The server for programs with such an environment; none where they have to start for themselves."""
-        if self._plain is None or _at_start(environment) != _at_start(self._plain):
+        if self._plain is None or _apart(environment) != _apart(self._plain):
             return None
         said = environment.get(_SERVED, "")
         if said not in self._servers:
@@ -286,7 +289,7 @@ def shared_server(environment: Mapping[str, str]) -> Iterator[str]:
 
 def without_ours(environment: Mapping[str, str]) -> dict[str, str]:
     """An environment without what AURORA, or a forked program, reads itself."""
-    return {name: value for name, value in environment.items() if not name.startswith(("AURORA_", _TAKEN))}
+    return {name: value for name, value in environment.items() if not name.startswith(("AURORA_", *TAKEN))}
 
 
 def start(command: Sequence[str], *, env: Mapping[str, str] | None = None, **options: Any) -> Started:
@@ -333,9 +336,8 @@ def run(
     return done
 
 
-def _at_start(environment: Mapping[str, str]) -> dict[str, str]:
-    apart = (_SERVED, _TAKEN)
-    return {name: value for name, value in environment.items() if name.startswith(_AT_START) and name not in apart}
+def _apart(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in at_start(environment).items() if name != _SERVED}
 
 
 def _ends(

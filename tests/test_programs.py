@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
-from tests.fork_server import take_up_warnings
+from tests.e2e.product import eventually, product_in
+from tests.fork_server import WORKER, take_up_warnings
 from tests.programs import CODE, COMMAND, FORK_SERVERS, ForkServer, Program, run, shared_server, start
 from tests.wait_limits import HANG
 
@@ -34,13 +37,16 @@ def home(tmp_path: Path) -> dict[str, str]:
         (["manifest", "validate", "-"], '{"protocol": "AURA"}\n', {}),
         (["manifest", "validate", "-", "--json"], "{", {"PYTHONUTF8": "1"}),
         (["status", "--json"], None, {"PYTHONWARNINGS": "error", "TZ": "Asia/Tokyo"}),
+        (["config", "get", "größe"], None, {"PYTHONIOENCODING": "ascii"}),
+        (["manifest", "validate", "-"], '{"protocol": "größe"}', {"PYTHONIOENCODING": "cp1252:replace"}),
     ],
 )
 def test_it_says_and_returns_what_a_program_does_that_starts_for_itself(
     tmp_path: Path, home: dict[str, str], arguments: list[str], given: str | None, more: dict[str, str]
 ) -> None:
     options: dict[str, Any] = {
-        "env": {**home, **more}, "cwd": tmp_path, "input": given, "capture_output": True, "text": True, "timeout": HANG
+        "env": {**home, **more}, "cwd": tmp_path, "input": given, "capture_output": True, "timeout": HANG,
+        "encoding": "latin-1",
     }  # fmt: skip
     forked, started = run([*COMMAND, *arguments], **options), subprocess.run([*COMMAND, *arguments], **options)
     assert (forked.returncode, forked.stdout, forked.stderr) == (started.returncode, started.stdout, started.stderr)
@@ -78,6 +84,26 @@ def test_it_has_its_own_folder_environment_session_and_only_standard_streams(
         program.kill()
         program.communicate(timeout=HANG)
     assert program.returncode == -signal.SIGKILL and program not in FORK_SERVERS.programs
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sockets with names that are no files, and /proc")
+def test_a_daemon_that_it_starts_is_forked_and_so_are_its_workers_and_both_say_what_they_are(tmp_path: Path) -> None:
+    for number in range(10):
+        (tmp_path / "work" / f"m{number}.py").parent.mkdir(exist_ok=True)
+        (tmp_path / "work" / f"m{number}.py").write_text("def f():\n    return 1\n")
+    with product_in(tmp_path / "home", SAID="yes") as product:
+        product.json("index", cwd=tmp_path / "work")
+        (daemon,), workers = product.daemons(), product.workers()
+        assert daemon.cmdline()[:7] == [*COMMAND, "daemon", "run", "--detached"]
+        assert (daemon.environ()["SAID"], daemon.cwd()) == ("yes", str(product.home))
+        assert "fork_server.py" in " ".join(psutil.Process(daemon.ppid()).cmdline())
+        assert workers and all(each.ppid() == daemon.pid for each in workers)
+        for each in workers:
+            assert each.cmdline()[:4] == list(WORKER) and "SAID" not in each.environ()
+            opened = [Path(file.path) for file in each.open_files()]
+            assert not [path for path in opened if path.is_relative_to(product.home)]
+        daemon.kill()
+        eventually(lambda: not product.processes(), "the workers of a killed daemon end")
 
 
 def test_what_counts_when_an_interpreter_starts_is_not_inherited(tmp_path: Path, home: dict[str, str]) -> None:

@@ -5,6 +5,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+from tests.syntax import statements
+
 ROOT = Path(__file__).parents[2]
 
 NOUNS_IN_ING = {
@@ -53,7 +55,7 @@ def class_lines() -> dict[str, str]:
     return {
         f"{path}: {found.name}": said.partition("\n")[0]
         for path, module in modules().items()
-        for found in ast.walk(module)
+        for found in statements(module)
         if isinstance(found, ast.ClassDef) and not found.name.startswith("_") and (said := ast.get_docstring(found))
     }
 

@@ -18,7 +18,7 @@ import psutil
 from aurora_protocol import DaemonUnreachable, RequestFailed
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
-from aurora_protocol.launch import daemon_environment, ensure_daemon
+from aurora_protocol.launch import daemon_environment, ensure_daemon, listening
 from tests import programs
 from tests.programs import COMMAND
 from tests.wait_limits import HANG
@@ -71,6 +71,8 @@ class Product:
 
     def session(self, root: Path | None) -> Client:
         """A client session, as the commands have it, with the daemon started if need be."""
+        if not listening(self.address):
+            self.aurora("daemon", "start", cwd=Path("/"))  # forked, as what commands start is
         deadline = time.monotonic() + HANG
         while True:
             client = ensure_daemon(self.address, environ=self.environment, timeout=HANG)

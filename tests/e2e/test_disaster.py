@@ -31,7 +31,7 @@ from tests.shares import long
 from tests.wait_limits import HANG
 
 CODE = "def {}(value):\n    return value\n"
-FILES = 100
+FILES = 60
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_twenty_clients_at_once(product: Product, root: Path) -> None:
     def client(number: int) -> None:
         chance = random.Random(number)
         with product.session(root) as session:
-            for turn in range(8):
+            for turn in range(4):
                 kind = chance.randrange(10)
                 if kind < 6:
                     wanted = chance.randrange(FILES)
@@ -112,7 +112,7 @@ def test_twenty_clients_at_once(product: Product, root: Path) -> None:
 @pytest.mark.parametrize("seed", [0, *map(long, range(1, 4))])
 def test_the_daemon_is_killed_while_it_indexes(product: Product, root: Path, seed: int) -> None:
     chance = random.Random(seed)
-    for _ in range(2):
+    for _ in range(2 if seed else 1):
         daemon = daemon_process(product)
         wire = begin_indexing(product, root)
         time.sleep(chance.uniform(0.0, 0.8))
@@ -144,7 +144,7 @@ def test_clients_are_killed_in_the_middle_of_requests(product: Product, root: Pa
     pid = product.pid()
     commands = [("mem", "handler"), ("index",), ("doctor",), ("lsp",)]
     chance = random.Random(1)
-    for round_ in range(8):
+    for round_ in range(4):
         process = product.start(*commands[round_ % 4], cwd=root)
         time.sleep(chance.uniform(0.02, 0.25))
         process.kill()
@@ -170,6 +170,7 @@ def _served_by(pid: int | None) -> set[int]:
     return {pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))}
 
 
+@pytest.mark.long
 def test_two_cold_starters_end_with_one_daemon(product: Product, root: Path) -> None:
     starters = [product.start("mem", "handler_7_5", "--json", cwd=root) for _ in range(2)]
     for starter in starters:
@@ -314,7 +315,7 @@ def limit_files(pid: int, size: int) -> None:
 
 def test_a_full_disk_is_told_and_survived(product: Product, tmp_path: Path) -> None:
     """No write may grow a file of the daemon past a limit: to SQLite that is a disk that is full."""
-    root = large(tmp_path / "work", 40)
+    root = large(tmp_path / "work", 20)
     product.json("index", cwd=root)
     pid = product.pid()
     assert pid is not None
@@ -344,6 +345,7 @@ def test_a_full_disk_is_told_and_survived(product: Product, tmp_path: Path) -> N
     assert product.pid() == pid
 
 
+@pytest.mark.long
 def test_a_tmpfs_that_is_full_is_told_and_survived(tmp_path: Path) -> None:
     """The same on a real small disk, where we may mount one."""
     disk = tmp_path / "disk"

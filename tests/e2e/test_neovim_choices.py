@@ -65,6 +65,12 @@ out.shown['some is pending'] = asked(fresh({ pending_files = 1 }), {})
 out.shown['no file yet'] = asked(fresh({ files = 0 }), {})
 out.shown['indexing failed'] = asked(fresh({ state = 'error', pending_files = 1 }), {})
 
+local did = {}
+client.notify = function(text) table.insert(did, text) end
+client.ask = function(_, _, answer) answer(nil, {}) end
+require('aurora.explain').show({})
+out.unknown = did
+
 require('aurora.explain').show = function(asked_for) out.explained = asked_for.id end
 recall.open({ file = '', id = 'reas:cache' })
 vim.fn.writefile({ vim.fn.json_encode(out) }, os.getenv('PROBE_OUT'))
@@ -130,6 +136,10 @@ def test_an_answer_is_shown_where_it_is_whole_or_is_one_and_else_after_indexing(
         "no file yet": later,
         "indexing failed": ["nothing is known of 'q'"],
     }
+
+
+def test_that_nothing_is_known_at_the_cursor_is_told_in_a_line(seen: Any) -> None:
+    assert seen["unknown"] == ["nothing is known of what is at the cursor; once the workspace is indexed, try again"]
 
 
 def test_a_solved_question_which_stands_in_no_file_is_explained(seen: Any) -> None:

@@ -53,6 +53,7 @@ def product(provider: LoopbackProvider, tmp_path_factory: pytest.TempPathFactory
     home = tmp_path_factory.mktemp("aurora") / "home"
     configure(home, provider)
     with product_in(home, **provider.environ) as product:
+        product.session(None).close()
         yield product
 
 
@@ -159,7 +160,7 @@ def test_explain_status_and_lenses(nvim: Any, root: Path) -> None:
         + """
   vim.cmd('edit src/basket.py')
   wait('attaching', attached)
-  vim.lsp.buf_request_sync(0, 'aurora/index', vim.empty_dict(), 20000)
+  vim.lsp.buf_request_sync(0, 'aurora/index', vim.empty_dict(), 240000)
   vim.api.nvim_win_set_cursor(0, { 20, 6 })
   vim.cmd('AurExplain')
   wait('the explanation', shown('explain'))
@@ -171,9 +172,9 @@ def test_explain_status_and_lenses(nvim: Any, root: Path) -> None:
   out.status = text()
   vim.cmd('close')
   local answers = vim.lsp.buf_request_sync(0, 'textDocument/codeLens',
-    { textDocument = vim.lsp.util.make_text_document_params() }, 20000)
+    { textDocument = vim.lsp.util.make_text_document_params() }, 240000)
   local _, answer = next(answers)
-  local lens = vim.lsp.buf_request_sync(0, 'codeLens/resolve', answer.result[1], 20000)
+  local lens = vim.lsp.buf_request_sync(0, 'codeLens/resolve', answer.result[1], 240000)
   _, lens = next(lens)
   vim.lsp.commands[lens.result.command.command](lens.result.command, {})
   wait('the lens', shown('explain'))

@@ -11,6 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from tests.syntax import statements
+
 ELSEWHERE = ("tests/e2e/", "tests/benchmarks/", "tests/mutation/")
 """Tests that drive the installed program, or nothing of the product."""
 
@@ -70,7 +72,7 @@ def _product(root: Path, packages: Sequence[str]) -> dict[str, frozenset[str]]:
 def _imports(file: Path) -> frozenset[str]:
     """The modules a file imports from, and the names it takes that may be modules."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in statements(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             found.update(each.name for each in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

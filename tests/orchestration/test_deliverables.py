@@ -187,7 +187,7 @@ async def test_a_deliverable_more_costs_what_it_amounts_to_and_its_events_are_on
         for few in (told[:2], told[2:]):
             await deliverables.record(few)
 
-    kept = await bytes_kept(change, 30, 60)
+    kept = await bytes_kept(change, 12, 24)
     assert kept < 2_000
     (first,) = [each for each in await deliverables.all() if each.change_id == "change-0"]
     assert first.tool_calls == {"bash": 40}

@@ -16,7 +16,7 @@ from tests.manifests import check, damaged, manifest, mutated, reference_manifes
 from tests.protocol.rule_cases import BASE, patched, spelt, update, url
 from tests.shares import examples
 
-SMALL, LARGE = 1_000, 10_000
+SMALL, LARGE = 500, 5_000
 
 
 def looked_at(text: str) -> None:
@@ -103,7 +103,7 @@ def test_bombs(name: str) -> None:
     text = BOMBS[name]
     looked_at(text)
     # Both end alike: of a text that is cut off other rules look than of a whole one.
-    assert grows_with_length(lambda size: check(text[: size - 1] + text[-1]), len(text) // 10, len(text))
+    assert grows_with_length(lambda size: check(text[: size - 1] + text[-1]), len(text) // 20, len(text) // 2)
 
 
 NAMES: dict[str, Callable[[int], str]] = {

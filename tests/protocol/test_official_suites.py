@@ -94,7 +94,13 @@ def fits(schema: Any, value: Any, known: Registry[Any] | None = None) -> bool | 
         return type(error).__name__
 
 
-def failures(dialect: str) -> Iterator[tuple[str, str, str]]:
+@cache
+def failures(dialect: str) -> tuple[tuple[str, str, str], ...]:
+    """File, group and name of each case that we say otherwise of."""
+    return tuple(_failures(dialect))
+
+
+def _failures(dialect: str) -> Iterator[tuple[str, str, str]]:
     folder = SUITES / "json-schema" / "tests" / dialect
     if not folder.is_dir():
         pytest.skip(f"no official suites at {SUITES}: set AURORA_SHARED")

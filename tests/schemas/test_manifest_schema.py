@@ -111,11 +111,13 @@ def undefined(document: Any) -> set[str]:
     return found
 
 
+@pytest.mark.hypothesis
 def test_undefined_capabilities_are_exactly_those_not_defined() -> None:
     some = 0
-    for document in variations(MUTATIONS):
+    many = examples(MUTATIONS)
+    for document in variations(many):
         text = json.dumps(document).replace("Infinity", "1e400")
         findings = [each for each in check(text) if each.rule == "manifest-undefined-capability"]
         assert {json.loads(text[each.start : each.end]) for each in findings} == undefined(document)
         some += bool(findings)
-    assert some >= 6
+    assert some >= many // 100

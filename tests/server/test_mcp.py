@@ -23,6 +23,7 @@ from tests.orchestration.soar.minds import Mind
 from tests.server.agents import COMMAND, Raw, agent, environment, links, price, raw, said
 from tests.server.client_requests import FILES, MEDIUM, TWO, asked, workspace
 from tests.server.daemons import Daemon
+from tests.shares import long
 
 NAMES = {
     "aurora_recall",
@@ -402,7 +403,7 @@ async def test_variables_of_the_client_choose_the_model_of_a_running_daemon(tmp_
         assert KEY not in daemon.address.log.read_text()
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", ["legacy", long("auto")])
 async def test_an_editor_that_starts_it_elsewhere_tells_the_workspace_as_its_root(
     place: Place, tmp_path: Path, mode: str
 ) -> None:

@@ -21,6 +21,7 @@ from tests.processes import lives
 from tests.server.agents import COMMAND, agent, environment, raw, said
 from tests.server.client_requests import MEDIUM, TWO, asked, workspace
 from tests.server.daemons import Daemon, until
+from tests.shares import long
 from tests.wait_limits import HANG
 
 
@@ -42,7 +43,7 @@ async def test_a_cancelled_call_is_cancelled_all_the_way_to_the_provider(tmp_pat
         assert not any(json.loads(line).get("id") == "long" for line in client.lines)
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", [long("legacy"), "auto"])
 async def test_the_clients_model_answers_by_sampling_and_is_told_of_a_cancellation(tmp_path: Path, mode: str) -> None:
     root, home, mind = workspace(tmp_path / "ws"), tmp_path / "home", Mind(TWO)
     home.mkdir()
@@ -84,7 +85,7 @@ async def test_the_clients_model_answers_by_sampling_and_is_told_of_a_cancellati
             assert "editor" in said(without) and "no_provider" in said(without)
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", ["legacy", long("auto")])
 async def test_a_clarifying_question_reaches_the_clients_user(tmp_path: Path, mode: str) -> None:
     mind = Mind(TWO)
 

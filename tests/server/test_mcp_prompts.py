@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 from tests.orchestration.soar.minds import Mind
 from tests.server.agents import agent
 from tests.server.client_requests import TWO, asked
+from tests.shares import long
 
 Place = tuple[Path, Path, dict[str, str]]
 
@@ -33,7 +34,7 @@ async def _text(client: Client, name: str, **arguments: str) -> str:
     return content.text
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", [long("legacy"), "auto"])
 async def test_prompts_say_what_memory_knows(place: Place, mode: str) -> None:
     home, root, variables = place
     async with agent(home, root, variables, mode=mode) as client:
@@ -68,7 +69,7 @@ async def test_wrong_prompts_are_refused_with_what_is_right(
     assert refused.value.error.code == types.INVALID_PARAMS and told in refused.value.error.message
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", ["legacy", long("auto")])
 async def test_names_paths_and_change_ids_are_completed(place: Place, mode: str) -> None:
     home, root, variables = place
     async with agent(home, root, variables, mode=mode) as client:

@@ -437,7 +437,7 @@ def test_nothing_acknowledged_is_lost_or_doubled_when_the_daemon_is_killed(tmp_p
 
 async def test_a_takeover_that_is_killed_again_and_again_records_everything_once(tmp_path: Path) -> None:
     took = []
-    for name, kills in (("whole", 0), ("killed", 4)):
+    for name, kills in (("whole", 0), ("killed", 2)):
         folder = tmp_path / name
         before = learned(takeover_kills.made(folder, 500))
         await asyncio.to_thread(takeover_kills.killed, folder, kills, 22, 1.5)

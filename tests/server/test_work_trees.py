@@ -76,8 +76,8 @@ def test_a_new_work_tree_parses_only_what_differs_and_answers_with_its_own_files
 
 def test_files_switched_at_random_are_found_in_their_own_tree_alone(home: Path, tmp_path: Path) -> None:
     trees = work_tree_switches.made(tmp_path, 4)
-    counted = work_tree_switches.switched(home, trees, 10, 3)
-    assert counted.answers == 30 and not counted.wrong, counted.wrong
+    counted = work_tree_switches.switched(home, trees, 5, 3)
+    assert counted.answers == 15 and not counted.wrong, counted.wrong
 
 
 def test_of_its_siblings_it_starts_from_one_at_the_same_commit(daemon: Daemon, shop: Path) -> None:

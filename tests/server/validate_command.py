@@ -34,7 +34,7 @@ def validate(
     done = programs.run(
         [*COMMAND, *arguments],
         cwd=root,
-        env={**os.environ, "AURORA_HOME": str(home), "PYTHONUTF8": "1", **variables},
+        env={**os.environ, "AURORA_HOME": str(home), "PYTHONIOENCODING": "utf-8", **variables},
         input=given.encode() if isinstance(given, str) else given,
         capture_output=True,
         timeout=HANG,

@@ -61,6 +61,10 @@ end
 -- `params` are those of `aurora/explain`, or a function that makes them for a session.
 function M.show(params)
   client.ask('aurora/explain', params, function(known)
+    if not known then
+      client.notify('nothing is known of what is at the cursor; once the workspace is indexed, try again')
+      return
+    end
     scratch.open('explain', M.lines(known))
   end)
 end
