@@ -156,3 +156,8 @@ def test_a_budget_is_used_to_its_last_token() -> None:
     assert fill_token_budget(offers, 119).keys() == {0, 1}
     assert fill_token_budget(offers, 300) == dict.fromkeys(range(3), "whole")
     assert list(fill_token_budget(offers, 299).values()).count("whole") == 2
+
+
+def test_of_offers_that_are_worth_as_much_the_first_is_taken() -> None:
+    offers = [KnapsackItem(0.9, 10), KnapsackItem(0.5, 10), KnapsackItem(0.5, 10)]
+    assert fill_token_budget(offers, 20).keys() == {0, 1}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from aurora_memory.recall import parse_question, recall
-from aurora_memory.recall.prefix import completed
+from aurora_memory.recall.prefix import _stems, completed
 from aurora_memory.recall.search import Focus
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.reader import Reader
@@ -120,3 +121,20 @@ async def test_what_a_last_word_may_become_is_asked_once(store: Store) -> None:
         return once, len(said)
 
     assert await store.read(asked) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("begun", "known", "stem"),
+    [
+        ("formatio", {"form", "format"}, ["format"]),  # on its way to `formation` and to `formatio(n)`
+        ("formatio", {"form"}, ["form"]),
+        ("formatxy", {"form", "format"}, []),
+        ("formed", {"for", "form"}, ["form"]),
+        ("fored", {"for"}, []),  # too short to be the stem of a word
+    ],
+)
+def test_the_longest_stem_is_meant_that_a_beginning_spells_with_part_of_an_ending(
+    begun: str, known: set[str], stem: list[str]
+) -> None:
+    reader = cast(Reader, SimpleNamespace(words=SimpleNamespace(has=known.__contains__)))
+    assert _stems(reader, begun) == stem

@@ -79,6 +79,7 @@ def test_words_that_only_begin_as_a_definition_are_words(line: str) -> None:
         ("feat(core/http_client)!: keep blank lines", ("http", "client")),
         ("[parser] keep blank lines", ("parser",)),
         ("src/parser.c: keep blank lines", ("parser",)),
+        ("src/parser/: keep blank lines", ("parser",)),
         ("test/parser: keep blank lines", ("parser",)),
         ("fix: keep blank lines", ()),
         ("[CI] keep blank lines", ()),
@@ -104,6 +105,7 @@ def test_only_a_change_has_a_scope_and_tests_may_be_one() -> None:
         (f"Carts lose `tax_rates`\n\n{'it is said again ' * 12}", {"cart", "lose", "tax", "rate", "taxrat"}),
         (f"\n  Carts lose rates \n{'it is said again ' * 12}", {"cart", "lose", "rate"}),
         ("Carts lose rates " * 15, set()),  # nothing follows that would say less
+        ("Carts lose rates " * 15 + "\n", set()),
         ("Carts lose rates\n\nit is said once", set()),
         ("KeyError: rates\n\nit is said once", set()),
     ],

@@ -399,6 +399,16 @@ ROWS = [
         ("m.py:charge_card", "z.py:checkout", "a.py:unrelated"),
     ),
     Row(
+        "what the best answer calls is found though it has none of the words",
+        "charge the card",
+        [
+            Chunk("a.py", "unrelated", "the sky is red"),
+            Chunk("m.py", "charge_card", "amount", calls=("post_amount",)),
+            Chunk("z.py", "post_amount", "euros"),
+        ],
+        ("m.py:charge_card", "z.py:post_amount"),
+    ),
+    Row(
         "what is near the cursor comes before its equal elsewhere",
         "save the draft",
         [
@@ -435,8 +445,8 @@ ROWS = [
         "save the draft",
         [
             Chunk("b.py", "X.save_draft", "one two"),
-            Chunk("a.py", "Y.save_draft", "one two", line=10),
             Chunk("a.py", "X.save_draft", "one two", line=90),
+            Chunk("a.py", "Y.save_draft", "one two", line=10),
         ],
         ("a.py:Y.save_draft", "a.py:X.save_draft", "b.py:X.save_draft"),
     ),
@@ -684,6 +694,29 @@ async def test_commits_are_looked_for_by_the_rarest_words(
     await store.history.save(commits, {})
     similar = await store.read(commit_reader.similar_commits, terms(question), 9)
     assert [each.subject for each in similar] == found
+
+
+async def test_what_a_commit_changed_that_did_as_much_is_found_though_it_has_none_of_the_words(store: Store) -> None:
+    ids = await remember(store, [Chunk("a.py", "post_amount", "euros"), Chunk("b.py", "charge_card", "amount")])
+    said = ["Charge the card twice", *(f"Paint wall number {n}" for n in range(9))]
+    changed = [(ids["a.py:post_amount"],), *[()] * 9]
+    commits = [ChangingCommit(f"{n:040x}", n, said[n], said[n], 1, False, changed[n]) for n in range(10)]
+    await store.history.save(commits, {ids["a.py:post_amount"]: "post_amount"})
+    found = await store.read(recall, parse_question("charge the card"), 5, NOW)
+    assert [hit.chunk.name for hit in found] == ["charge_card", "post_amount"]
+
+
+@pytest.mark.parametrize(("behind", "is_told"), [(1, True), (20, False)])
+async def test_a_near_duplicate_a_little_below_what_is_asked_for_goes_under_it(
+    store: Store, behind: int, is_told: bool
+) -> None:
+    said = "draft order lines prices taxes discounts coupons notes totals weights names places euros"
+    first = Chunk("a.py", "add_draft_order_lines", said, doc=said)
+    more = [Chunk(f"m{n}.py", f"draft_order_{'abcdefghijklmnopqrstuvw'[n]}", "lines") for n in range(behind)]
+    await remember(store, [first, *more, Chunk("z.py", "copy", said, doc=said)])
+    (hit,) = await store.read(recall, parse_question("add draft order lines"), 1, NOW)
+    assert hit.chunk.name == first.name
+    assert [each.name for each in hit.similar] == (["copy"] if is_told else [])
 
 
 async def test_what_else_of_its_file_answers_a_topic_is_told_beside_it(store: Store) -> None:

@@ -189,6 +189,8 @@ async def test_nothing_is_said_to_be_nothing_and_unknown_names_are_other_questio
         ("subclasses of Losd", "Nothing here is called 'Losd'; did you mean 'Load'?"),
         ("who calls losd", "Nothing here is called 'losd'; did you mean 'load'?"),
         ("callers of read_all_rows", "Nothing here is called 'read_all_rows'."),
+        ("who calls `par`", "Nothing here is called 'par'; did you mean 'parse'?"),
+        ("who calls `parse_it`", "Nothing here is called 'parse_it'."),
         ("what usually changes with `zzz`", "Nothing here is called 'zzz'."),
     ],
 )
@@ -280,6 +282,10 @@ async def test_what_changes_together(store: Store) -> None:
     assert found is not None
     assert [(hit.chunk.name, hit.relation) for hit in found.hits] == [("load", "3 of 4 commits")]
     assert await told(store, "what changes with base.py") == (["load"], "1 changed with 'base.py'.")
+    (base,) = await store.read(chunk_reader.by_name, "base.py", "Base")
+    within = [ChangingCommit(f"{n:040x}", n, "own", "", 1, False, (ids["parse"], base.id)) for n in (20, 21)]
+    await store.history.save(within, {ids["parse"]: "parse", base.id: "Base"})
+    assert await told(store, "what changes with base.py") == (["load"], "1 changed with 'base.py'."), "not itself"
 
 
 async def test_of_what_changed_with_a_file_equally_often_that_comes_first_of_which_it_is_the_larger_share(
