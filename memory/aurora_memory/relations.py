@@ -84,7 +84,7 @@ class Catalogue:
         self._folders: dict[str, list[str]] = {}
         self._known_imports: dict[tuple[str, str, str, str], list[ReferenceTarget]] = {}
         self._known_modules: dict[tuple[str, str], list[str]] = {}
-        self._known_endings: dict[tuple[str, str, bool], set[str]] = {}
+        self._known_endings: dict[str, set[str]] = {}
         self._places: dict[str, tuple[str, str, str]] = {}
         self._headings: dict[str, dict[str, ReferenceTarget]] = {}
         self._by_path: dict[str, list[ReferenceTarget]] = {}
@@ -176,19 +176,17 @@ class Catalogue:
             stems = (_without_suffix(wanted), f"{wanted}/index", f"{wanted}/__init__")
             found = {path for stem in stems for path in self._stems.get(stem, ())}
             return found.union(self._folders.get(wanted, ()))
-        last = segments[-1:] or importer.split("/")[-2:-1] or ["__init__"]
-        return self._ending(_without_suffix(last[0]), _without_suffix("/".join(segments)), several=len(segments) > 1)
+        return self._ending(_without_suffix("/".join(segments)))
 
-    def _ending(self, last: str, wanted: str, *, several: bool) -> set[str]:
-        """The files that can be imported as `wanted`, among those with `last` in their path."""
-        key = (last, wanted, several)
-        found = self._known_endings.get(key)
+    def _ending(self, wanted: str) -> set[str]:
+        """The files that can be imported as `wanted`."""
+        found = self._known_endings.get(wanted)
         if found is None:
             places = self._places
-            found = self._known_endings[key] = {
+            found = self._known_endings[wanted] = {
                 path
-                for path in (self._files.get(last, ()) if wanted else ())
-                if _can_be(wanted, places.get(path) or places.setdefault(path, _places_of(path)), several=several)
+                for path in self._files.get(wanted.rpartition("/")[2], ())
+                if _can_be(wanted, places.get(path) or places.setdefault(path, _places_of(path)))
             }
         return found
 
@@ -407,8 +405,8 @@ def _places_of(path: str) -> tuple[str, str, str]:
     return stem, folder, stem.removesuffix("/__init__").removesuffix("/index").removesuffix("/mod")
 
 
-def _can_be(wanted: str, places: tuple[str, str, str], *, several: bool) -> bool:
-    """Whether what is wanted ends one of the places, or (`several` segments) a folder ends what is wanted."""
+def _can_be(wanted: str, places: tuple[str, str, str]) -> bool:
+    """Whether what is wanted ends one of the places, or a folder ends what is wanted."""
     stem, folder, package = places
     ending = f"/{wanted}"
     return (
@@ -416,7 +414,7 @@ def _can_be(wanted: str, places: tuple[str, str, str], *, several: bool) -> bool
         or stem.endswith(ending)
         or folder.endswith(ending)
         or package.endswith(ending)
-        or (several and folder != "" and wanted.endswith(f"/{folder}"))
+        or wanted.endswith(f"/{folder}")
     )
 
 
