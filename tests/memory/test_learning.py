@@ -27,6 +27,7 @@ from aurora_memory.learning import (
     signature,
     similar,
 )
+from aurora_memory.semantic_tags import Tags
 from tests.memory.runs import STEPS, retrieved, run
 
 
@@ -114,8 +115,10 @@ def test_a_document_says_what_was_done() -> None:
 
 
 def test_a_models_own_names_are_taken() -> None:
-    document = lesson_of(run(pattern="OAuth: the Flow/v2!")).document
+    tags = Tags(domain="payments", semantic_role="migration", keywords=("ledger",))
+    document = lesson_of(run(pattern="OAuth: the Flow/v2!", tags=tags)).document
     assert document is not None and document.id == "reas:oauth-the-flow-v2"
+    assert (document.metadata.domain, document.metadata.semantic_role) == ("payments", "migration")
 
 
 @pytest.mark.parametrize(

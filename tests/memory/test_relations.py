@@ -171,9 +171,12 @@ def weights(
     *others: ReferenceTarget,
     imports: tuple[Import, ...] = (),
     followed: bool = False,
+    known: tuple[str, ...] = (),
 ) -> dict[int, float]:
-    """What the names in one chunk mean, each with how surely; `followed`: its file's imports are known."""
-    links = LinkedFiles({source.path: imports}) if followed else NO_LINKS
+    """What the names in one chunk mean, each with how surely; `followed`: its file's imports are known, so are those of
+    `known` files, which have none.
+    """
+    links = LinkedFiles({source.path: imports, **dict.fromkeys(known, ())}) if followed else NO_LINKS
     scope = Scope(source.path, source.language, imports, Catalogue([source, *others], links))
     return {edge.to_id: round(edge.weight, 3) for edge in scope.resolve(source, references)}
 
@@ -282,6 +285,10 @@ def test_two_of_one_name_in_a_file_of_javascript_are_likely_only() -> None:
     twins = [definition(n, "a.js", "check", language="javascript") for n in (2, 3)]
     assert weights(source, [CHECK], *twins, followed=True) == {2: 0.6, 3: 0.6}
     assert weights(source, [Reference("hands on", "check")], *twins, followed=True) == {}, "which is not told"
+    away = [definition(n, "b.js", "check", language="javascript") for n in (2, 3)]
+    imports = (Import("./b", "check"),)
+    found = weights(source, [CHECK], *away, imports=imports, followed=True, known=("b.js",))
+    assert found == {2: 1.0, 3: 1.0}, "of another file each is what it gives away"
     assert weights(source, [Reference("hands on", "check")], twins[0], followed=True) == {2: 1.0}
     assert weights(source, [Reference("hands on", "check")], twins[0]) == {}, "nor where imports are not known"
 
@@ -297,3 +304,21 @@ def test_a_file_imports_what_stands_at_the_top_of_another() -> None:
     others = [definition(2, "b.py", "check"), definition(3, "b.py", "Auth.check", "method")]
     scope = Scope("a.py", "python", [Import("b", "check"), Import("", "check")], Catalogue([here, *others]))
     assert scope.resolve_imports(here) == [Relation(1, "imports", 2, 1.0)]
+
+
+def test_a_file_imports_what_another_only_hands_on() -> None:
+    here, there = definition(1, "a.py", "<module>", "module"), definition(2, "lib/c.py", "check")
+    imports = {"a.py": (Import("b", "check"),), "b.py": (Import("lib.c", "check"),), "lib/c.py": ()}
+    scope = Scope("a.py", "python", imports["a.py"], Catalogue([here, there], LinkedFiles(imports)))
+    assert scope.resolve_imports(here) == [Relation(1, "imports", 2, 1.0)]
+
+
+def test_who_asks_the_class_above_does_not_mean_his_own() -> None:
+    source, own = definition(1, "a.py", "Auth.login", "method"), definition(2, "a.py", "Auth.check", "method")
+    above = [definition(3, "a.py", "Base", "class"), definition(4, "a.py", "Base.check", "method")]
+    auth = definition(5, "a.py", "Auth", "class")
+    links = LinkedFiles({"a.py": ()}, bases={5: [("Base", "")]})
+    scope = Scope("a.py", "python", (), Catalogue([source, own, auth, *above], links))
+    for qualifier, meant in (("self", 2), ("super()", 4)):
+        (edge,) = scope.resolve(source, [Reference("calls", "check", qualifier)])
+        assert (edge.to_id, edge.weight) == (meant, 1.0), qualifier
