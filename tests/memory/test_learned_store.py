@@ -16,7 +16,15 @@ from aurora_memory.documents import PatternSubgoal
 from aurora_memory.learning import Feedback, Judged, Learned, LearningPolicy, Retrieved
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.patterns import recall_reasoning
-from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, learned_reader, relation_reader
+from aurora_memory.store import (
+    FileStat,
+    IndexedFile,
+    Store,
+    chunk_reader,
+    learned_reader,
+    learned_writer,
+    relation_reader,
+)
 from aurora_memory.tokens import terms
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import DAY, NOON, STEPS, retrieved, run
@@ -352,6 +360,41 @@ async def test_lessons_and_difficult_questions_are_told_latest_first(store: Stor
     assert [each.run for each in lessons] == ["aurora-13", "aurora-12", "aurora-11"]
     told = await store.read(learned_reader.difficulties)
     assert [each.query for each in told] == ["Draw lines", "Draw squares", "Draw circles"]
+
+
+@pytest.mark.parametrize(("score", "is_difficult"), [(0.9, False), (0.6, True), (0.1, True)])
+async def test_only_a_success_makes_a_question_that_failed_an_easy_one(
+    store: Store, score: float, is_difficult: bool
+) -> None:
+    await store.learn(run(1, score=0.1, query="Draw all circles", at=NOON + 60))
+    await store.learn(run(2, score=score, query="Draw all the circles", at=NOON + 30))
+    assert await store.read(learned_reader.difficult, "draw circles", NOON + DAY) is is_difficult
+    told = await store.read(learned_reader.difficulties)
+    assert [(each.failures, each.last_at) for each in told] == ([(2 if score < 0.5 else 1, NOON + 60)] * is_difficult)
+
+
+async def test_of_too_many_questions_that_failed_the_latest_are_kept(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learned_writer, "MAX_DIFFICULT", 2)
+    for number, said in enumerate(("Draw circles", "Weld pipes", "Paint walls")):
+        await store.learn(run(number, score=0.1, query=said, at=NOON + (60, 0, 30)[number]))
+    assert [each.query for each in await store.read(learned_reader.difficulties)] == ["Draw circles", "Paint walls"]
+
+
+@pytest.mark.parametrize(("days", "is_difficult"), [(30.0, True), (30.1, False)])
+async def test_what_failed_is_difficult_for_thirty_days(store: Store, days: float, is_difficult: bool) -> None:
+    await store.learn(run(1, score=0.1, query="Draw all circles", at=NOON))
+    assert await store.read(learned_reader.difficult, "draw circles", NOON + days * DAY) is is_difficult
+
+
+async def test_a_pattern_that_is_learned_again_keeps_its_first_day(store: Store) -> None:
+    row = await store.read(learned_reader.reasoning_named, str((await store.learn(run(1))).reasoning_id))
+    assert row is not None
+    (first,) = (await store.read(learned_reader.reasoning, [row])).values()
+    await store.learn(run(2, score=0.99, at=NOON + 9 * DAY))
+    (later,) = (await store.read(learned_reader.reasoning, [row])).values()
+    assert (later.created_at, later.content.success_score) == (first.created_at, 0.99)
 
 
 async def test_boosts_are_part_of_a_patterns_activation(store: Store) -> None:
