@@ -6,7 +6,8 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -15,7 +16,7 @@ from aurora_memory.chunk_validation import InvalidChunkDocument, document_proble
 from aurora_memory.documents import PatternSubgoal
 from aurora_memory.learning import Feedback, Judged, Learned, LearningPolicy, Retrieved
 from aurora_memory.recall import parse_question, recall
-from aurora_memory.recall.patterns import recall_reasoning
+from aurora_memory.recall.patterns import _say_the_same, recall_reasoning
 from aurora_memory.store import (
     FileStat,
     IndexedFile,
@@ -26,6 +27,7 @@ from aurora_memory.store import (
     relation_reader,
 )
 from aurora_memory.tokens import terms
+from aurora_memory.views import ChunkView
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import DAY, NOON, STEPS, retrieved, run
 
@@ -468,3 +470,25 @@ async def test_patterns_that_say_the_same_are_one_with_a_count(
     await store.learn(run(2, pattern="two", **second))
     hits = await store.read(recall_reasoning, parse_question("fix migration"), 5, NOON + DAY)
     assert [1 + len(hit.similar) for hit in hits] == kept
+
+
+EIGHT = "alpha beta gamma delta epsilon zeta theta iota"
+NINE = "alpha beta gamma delta epsilon zeta theta kappa lambda"
+"""Seven words in common, of ten."""
+
+
+@pytest.mark.parametrize(
+    ("asked", "steps", "same"),
+    [
+        pytest.param((EIGHT, NINE), (EIGHT, NINE), True, id="seven words of ten in both"),
+        pytest.param((EIGHT, f"{NINE} omega"), (EIGHT, EIGHT), False, id="fewer in the question"),
+        pytest.param((EIGHT, EIGHT), (EIGHT, f"{NINE} omega"), False, id="fewer in the steps"),
+        pytest.param((EIGHT, EIGHT), ("", ""), True, id="of two without steps the question tells"),
+        pytest.param((EIGHT, EIGHT), ("", EIGHT), False, id="but not of one without"),
+    ],
+)
+def test_patterns_say_the_same_with_seven_words_of_ten_in_question_and_steps(
+    asked: tuple[str, str], steps: tuple[str, str], same: bool
+) -> None:
+    one, other = [SimpleNamespace(signature=asked[n], docstring=steps[n]) for n in (0, 1)]
+    assert _say_the_same(cast("ChunkView", one), cast("ChunkView", other)) is same
