@@ -171,6 +171,21 @@ def test_ways_of_asking_for_one_thing_are_one(other: str, alike: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "explain describe clarify outline illustrate understand analyze analyse",
+        "compare contrast",
+        "fix repair mend",
+        "works operates operate behaves behave",
+    ],
+)
+def test_each_word_of_asking_means_what_its_like_do(words: str) -> None:
+    first, *others = [lesson_of(run(query=f"{word} login of a password")).document for word in words.split()]
+    assert first is not None and others
+    assert all(each is not None and alikeness(first, each) > 0 for each in others)
+
+
+@pytest.mark.parametrize(
     ("steps", "alike"),
     [
         pytest.param(["paint red walls", "weld iron pipes"], True, id="the same steps"),
