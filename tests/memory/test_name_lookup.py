@@ -348,6 +348,13 @@ def test_a_dotted_name_means(
     assert told(found.dotted("a", names.split("."), family)) == meant
 
 
+def test_of_several_definitions_the_first_that_says_what_it_returns_is_asked() -> None:
+    makes = [ReferenceTarget(n, "a.py", "make", "make", None, "function", PY) for n in (1, 2, 3)]
+    placed = {("a.py", "make"): makes, **{("a.py", name): [target("a.py", name, "class")] for name in "BC"}}
+    names = NameLookup(placed, LinkedFiles({"a.py": ()}, returns={2: "B()", 3: "C()"}))
+    assert told(names.dotted("a.py", ["make()"], PY)) == ["a.py:B"]
+
+
 def test_a_member_of_a_module_is_what_it_gives_away() -> None:
     names = lookup("b.py:f a.py:g", {"a.py": (Import("b"),), "b.py": ()})
     assert told(names.dotted("a.py", ["b", "f"], PY)) == ["b.py:f"]
