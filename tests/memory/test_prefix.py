@@ -138,3 +138,10 @@ def test_the_longest_stem_is_meant_that_a_beginning_spells_with_part_of_an_endin
 ) -> None:
     reader = cast(Reader, SimpleNamespace(words=SimpleNamespace(has=known.__contains__)))
     assert _stems(reader, begun) == stem
+
+
+async def test_a_beginning_stands_for_the_most_frequent_words_and_of_those_for_the_first(store: Store) -> None:
+    said = {"a.py": "zebra zeal zest", "b.py": "zebra zeal zest", "c.py": "zebra zone zest", "d.py": "zoo"}
+    await store.write([file(path, chunk(path, "f", text)) for path, text in said.items()])
+    assert await store.read(lambda reader: reader.words.beginning("z", 4)) == ["zebra", "zest", "zeal", "zone"]
+    assert await store.read(lambda reader: reader.words.beginning("ze", 2)) == ["zebra", "zest"]
