@@ -176,6 +176,15 @@ def test_what_two_places_mean_stands_as_the_one_has_it_that_means_it_more_exactl
         assert found[1] == 1.0, places
 
 
+@pytest.mark.parametrize(
+    ("name", "exactness"),
+    [("Auth.login", 1.0), ("login", 0.8), ("LOGIN", 0.8), ("auth.Login", 0.8), ("gin", 0.8), ("logi", 0.0)],
+)
+def test_a_name_in_a_file_means_what_ends_so_in_whatever_case(name: str, exactness: float) -> None:
+    login = ChunkHead(1, "a.py", "Auth.login", "method", None, 1, 5, None)
+    assert standing_at([QueryPlace("a.py", name)], [login]) == ({1: exactness} if exactness else {})
+
+
 def test_the_rest_of_a_file_is_meant_by_a_line_only_where_no_definition_has_it_however_few_its_lines() -> None:
     whole = ChunkHead(1, "a.py", "A", "class", None, 1, 40, None)
     rest = ChunkHead(2, "a.py", "<module>", "module", None, 1, 30, None)

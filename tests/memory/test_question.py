@@ -25,6 +25,12 @@ def test_names_alone_ask_by_name() -> None:
         assert not parse_question(query).by_name, query
 
 
+def test_the_name_at_a_place_is_one_that_is_asked_for() -> None:
+    assert parse_question("src/auth.py:login").identifiers == ("login",)
+    assert parse_question("fix src/auth.py:login of Session").identifiers == ("login",)
+    assert parse_question("src/auth.py:45").identifiers == ()
+
+
 def test_the_id_of_a_reasoning_chunk_is_known_by_its_prefix() -> None:
     assert parse_question(" reas:token-expiry:v2 ").reasoning_id == "reas:token-expiry:v2"
     assert parse_question("how does reas: work").reasoning_id is None

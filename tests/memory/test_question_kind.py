@@ -280,6 +280,10 @@ def test_weights_of_titles_are_of_features_that_there_are_and_of_no_repository_t
         pytest.param("adds users", "verb first", "verb later", id="which is first or later"),
         pytest.param("a grand class", "last says class", "last ends in s", id="a double s is no ending"),
         pytest.param("we used it", "inner says used", "inner ends in ed", id="nor is what leaves two letters"),
+        pytest.param(
+            "the cars drive", "s before a word", "joins words", id="what stands before a word may do something"
+        ),
+        pytest.param("the cars of them", "joins words", "s before a word", id="not before one that joins"),
         pytest.param("cars moved it", "inner ends in ed", "length 4", id="what leaves three is"),
         pytest.param("it " * 14, "length 14", "length 13", id="fourteen words are long"),
         pytest.param("it " * 20, "length 14", "length 20", id="and more are no longer"),

@@ -190,6 +190,7 @@ async def test_nothing_is_said_to_be_nothing_and_unknown_names_are_other_questio
         ("who calls losd", "Nothing here is called 'losd'; did you mean 'load'?"),
         ("callers of read_all_rows", "Nothing here is called 'read_all_rows'."),
         ("who calls `par`", "Nothing here is called 'par'; did you mean 'parse'?"),
+        ("who calls `qarse`", "Nothing here is called 'qarse'; did you mean 'parse'?"),
         ("who calls `parse_it`", "Nothing here is called 'parse_it'."),
         ("what usually changes with `zzz`", "Nothing here is called 'zzz'."),
     ],
