@@ -82,6 +82,7 @@ async def test_relations_fill_what_the_definition_leaves_of_the_limit(store: Sto
 
 async def test_a_file_of_several_is_each_told_without_relations(store: Store) -> None:
     assert await told(store, "shop.py:42:7") == [("parse", ""), ("far", "")]
+    assert await told(store, "shop.py:42:7", limit=1) == [("parse", "")]
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,19 @@ def test_names_alone_ask_by_name() -> None:
         assert not parse_question(query).by_name, query
 
 
+@pytest.mark.parametrize(
+    "name", ["max_rows", "maxRows", "rowsOf3D", "Cart.total", "Cart::total", "Cart#total", "sha256"]
+)
+def test_what_is_spelled_as_code_is_a_name_in_any_sentence(name: str) -> None:
+    assert parse_question(f"keep {name} of carts").identifiers == (name.replace("::", ".").replace("#", "."),)
+    assert parse_question("keep Rows of carts").identifiers == ()
+
+
+def test_what_the_other_side_of_the_ocean_spells_otherwise_counts_as_much() -> None:
+    weights = parse_question("colour of carts").weights
+    assert weights["color"] == weights["colour"] == 1.0
+
+
 def test_the_name_at_a_place_is_one_that_is_asked_for() -> None:
     assert parse_question("src/auth.py:login").identifiers == ("login",)
     assert parse_question("fix src/auth.py:login of Session").identifiers == ("login",)

@@ -15,6 +15,7 @@ KINDS: list[tuple[str, QuestionKind]] = [
     ("Session.login", "name"),
     ("where is Session.login defined", "name"),
     ("src/shop/cart.py:45", "place"),
+    ("Session in src/shop/cart.py", "name"),
     ("session management", "topic"),
     ("middleware stack and CORS", "topic"),
     ("running work after a response", "topic"),
@@ -287,6 +288,8 @@ def test_weights_of_titles_are_of_features_that_there_are_and_of_no_repository_t
         pytest.param("cars moved it", "inner ends in ed", "length 4", id="what leaves three is"),
         pytest.param("it " * 14, "length 14", "length 13", id="fourteen words are long"),
         pytest.param("it " * 20, "length 14", "length 20", id="and more are no longer"),
+        pytest.param("it " * 39 + "zebra", "last says zebra", "inner says zebra", id="forty words are looked at"),
+        pytest.param("it " * 40 + "zebra", "last says it", "last says zebra", id="and no more"),
     ],
 )
 def test_what_is_seen_of_a_text(text: str, there: str, missing: str) -> None:

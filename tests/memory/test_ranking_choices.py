@@ -487,6 +487,16 @@ ROWS = [
         ("a.py:load_session_cookies", "b.py:session_limit", "a.py:save_session_cookies"),
     ),
     Row(
+        "for a name each file answers once before any answers twice",
+        "login",
+        [
+            Chunk("a.py", "Cart.login", "one two", "method"),
+            Chunk("a.py", "Till.login", "three four", "method", line=40),
+            Chunk("b.py", "Shop.login", "five six", "method"),
+        ],
+        ("a.py:Cart.login", "b.py:Shop.login", "a.py:Till.login"),
+    ),
+    Row(
         "for a change every function answers for itself",
         "fix the session cookies",
         [

@@ -146,7 +146,7 @@ async def test_an_override_is_as_sure_as_the_least_sure_base_on_the_way(tmp_path
     store = await Store.open(tmp_path / "memory.db")
     base = [chunk("a.py", "Base", kind="class"), chunk("a.py", "Base.run", kind="method", line=9)]
     heirs: list[CodeChunk] = []
-    for n, (name, of) in enumerate({"Sure": "Base", "Unsure": "Other", "Below": "Unsure"}.items()):
+    for n, (name, of) in enumerate({"Sure": "Base", "Unsure": "Other", "Below": "Unsure", "Deep": "Sure"}.items()):
         heirs += [
             chunk("b.py", name, kind="class", line=20 * n + 1, inherits=(of,)),
             chunk("b.py", f"{name}.run", kind="method", line=20 * n + 9),
@@ -170,6 +170,7 @@ async def test_an_override_is_as_sure_as_the_least_sure_base_on_the_way(tmp_path
     assert found is not None
     assert [(hit.chunk.path, hit.chunk.name, hit.is_likely) for hit in found.hits] == [
         ("b.py", "Sure.run", False),
+        ("b.py", "Deep.run", False),
         ("b.py", "Unsure.run", True),
         ("b.py", "Below.run", True),
     ], "a class of the same name in another file of the folder is another class"
@@ -256,7 +257,13 @@ async def test_a_mark_at_the_end_is_of_the_name_where_something_is_called_so(
     assert ([hit.chunk.name for hit in found.hits], found.said.replace("may be what calls", "calls")) == (callers, said)
 
 
-@pytest.mark.parametrize("text", ["what uses parsers", "who calls the parsed", "where are loads used"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("what uses parsers", "who calls the parsed", "where are loads used", "users of parsers", "usages of loads"),
+        *("who is using parsers", "what depends on parsers"),
+    ],
+)
 async def test_words_of_the_language_are_other_questions(store: Store, text: str) -> None:
     assert await told(store, text) is None
 

@@ -92,6 +92,11 @@ def test_chunks_of_few_terms_look_like_many_others_and_stay(terms: int, folds: b
     assert fold_near_duplicates([said, said], enough=4).similar == ({0: [1]} if folds else {})
 
 
+def test_a_chunk_of_few_terms_answers_for_none_that_has_one_more() -> None:
+    words = [f"w{n}" for n in range(TELLING)]
+    assert fold_near_duplicates([frozenset(words[1:]), frozenset(words)], enough=4).similar == {}
+
+
 def test_near_duplicates_fold_under_the_first() -> None:
     words = [f"w{n}" for n in range(20)]
     one, twin, other = frozenset(words), frozenset([*words[:19], "else"]), frozenset(f"x{n}" for n in range(20))
