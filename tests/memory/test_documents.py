@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from aurora_indexer.parse.chunk_parser import parse_file
-from aurora_memory.chunk_validation import InvalidChunkDocument, _shortened, document_problems, plain
+from aurora_memory import chunk_validation
+from aurora_memory.chunk_validation import (
+    InvalidChunkDocument,
+    _shortened,
+    document_problems,
+    plain,
+    read_document,
+)
 from aurora_memory.chunks import chunk_id
 from aurora_memory.document_builder import code_document, knowledge_document
 from aurora_memory.documents import CodeDocument
@@ -104,6 +111,14 @@ def test_what_no_document_can_hold_is_refused_when_it_is_made() -> None:
 def test_ids_people_see() -> None:
     assert chunk_id("a.py", "f", 1, 2, "function") == "code:a.py:f:1-2"
     assert chunk_id("", "auth-flow:v2", 0, 0, "reasoning") == "reas:auth-flow:v2"
+
+
+@pytest.mark.parametrize(("size", "said"), [(10, "is not JSON"), (11, "too large")])
+def test_a_document_is_looked_at_up_to_a_limit(monkeypatch: pytest.MonkeyPatch, size: int, said: str) -> None:
+    monkeypatch.setattr(chunk_validation, "MAX_BYTES", 10)
+    for raw in ("x" * size, b"x" * size):
+        with pytest.raises(InvalidChunkDocument, match=said):
+            read_document(raw)
 
 
 def test_what_is_called_is_told_with_what_it_is_called_of() -> None:

@@ -108,7 +108,9 @@ def test_a_document_says_what_was_done() -> None:
     assert document.metadata.semantic_role == "oauth2-decomposition-pattern"
     assert document.metadata.timestamp == "2025-12-12T12:00:01Z"
     assert document.content.tool_sequence == ("grep", "edit")
-    assert "security" in document.governance.compliance_tags
+    assert document.governance.compliance_tags == ("high-confidence-pattern", "security")
+    partial = lesson_of(run(score=0.6)).document
+    assert partial is not None and partial.governance.compliance_tags == ("partial-success", "security")
     rules = {rule.when: rule.then for rule in document.governance.retention_rules}
     assert rules["is_pattern == true"] == "retain_indefinitely"
     assert rules["access_count > 10"] == "escalation_candidate"

@@ -337,6 +337,10 @@ def known(name: str, kind: str = "function") -> int:
             PY, "C:class", {"variables": {"a": {"v": ("a", "v")}}}, "v", [], id="nothing, told of itself"
         ),
         pytest.param(PY, "E:enum E.f:method", {}, "E.f", ["a:E.f"], id="an enum has members as a class has"),
+        *(
+            pytest.param(ES, f"E:{kind} E.f:method", {}, "E.f", ["a:E.f"], id=f"so has one of kind {kind}")
+            for kind in ("class", "interface", "struct", "trait")
+        ),
         pytest.param(PY, "T:type", {}, "T()", ["a:T"], id="a type is made as a class is"),
         pytest.param(PY, "f", {}, "f()", [], id="and a function is not"),
     ],

@@ -16,6 +16,7 @@ def test_a_question_says_suggests_and_asks_for_errands() -> None:
     assert question.identifiers == ("Syntax",)
     assert not question.by_name
     assert parse_question("fix").weights["fix"] == 1.0, "a question of nothing else is about it"
+    assert parse_question("Fix the parser").weights["fix"] == ERRAND
 
 
 def test_names_alone_ask_by_name() -> None:

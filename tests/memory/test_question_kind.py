@@ -87,6 +87,7 @@ NOUNS_OR_VERBS: list[tuple[str, QuestionKind]] = [
     ("rename symbol request", "topic"),
     ("merge base", "topic"),
     ("check cache", "topic"),
+    ("check write-back cache", "topic"),
     ("release notes", "topic"),
     ("write lock", "topic"),
     ("walk order", "topic"),

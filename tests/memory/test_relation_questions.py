@@ -324,3 +324,18 @@ async def test_of_what_changed_with_a_file_equally_often_that_comes_first_of_whi
         ("both", "2 of 3 commits"),
         ("first", "2 of 5 commits"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_code"),
+    [
+        *((name, True) for name in ("qq.zz", "qq_zz", "qq:zz", "qq/zz", "qq#zz", "qq$zz", "qqZz", "q1Zz", "Qqzz")),
+        *((name, True) for name in ("`qqzz`", "'qqzz'", "qqzz()")),
+        *((name, False) for name in ("qqzz", "qq-zz")),
+    ],
+)
+async def test_who_asks_for_what_is_spelled_as_code_hears_that_it_is_not_here(
+    store: Store, name: str, is_code: bool
+) -> None:
+    found = await store.read(answer, parse_question(f"who calls {name}"), 10, 1000.0)
+    assert (found is not None and found.is_unknown) is is_code

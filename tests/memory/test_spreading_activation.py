@@ -134,6 +134,23 @@ def test_copies_under_another_name_say_the_same(field: Field, says: bool) -> Non
     assert (content_terms(packed(field, {"cart": 1})) == {"cart"}) is says
 
 
+@pytest.mark.parametrize(
+    ("more", "less"),
+    [
+        ("calls", "inherits"),
+        ("used", "tests"),
+        ("inherits", "contains"),
+        ("tests", "mentions"),
+        ("edited with", "contains"),
+        ("contains", "imports"),
+        ("mentions", "imports"),
+    ],
+)
+def test_what_is_reached_by_a_surer_relation_is_the_more_active(more: str, less: str) -> None:
+    found = spread({1: 1.0}, [Arc(1, 2, more, 1.0, forward=True), Arc(1, 3, less, 1.0, forward=True)])
+    assert found.amounts[2] > found.amounts[3]
+
+
 def test_of_those_that_are_as_active_the_first_known_pass_it_on() -> None:
     assert Spread(dict.fromkeys(range(FRONTIER + 3, 0, -1), 1.0)).frontier() == list(range(1, FRONTIER + 1))
 
