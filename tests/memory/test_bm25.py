@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aurora_memory.bm25 import CALLED_FILES, MEMBERS_FILES, _highest, _members, _of_called_files, rarity
+from aurora_memory.bm25 import CALLED_FILES, MEMBERS_FILES, Matches, _highest, _members, _of_called_files, rarity
+from aurora_memory.recall.search import _by_chunk
 
 
 def called(files: list[int], shares: list[float], first: list[float], best: list[int]) -> list[int]:
@@ -73,3 +74,13 @@ def test_the_highest_are_found_among_few_and_among_many() -> None:
 def test_a_word_is_the_rarer_the_fewer_have_it_and_what_all_have_still_counts() -> None:
     values = [rarity(100, each) for each in (0, 1, 50, 100, 120)]
     assert values == sorted(values, reverse=True) and values[-1] > 0
+
+
+def test_a_chunk_is_matched_by_its_best_part_and_stands_in_a_file_as_good_as_the_best_of_that() -> None:
+    words = np.array([0.2, 0.9, 0.5, 0.1], np.float32)
+    whole = np.array([1, 1, 2, 3])
+    files = np.array([0, 0, 0, 1])
+    nothing = np.zeros(4, np.float32)
+    found = _by_chunk(Matches(np.arange(4), whole, files, words, *[nothing] * 8))
+    assert {chunk: match.part for chunk, match in found.items()} == {1: 1, 2: 2, 3: 3}
+    assert {chunk: round(match.file_best, 1) for chunk, match in found.items()} == {1: 0.9, 2: 0.9, 3: 0.1}

@@ -6,6 +6,7 @@ other; where a rule says "twice" or "half", the other way round would be another
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from aurora_memory.chunks import ChunkKind, CodeChunk
 from aurora_memory.recall import Focus, parse_question, recall, signals
 from aurora_memory.recall.ranking import score
+from aurora_memory.recall.search import Findings
 from aurora_memory.recall.signals import MENTIONED, NAMED, SIGNALS, Signals
 from aurora_memory.store import Store, chunk_reader, commit_reader
 from aurora_memory.store.commit_writer import ChangingCommit
@@ -714,6 +716,30 @@ async def test_what_a_commit_changed_that_did_as_much_is_found_though_it_has_non
     await store.history.save(commits, {ids["a.py:post_amount"]: "post_amount"})
     found = await store.read(recall, parse_question("charge the card"), 5, NOW)
     assert [hit.chunk.name for hit in found] == ["charge_card", "post_amount"]
+
+
+@pytest.mark.parametrize(
+    ("question", "at_cursor", "wanted", "asked"),
+    [
+        pytest.param("cookies of sessions", False, True, True, id="a topic"),
+        pytest.param("cookies of sessions", True, True, False, id="not where the editor's context decides"),
+        pytest.param("cookies of sessions", False, False, False, id="nor where a model does"),
+        pytest.param("Session.login", False, True, False, id="nor for a name"),
+    ],
+)
+async def test_word_vectors_are_asked_for_what_they_count_for(
+    store: Store, monkeypatch: pytest.MonkeyPatch, question: str, at_cursor: bool, wanted: bool, asked: bool
+) -> None:
+    told: list[bool] = []
+
+    def heard(*_: object, by_meaning: bool) -> Findings:
+        told.append(by_meaning)
+        return Findings()
+
+    monkeypatch.setattr(sys.modules[recall.__module__], "search", heard)
+    focus = Focus({1: 1.0}) if at_cursor else None
+    await store.read(lambda reader: recall(reader, parse_question(question), 5, NOW, focus, by_meaning=wanted))
+    assert told == [asked]
 
 
 @pytest.mark.parametrize(("behind", "is_told"), [(1, True), (20, False)])
