@@ -19,11 +19,10 @@ from hypothesis import strategies as st
 
 from aurora_memory import StoreError
 from aurora_memory.documents import PatternSubgoal
-from aurora_memory.learning import Difficulty, Feedback, signature
+from aurora_memory.learning import Feedback
 from aurora_memory.recall import parse_question, recall
-from aurora_memory.store import IndexedFile, LoggedEvent, Store, chunk_reader, learned_writer
+from aurora_memory.store import IndexedFile, LoggedEvent, Store, chunk_reader
 from aurora_memory.store.export_format import MAX_LINE, InvalidExport, line_reader, read_header
-from aurora_memory.store.importer import _still_difficult
 from aurora_memory.store.lifespans import archive, escalate
 from aurora_memory.store.tables import carried
 from aurora_memory.store.unfinished_file import UnfinishedFile
@@ -559,40 +558,3 @@ async def test_deliverables_of_an_export_that_names_no_repository_are_taken_in(o
     await there.remember("git_root", "b" * 40)
     done = await there.import_learned(await exported(here, tmp_path), NOON)
     assert (done.left_out, done.added["deliverable"]) == (0, 1)
-
-
-def difficulty(said: str, at: float, failures: int = 1, score: float = 0.3) -> Difficulty:
-    return Difficulty(signature(said), said, failures, score, at)
-
-
-@pytest.mark.parametrize(
-    ("here", "there", "kept"),
-    [
-        pytest.param(difficulty("weld", 1), difficulty("weld", 2), "there", id="the later word"),
-        pytest.param(difficulty("weld", 2), difficulty("weld", 1, 9), "here", id="though the earlier is graver"),
-        pytest.param(
-            difficulty("weld", 1), difficulty("weld", 1, 2), "there", id="of one moment that of more failures"
-        ),
-        pytest.param(difficulty("weld", 1, 2), difficulty("weld", 1, 2, 0.1), "there", id="then that which went worse"),
-        pytest.param(difficulty("weld", 1, 2, 0.1), difficulty("weld", 1, 2), "here", id="wherever it is"),
-    ],
-)
-def test_of_two_memories_words_on_a_difficult_question_one_counts(
-    here: Difficulty, there: Difficulty, kept: str
-) -> None:
-    found = _still_difficult({here.signature: here}, {there.signature: there}, [])
-    assert found == [{"here": here, "there": there}[kept]]
-
-
-@pytest.mark.parametrize(("at", "is_left"), [(4.0, True), (5.0, False), (6.0, False)])
-def test_a_success_settles_what_failed_until_then(at: float, is_left: bool) -> None:
-    failed = difficulty("weld iron pipes", 5.0)
-    found = _still_difficult({}, {failed.signature: failed}, [("weld pipes of iron", at), ("paint walls", 9.0)])
-    assert found == [failed] * is_left
-
-
-def test_of_too_many_difficult_questions_of_two_memories_the_latest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learned_writer, "MAX_DIFFICULT", 2)
-    given = [difficulty(said, at) for said, at in (("weld", 2.0), ("paint", 1.0), ("mill", 3.0), ("bake", 2.0))]
-    found = _still_difficult({}, {each.signature: each for each in given}, [])
-    assert [each.query for each in found] == ["mill", "bake"], "of those of one moment by the alphabet"
