@@ -33,6 +33,7 @@ NOW = 1_800_000_000.0
         ("/src/auth.py:45", [QueryPlace("src/auth.py", None, 45)], ""),
         ("/src/auth.ts#L45", [QueryPlace("src/auth.ts", None, 45)], ""),
         ("/tests/test_auth.py::test_it", [QueryPlace("tests/test_auth.py", "test_it")], ""),
+        ('File "src/a.py", line 4, in <module>', [QueryPlace("src/a.py", None, 4)], ""),
         ("src/auth.py: is empty", [QueryPlace("src/auth.py")], "is empty"),
         ('File "src/auth.py", line 45, in login', [QueryPlace("src/auth.py", None, 45)], ""),
         ("why src/auth.ts(45,7):", [QueryPlace("src/auth.ts", None, 45)], "why"),

@@ -24,7 +24,10 @@ from tests.memory.chunks import chunk, file
         ("What calls `Auth.login()`?", "callers", "Auth.login"),
         ("which functions call parse", "callers", "parse"),
         ("callers of parse", "callers", "parse"),
-        ("where is the function parse used?", "callers", "parse"),
+        *(
+            (f"where is the {kind} parse used?", "callers", "parse")
+            for kind in "function method class interface trait type file module struct macro".split()
+        ),
         ("what does login call", "callees", "login"),
         ("what implements Store", "heirs", "Store"),
         ("which classes inherit from Base", "heirs", "Base"),
