@@ -28,7 +28,8 @@ async def test_what_a_commit_changed_that_did_as_much_is_found_though_it_has_non
     changed = [(ids["a.py:post_amount"],), *[()] * 9]
     commits = [ChangingCommit(f"{n:040x}", n, said[n], said[n], 1, False, changed[n]) for n in range(10)]
     await store.history.save(commits, {ids["a.py:post_amount"]: "post_amount"})
-    found = await store.read(recall, parse_question("charge the card"), 5, NOW)
+    question = parse_question("charge the card")
+    found = await store.read(lambda reader: recall(reader, question, 5, NOW, by_meaning=False))
     assert [hit.chunk.name for hit in found] == ["charge_card", "post_amount"]
 
 

@@ -26,6 +26,11 @@ from aurora_memory.record.repositories import NAME, Repositories, RepositoryFact
             id="the whole where two would be called the same",
         ),
         pytest.param(
+            [("/w/a/.git", "file:/srv/cart"), ("/w/b/.git", "forge.io/bob/cart")],
+            ["/srv/cart", "forge.io/bob/cart"],
+            id="a folder as it is spelled elsewhere",
+        ),
+        pytest.param(
             [("/w/b/.git", "forge.io/ann/cart"), ("/w/a/.git", "forge.io/ann/cart")],
             ["cart"],
             id="once, in however many folders it is",
