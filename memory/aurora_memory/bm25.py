@@ -380,6 +380,13 @@ def _members(files: Places, first: Floats, best: Places, most: int, into: Collec
     return np.array(found, dtype=np.intp)
 
 
+def weighted(packed: npt.NDArray[np.int32]) -> Floats:
+    """Weighted counts of a term, by the fields it stands in."""
+    low, high = _tables()
+    found: Floats = low[packed & _LOW_MASK] + high[packed >> _LOW_BITS]
+    return found
+
+
 def _tables() -> tuple[Floats, Floats]:
     """Weighted counts by packed value: one table for the low fields, one for the high ones."""
     global _cached

@@ -84,8 +84,8 @@ class Catalogue:
         self._folders: dict[str, list[str]] = {}
         self._known_imports: dict[tuple[str, str, str, str], list[ReferenceTarget]] = {}
         self._known_modules: dict[tuple[str, str], list[str]] = {}
-        self._known_endings: dict[tuple[str, str, bool], set[str]] = {}
-        self._places: dict[str, tuple[str, str, str]] = {}
+        self._known_endings: dict[str, set[str]] = {}
+        self._places: dict[str, tuple[str, str]] = {}
         self._headings: dict[str, dict[str, ReferenceTarget]] = {}
         self._by_path: dict[str, list[ReferenceTarget]] = {}
         self._by_id: dict[int, ReferenceTarget] = {}
@@ -115,7 +115,7 @@ class Catalogue:
 
     def _add_file(self, path: str) -> None:
         stem = _without_suffix(path)
-        for segment in stem.split("/")[-3:]:
+        for segment in stem.split("/")[-2:]:  # its name, and that of the folder whose front it may be
             self._files.setdefault(segment, set()).add(path)
         self._stems.setdefault(stem, []).append(path)
         self._folders.setdefault(path.rpartition("/")[0], []).append(path)
@@ -173,22 +173,18 @@ class Catalogue:
         segments = module_segments(module)
         if module.startswith("."):
             wanted = "/".join(part for part in (_relative_base(module, importer), *segments) if part)
-            stems = (_without_suffix(wanted), f"{wanted}/index", f"{wanted}/__init__")
-            found = {path for stem in stems for path in self._stems.get(stem, ())}
-            return found.union(self._folders.get(wanted, ()))
-        last = segments[-1:] or importer.split("/")[-2:-1] or ["__init__"]
-        return self._ending(_without_suffix(last[0]), _without_suffix("/".join(segments)), several=len(segments) > 1)
+            return {*self._stems.get(_without_suffix(wanted), ()), *self._folders.get(wanted, ())}
+        return self._ending(_without_suffix("/".join(segments)))
 
-    def _ending(self, last: str, wanted: str, *, several: bool) -> set[str]:
-        """The files that can be imported as `wanted`, among those with `last` in their path."""
-        key = (last, wanted, several)
-        found = self._known_endings.get(key)
+    def _ending(self, wanted: str) -> set[str]:
+        """The files that can be imported as `wanted`."""
+        found = self._known_endings.get(wanted)
         if found is None:
             places = self._places
-            found = self._known_endings[key] = {
+            found = self._known_endings[wanted] = {
                 path
-                for path in (self._files.get(last, ()) if wanted else ())
-                if _can_be(wanted, places.get(path) or places.setdefault(path, _places_of(path)), several=several)
+                for path in self._files.get(wanted.rpartition("/")[2], ())
+                if _can_be(wanted, places.get(path) or places.setdefault(path, _places_of(path)))
             }
         return found
 
@@ -400,24 +396,16 @@ def _join(module: str, name: str) -> str:
     return f"{module}{name}" if module.endswith((".", "/")) else f"{module}.{name}" if module else name
 
 
-def _places_of(path: str) -> tuple[str, str, str]:
-    """Module names of a file: itself, its folder, and the package that it is the front of."""
-    stem = _without_suffix(path)
-    folder = path.rpartition("/")[0]
-    return stem, folder, stem.removesuffix("/__init__").removesuffix("/index").removesuffix("/mod")
+def _places_of(path: str) -> tuple[str, str]:
+    """Module names of a file: itself, and its folder, of which it may be the front or, in Go, a part."""
+    return _without_suffix(path), path.rpartition("/")[0]
 
 
-def _can_be(wanted: str, places: tuple[str, str, str], *, several: bool) -> bool:
-    """Whether what is wanted ends one of the places, or (`several` segments) a folder ends what is wanted."""
-    stem, folder, package = places
+def _can_be(wanted: str, places: tuple[str, str]) -> bool:
+    """Whether what is wanted ends one of the places, or a folder ends what is wanted."""
+    stem, folder = places
     ending = f"/{wanted}"
-    return (
-        wanted in places
-        or stem.endswith(ending)
-        or folder.endswith(ending)
-        or package.endswith(ending)
-        or (several and folder != "" and wanted.endswith(f"/{folder}"))
-    )
+    return wanted in places or stem.endswith(ending) or folder.endswith(ending) or wanted.endswith(f"/{folder}")
 
 
 def _relative_base(module: str, importer: str) -> str:

@@ -156,3 +156,37 @@ def test_a_budget_is_used_to_its_last_token() -> None:
     assert fill_token_budget(offers, 119).keys() == {0, 1}
     assert fill_token_budget(offers, 300) == dict.fromkeys(range(3), "whole")
     assert list(fill_token_budget(offers, 299).values()).count("whole") == 2
+
+
+def test_of_offers_that_are_worth_as_much_the_first_is_taken() -> None:
+    offers = [KnapsackItem(0.9, 10), KnapsackItem(0.5, 10), KnapsackItem(0.5, 10)]
+    assert fill_token_budget(offers, 20).keys() == {0, 1}
+
+
+WAYS = [
+    pytest.param(
+        [(0.9, 8, 7), (0.7, 12, None), (0.1, 12, None), (0.1, 6, 1)], 19, None, {0: "excerpt", 1: "whole"},
+        id="the best shortened, so that the one that is worth most beside it has room",
+    ),
+    pytest.param(
+        [(0.9, 3, None), (0.5, 9, 1), (0.5, 8, None), (0.3, 1, None), (0.1, 11, 3)], 18, 3,
+        {0: "whole", 1: "excerpt", 2: "whole"},
+        id="of the first three alone, where three are wanted and a fourth would take a place for little",
+    ),
+    pytest.param(
+        [(0.7, 5, None), (0.5, 6, 5), (0.3, 11, 9), (0.1, 3, None)], 20, None, {0: "whole", 1: "whole", 2: "excerpt"},
+        id="in order, the last shortened",
+    ),
+    pytest.param(
+        [(0.9, 4, None), (0.9, 12, None), (0.9, 10, None), (0.1, 8, 6)], 21, 3, {0: "whole", 2: "whole", 3: "excerpt"},
+        id="at last what is left out as a whole is shortened",
+    ),
+]  # fmt: skip
+"""Each way of filling a budget is the best of all for some offers (score, tokens, tokens of the excerpt)."""
+
+
+@pytest.mark.parametrize(("offers", "budget", "limit", "plan"), WAYS)
+def test_of_several_ways_to_fill_a_budget_the_one_that_is_worth_most_is_taken(
+    offers: list[tuple[float, int, int | None]], budget: int, limit: int | None, plan: Plan
+) -> None:
+    assert fill_token_budget([KnapsackItem(*each) for each in offers], budget, limit) == plan

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from aurora_indexer.workers.process_file import parse_source
+from aurora_memory.recall.constant_uses import _uses
 from aurora_memory.recall.question import parse_question
 from aurora_memory.recall.relation_questions import answer
 from aurora_memory.store import FileStat, IndexedFile, Store
+from aurora_memory.views import ChunkView
 
 FILES = {
     "limits.py": "MAX_BYTES = 9\n\n\ndef check(size):\n    return size < MAX_BYTES\n",
@@ -25,6 +28,7 @@ FILES = {
     "main.go": "package main\n\nconst (\n\tLimit = 3\n)\n\nfunc run() int {\n\treturn Limit\n}\n",
     "lib.rs": "pub const DEPTH: usize = 4;\n\nfn dig() -> usize {\n    DEPTH\n}\n",
     "alone.py": "UNUSED = 1\n",
+    "tests/a.py": "from limits import MAX_BYTES\n\n\ndef probe(size):\n    return size % MAX_BYTES\n",
 }
 
 
@@ -43,9 +47,9 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
     [
         pytest.param(
             "who uses MAX_BYTES",
-            [("Kind.size", False), ("check", False), ("load", False), ("save", True)],
-            "'MAX_BYTES' stands at limits.py:1; 3 use it and maybe 1 more.",
-            id="where it is declared or imported surely",
+            [("Kind.size", False), ("check", False), ("load", False), ("probe", False), ("save", True)],
+            "'MAX_BYTES' stands at limits.py:1; 4 use it and maybe 1 more.",
+            id="where it is declared or imported surely, in tests after other code",
         ),
         pytest.param(
             "where is STEP used?",
@@ -78,3 +82,18 @@ async def test_without_the_text_of_files_nothing_is_told(store: Store) -> None:
     found = await store.read(answer, parse_question("who uses MAX_BYTES"), 10, 1000.0)
     assert found is not None
     assert found.is_unknown
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "used"),
+    [
+        *((language, "  # as MAX_BYTES", False) for language in ("python", "ruby", "bash")),
+        *((language, "  // as MAX_BYTES", True) for language in ("python", "ruby", "bash")),
+        ("go", "  // as MAX_BYTES", False),
+        ("go", "   * as MAX_BYTES", False),
+        ("c", "  # define LESS MAX_BYTES", True),
+    ],
+)
+def test_what_a_comment_says_is_no_use(language: str, line: str, used: bool) -> None:
+    chunk = ChunkView(1, "a", "f", "function", None, 1, 2, None, language, "", "", "low", 0, 0, "", 9)
+    assert _uses(re.compile(r"\bMAX_BYTES\b"), chunk, ["f", line], []) is used

@@ -8,13 +8,20 @@ from pathlib import Path
 import pytest
 
 from aurora_indexer.parse.chunk_parser import parse_file
-from aurora_memory.chunk_validation import InvalidChunkDocument, _shortened, document_problems, plain
+from aurora_memory import chunk_validation
+from aurora_memory.chunk_validation import (
+    InvalidChunkDocument,
+    _shortened,
+    document_problems,
+    plain,
+    read_document,
+)
 from aurora_memory.chunks import chunk_id
 from aurora_memory.document_builder import code_document, knowledge_document
 from aurora_memory.documents import CodeDocument
 from aurora_memory.recall import weigh
 from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, file_reader, relation_reader
-from aurora_memory.views import ChunkView, Commits
+from aurora_memory.views import ChunkView, Commits, Edge
 from tests.memory.runs import NOON
 
 ROOT = Path(__file__).parents[2]
@@ -106,9 +113,47 @@ def test_ids_people_see() -> None:
     assert chunk_id("", "auth-flow:v2", 0, 0, "reasoning") == "reas:auth-flow:v2"
 
 
+@pytest.mark.parametrize(("size", "said"), [(10, "is not JSON"), (11, "too large")])
+def test_a_document_is_looked_at_up_to_a_limit(monkeypatch: pytest.MonkeyPatch, size: int, said: str) -> None:
+    monkeypatch.setattr(chunk_validation, "MAX_BYTES", 10)
+    for raw in ("x" * size, b"x" * size):
+        with pytest.raises(InvalidChunkDocument, match=said):
+            read_document(raw)
+
+
 def test_what_is_called_is_told_with_what_it_is_called_of() -> None:
     references = [("calls", "post", "http"), ("calls", "go", ""), ("mentions", "x", "y"), ("calls", "post", "http")]
     assert list(dict.fromkeys(code_document(view(), references=references).content.calls)) == ["http.post", "go"]
+
+
+def test_what_has_no_name_is_neither_called_nor_imported_and_each_module_is_told_once() -> None:
+    made = code_document(view(), references=[("calls", "", ""), ("calls", "go", "")], imports=["os", "", "re", "os"])
+    assert (made.content.calls, made.content.imports) == (("go",), ("os", "re"))
+
+
+def test_a_chunk_depends_on_what_it_calls_and_inherits_from() -> None:
+    kinds = [("calls", True), ("inherits", True), ("imports", True), ("mentions", True), ("calls", False)]
+    edges = [Edge(kind, out, 1.0, view(id=n, name=f"f{n}")) for n, (kind, out) in enumerate(kinds)]
+    found = code_document(view(), edges).content.dependencies
+    assert [each.split(":")[2] for each in found] == ["f0", "f1"]
+
+
+@pytest.mark.parametrize(
+    ("topic", "validated", "tags"),
+    [
+        ("Opening hours", False, ()),
+        ("Opening hours", True, ("validated",)),
+        ("OAuth2 login tokens", False, ("security",)),
+        ("OAuth2 login tokens", True, ("validated", "security")),
+    ],
+)
+def test_knowledge_that_was_validated_and_what_concerns_security_say_so(
+    topic: str, validated: bool, tags: tuple[str, ...]
+) -> None:
+    made = knowledge_document("x", topic, topic, [], [], 0.5, NOON, validated=validated)
+    assert made.governance.compliance_tags == tags
+    kept = [rule for rule in made.governance.retention_rules if rule.then == "retain_for_365_days"]
+    assert len(kept) == ("security" in tags), "a year for what concerns security"
 
 
 @pytest.mark.parametrize(("length", "said"), [(200, "x" * 200), (201, f"{'x' * 100} … {'x' * 90}")])

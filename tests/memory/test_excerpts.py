@@ -102,3 +102,23 @@ def test_a_section_of_a_document_begins_with_its_heading() -> None:
 def test_documentation_that_goes_on_where_the_text_ends_is_shown_as_far_as_it_is_there() -> None:
     read = [(1, "def f():"), (2, '    """One')]
     assert excerpt(read, "def f()", 1, "One\nof two\nof three", []) == [(1, "def f()"), (2, '    """One')]
+
+
+def test_of_lines_that_tell_as_much_the_first_are_shown() -> None:
+    body = "def f():\n" + "\n".join(f"    word_{n} = other" for n in range(20))
+    lines = excerpt(numbered(body), "def f()", 1, "", ["word"], most=4)
+    assert [number for number, _ in lines if number != GAP] == [1, 2, 3, 4, 5]
+
+
+def test_where_nothing_tells_more_three_lines_with_text_are_shown_and_no_more_than_are_wanted() -> None:
+    body = "def f():\n\n    one = 1\n\n    two = 2\n    three = 3\n    four = 4"
+    for most, shown in ((9, [1, 3, 5, 6]), (2, [1, 3, 5])):
+        lines = excerpt(numbered(body), "def f()", 1, "", [], most=most)
+        assert [number for number, _ in lines if number != GAP] == shown
+
+
+def test_of_a_first_sentence_that_does_not_end_three_lines_are_shown() -> None:
+    said = "One\nand two\nand three\nand four."
+    body = 'def f():\n    """One\n    and two\n    and three\n    and four.\n    """\n    return 1'
+    lines = excerpt(numbered(body), "def f()", 1, said, [], most=0)
+    assert [number for number, _ in lines if number != GAP] == [1, 2, 3, 4]

@@ -8,7 +8,7 @@ import pytest
 
 from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.recall import parse_question
-from aurora_memory.recall.candidates import Candidates, NameShares
+from aurora_memory.recall.candidates import Candidates, NameShares, _name_shares
 from aurora_memory.recall.file_evidence import evidence
 from aurora_memory.recall.pointers import Pointed
 from aurora_memory.recall.ranking import Rank
@@ -144,3 +144,28 @@ def test_documentation_that_has_the_only_word_of_a_topic_says_nothing_of_its_fil
 
 def test_who_asks_for_tests_gets_them() -> None:
     assert worth(Said(), path=TEST, topic="tests of the retry of uploads") == worth(Said())
+
+
+SAID = {"cart": 1.0, "total": 1.0, "test": 1.0, "gitignor": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("path", "shares"),
+    [
+        pytest.param("shop/cart.py", (0.25, 1.0, 0.0), id="a name that is said as a whole says a quarter of it"),
+        pytest.param("shop/cart_total.py", (0.5, 1.0, 0.0), id="of two words both count, and not both as one"),
+        pytest.param("shop/cart_rate.py", (0.25, 0.5, 0.0), id="one of the two is said"),
+        pytest.param("shop/rate.cart.py", (0.0, 0.0, 0.0), id="what stands behind the first dot is no name"),
+        pytest.param("shop/.gitignore", (0.25, 1.0, 0.0), id="but where nothing stands before it"),
+        pytest.param("cart/rate.py", (0.0, 0.0, 1.0), id="a folder that is said"),
+        pytest.param("cart/shop/rate.py", (0.0, 0.0, 0.5), id="one of two folders is said"),
+        pytest.param("cart/cart.py", (0.25, 1.0, 0.0), id="a folder called as its file says nothing besides"),
+        pytest.param("test/rate.py", (0.0, 0.0, 0.0), id="nor does one of tests"),
+    ],
+)
+def test_what_the_name_of_a_file_has_of_a_question(path: str, shares: tuple[float, float, float]) -> None:
+    assert _name_shares(path, 4.0, SAID, ())[:3] == shares
+
+
+def test_a_name_says_no_more_than_all_of_a_question_though_it_says_what_that_may_mean_as_well() -> None:
+    assert _name_shares("cart_total.py", 1.0, SAID, ()).said == 1.0

@@ -10,8 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from aurora_memory.chunks import CodeChunk
-from aurora_memory.recall import parse_question, recall
+from aurora_memory.recall import file_evidence, parse_question, recall
 from aurora_memory.recall.candidates import Candidates
+from aurora_memory.recall.file_evidence import Ordered, with_files_pointed_at, with_likeliest_files, with_report
 from aurora_memory.recall.file_features import FileFeatures, answering, file_order
 from aurora_memory.recall.ranking import Rank
 from aurora_memory.recall.signals import Signals
@@ -90,3 +91,39 @@ def test_each_feature_of_a_file_has_a_weight_and_what_they_were_fitted_on_is_tol
         "outdated",
     }
     assert len(file_order().provenance["commits"]) >= 15
+
+
+def ranks_of(*numbers: int) -> list[Rank]:
+    """Chunks of those numbers, best first."""
+    return [Rank(number, number, 9.0 - place, Signals(())) for place, number in enumerate(numbers)]
+
+
+def test_the_two_files_that_a_report_points_at_most_answer_third_and_fourth() -> None:
+    heads = [SimpleNamespace(path=f"{letter}.py") for letter in "abccdefg"]
+    pointed = SimpleNamespace(files={"e.py": 0.2, "d.py": 0.4, "g.py": 1.0, "unheard.py": 0.1})
+    candidates = cast("Candidates", SimpleNamespace(heads=heads, pointed=pointed))
+    found = with_files_pointed_at(candidates, Ordered(ranks_of(*range(8)))).ranks
+    assert [rank.id for rank in found] == [0, 1, 7, 4, 2, 3, 5, 6]
+    assert [rank.strength for rank in found] == [rank.strength for rank in ranks_of(*range(8))]
+
+
+def test_a_topic_that_may_be_a_report_is_answered_as_one_behind_its_first_answers() -> None:
+    found = with_report(Ordered(ranks_of(*range(6)), {0: [9]}), ranks_of(3, 0, 5), 2)
+    assert [rank.id for rank in found.ranks] == [0, 1, 3, 5, 2, 4]
+    assert found.also == {0: [9]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "order"),
+    [
+        pytest.param("report", [0, 1, 6, 7, 2, 3, 4, 5], id="of a report the two likeliest files are third and fourth"),
+        pytest.param("task", [0, 1, 6, 2, 3, 4, 5, 7], id="of a task those that have clearly more to do with it"),
+    ],
+)
+def test_where_the_likeliest_files_answer(monkeypatch: pytest.MonkeyPatch, kind: str, order: list[int]) -> None:
+    worth = {"a.py": 1.0, "b.py": 2.0, "e.py": 2.3, "g.py": 2.5, "h.py": 2.39, "unheard.py": 0.1}
+    monkeypatch.setattr(file_evidence, "evidence", lambda *_: worth)
+    heads = [SimpleNamespace(path=f"{letter}.py") for letter in "abcdefgh"]
+    candidates = cast("Candidates", SimpleNamespace(heads=heads, question=SimpleNamespace(kind=kind)))
+    found = with_likeliest_files(candidates, Ordered(ranks_of(*range(8))), [])
+    assert [rank.id for rank in found.ranks] == order

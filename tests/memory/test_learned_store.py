@@ -6,7 +6,8 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -15,9 +16,18 @@ from aurora_memory.chunk_validation import InvalidChunkDocument, document_proble
 from aurora_memory.documents import PatternSubgoal
 from aurora_memory.learning import Feedback, Judged, Learned, LearningPolicy, Retrieved
 from aurora_memory.recall import parse_question, recall
-from aurora_memory.recall.patterns import recall_reasoning
-from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, learned_reader, relation_reader
+from aurora_memory.recall.patterns import _say_the_same, recall_reasoning
+from aurora_memory.store import (
+    FileStat,
+    IndexedFile,
+    Store,
+    chunk_reader,
+    learned_reader,
+    learned_writer,
+    relation_reader,
+)
 from aurora_memory.tokens import terms
+from aurora_memory.views import ChunkView
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import DAY, NOON, STEPS, retrieved, run
 
@@ -354,6 +364,41 @@ async def test_lessons_and_difficult_questions_are_told_latest_first(store: Stor
     assert [each.query for each in told] == ["Draw lines", "Draw squares", "Draw circles"]
 
 
+@pytest.mark.parametrize(("score", "is_difficult"), [(0.9, False), (0.6, True), (0.1, True)])
+async def test_only_a_success_makes_a_question_that_failed_an_easy_one(
+    store: Store, score: float, is_difficult: bool
+) -> None:
+    await store.learn(run(1, score=0.1, query="Draw all circles", at=NOON + 60))
+    await store.learn(run(2, score=score, query="Draw all the circles", at=NOON + 30))
+    assert await store.read(learned_reader.difficult, "draw circles", NOON + DAY) is is_difficult
+    told = await store.read(learned_reader.difficulties)
+    assert [(each.failures, each.last_at) for each in told] == ([(2 if score < 0.5 else 1, NOON + 60)] * is_difficult)
+
+
+async def test_of_too_many_questions_that_failed_the_latest_are_kept(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learned_writer, "MAX_DIFFICULT", 2)
+    for number, said in enumerate(("Draw circles", "Weld pipes", "Paint walls")):
+        await store.learn(run(number, score=0.1, query=said, at=NOON + (60, 0, 30)[number]))
+    assert [each.query for each in await store.read(learned_reader.difficulties)] == ["Draw circles", "Paint walls"]
+
+
+@pytest.mark.parametrize(("days", "is_difficult"), [(30.0, True), (30.1, False)])
+async def test_what_failed_is_difficult_for_thirty_days(store: Store, days: float, is_difficult: bool) -> None:
+    await store.learn(run(1, score=0.1, query="Draw all circles", at=NOON))
+    assert await store.read(learned_reader.difficult, "draw circles", NOON + days * DAY) is is_difficult
+
+
+async def test_a_pattern_that_is_learned_again_keeps_its_first_day(store: Store) -> None:
+    row = await store.read(learned_reader.reasoning_named, str((await store.learn(run(1))).reasoning_id))
+    assert row is not None
+    (first,) = (await store.read(learned_reader.reasoning, [row])).values()
+    await store.learn(run(2, score=0.99, at=NOON + 9 * DAY))
+    (later,) = (await store.read(learned_reader.reasoning, [row])).values()
+    assert (later.created_at, later.content.success_score) == (first.created_at, 0.99)
+
+
 async def test_boosts_are_part_of_a_patterns_activation(store: Store) -> None:
     await store.learn(run(1))
     (before,) = await store.read(recall_reasoning, parse_question("oauth2 authentication"), 5, NOON + DAY)
@@ -425,3 +470,25 @@ async def test_patterns_that_say_the_same_are_one_with_a_count(
     await store.learn(run(2, pattern="two", **second))
     hits = await store.read(recall_reasoning, parse_question("fix migration"), 5, NOON + DAY)
     assert [1 + len(hit.similar) for hit in hits] == kept
+
+
+EIGHT = "alpha beta gamma delta epsilon zeta theta iota"
+NINE = "alpha beta gamma delta epsilon zeta theta kappa lambda"
+"""Seven words in common, of ten."""
+
+
+@pytest.mark.parametrize(
+    ("asked", "steps", "same"),
+    [
+        pytest.param((EIGHT, NINE), (EIGHT, NINE), True, id="seven words of ten in both"),
+        pytest.param((EIGHT, f"{NINE} omega"), (EIGHT, EIGHT), False, id="fewer in the question"),
+        pytest.param((EIGHT, EIGHT), (EIGHT, f"{NINE} omega"), False, id="fewer in the steps"),
+        pytest.param((EIGHT, EIGHT), ("", ""), True, id="of two without steps the question tells"),
+        pytest.param((EIGHT, EIGHT), ("", EIGHT), False, id="but not of one without"),
+    ],
+)
+def test_patterns_say_the_same_with_seven_words_of_ten_in_question_and_steps(
+    asked: tuple[str, str], steps: tuple[str, str], same: bool
+) -> None:
+    one, other = [SimpleNamespace(signature=asked[n], docstring=steps[n]) for n in (0, 1)]
+    assert _say_the_same(cast("ChunkView", one), cast("ChunkView", other)) is same

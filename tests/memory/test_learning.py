@@ -14,7 +14,9 @@ from aurora_memory.documents import PatternSubgoal
 from aurora_memory.learning import (
     POLICY,
     InvalidRun,
+    Learned,
     LearningPolicy,
+    Outcome,
     Retrieved,
     alikeness,
     boost,
@@ -25,6 +27,7 @@ from aurora_memory.learning import (
     signature,
     similar,
 )
+from aurora_memory.semantic_tags import Tags
 from tests.memory.runs import STEPS, retrieved, run
 
 
@@ -105,15 +108,19 @@ def test_a_document_says_what_was_done() -> None:
     assert document.metadata.semantic_role == "oauth2-decomposition-pattern"
     assert document.metadata.timestamp == "2025-12-12T12:00:01Z"
     assert document.content.tool_sequence == ("grep", "edit")
-    assert "security" in document.governance.compliance_tags
+    assert document.governance.compliance_tags == ("high-confidence-pattern", "security")
+    partial = lesson_of(run(score=0.6)).document
+    assert partial is not None and partial.governance.compliance_tags == ("partial-success", "security")
     rules = {rule.when: rule.then for rule in document.governance.retention_rules}
     assert rules["is_pattern == true"] == "retain_indefinitely"
     assert rules["access_count > 10"] == "escalation_candidate"
 
 
 def test_a_models_own_names_are_taken() -> None:
-    document = lesson_of(run(pattern="OAuth: the Flow/v2!")).document
+    tags = Tags(domain="payments", semantic_role="migration", keywords=("ledger",))
+    document = lesson_of(run(pattern="OAuth: the Flow/v2!", tags=tags)).document
     assert document is not None and document.id == "reas:oauth-the-flow-v2"
+    assert (document.metadata.domain, document.metadata.semantic_role) == ("payments", "migration")
 
 
 @pytest.mark.parametrize(
@@ -149,6 +156,85 @@ def test_which_questions_may_be_one_pattern(other: str, alike: bool) -> None:
     assert (alikeness(one, two) > 0, alikeness(two, one) > 0) == (alike, alike)
 
 
+@pytest.mark.parametrize(
+    ("other", "alike"),
+    [
+        pytest.param("describe how login checks a password", True, id="to describe is to explain"),
+        pytest.param("analyse how login checks a password", True, id="so is to analyse"),
+        pytest.param("contrast how login checks a password", False, id="but not to contrast"),
+        pytest.param("`describe` how login checks a password", False, id="nor what is called so"),
+        pytest.param("describe() how login checks a password", False, id="nor what is called"),
+    ],
+)
+def test_ways_of_asking_for_one_thing_are_one(other: str, alike: bool) -> None:
+    one, two = [lesson_of(run(query=query)).document for query in ("explain how login checks a password", other)]
+    assert one is not None and two is not None
+    assert (alikeness(one, two) > 0) is alike
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "explain describe clarify outline illustrate understand analyze analyse",
+        "compare contrast",
+        "fix repair mend",
+        "works operates operate behaves behave",
+    ],
+)
+def test_each_word_of_asking_means_what_its_like_do(words: str) -> None:
+    first, *others = [lesson_of(run(query=f"{word} login of a password")).document for word in words.split()]
+    assert first is not None and others
+    assert all(each is not None and alikeness(first, each) > 0 for each in others)
+
+
+@pytest.mark.parametrize(
+    ("steps", "alike"),
+    [
+        pytest.param(["paint red walls", "weld iron pipes"], True, id="the same steps"),
+        pytest.param(["paint red walls", "bake brown bread"], False, id="of which a third is the same"),
+        pytest.param(["paint red walls", "weld"], True, id="more than half is"),
+        pytest.param(["paint red", "weld"], True, id="half is"),
+        pytest.param(["paint red"], False, id="fewer steps"),
+        pytest.param(["paint red walls", "weld iron", "pipes"], False, id="more steps, of the same words"),
+    ],
+)
+def test_the_same_question_taken_apart_in_another_way_is_another_pattern(steps: list[str], alike: bool) -> None:
+    documents = []
+    for said in (["paint red walls", "weld iron pipes"], steps):
+        parts = tuple(PatternSubgoal(id=f"SG{n}", description=each, agent="coder") for n, each in enumerate(said, 1))
+        documents.append(lesson_of(run(subgoals=parts, tools_used=())).document)
+    one, two = documents
+    assert one is not None and two is not None
+    assert (alikeness(one, two) > 0) is alike
+
+
+def test_three_of_five_words_in_common_make_one_kind_of_question() -> None:
+    assert similar("a b c d", "a b c e")
+    assert not similar("a b c", "a b d e")
+
+
+@pytest.mark.parametrize(
+    ("result", "is_pattern", "row", "proved"),
+    [
+        ("success", True, "reas:one", True),
+        ("partial", True, "reas:one", False),  # of a pattern that others made
+        ("success", False, "reas:one", False),
+        ("success", True, None, False),
+    ],
+)
+def test_a_run_proves_a_pattern_that_succeeds_as_one(
+    result: Outcome, is_pattern: bool, row: str | None, proved: bool
+) -> None:
+    assert Learned(result, row, is_pattern).proved is proved
+
+
+@pytest.mark.parametrize(
+    "changes", [{"id": "i" * 200}, {"query": "x" * 20_000}, {"retrieved": retrieved(*range(1000))}, {"score": 1.0}]
+)
+def test_what_is_as_large_as_it_may_be_is_learned(changes: dict[str, Any]) -> None:
+    assert lesson_of(run(**changes)).document is not None
+
+
 def test_nothing_is_kept_of_what_was_not_taken_apart() -> None:
     assert lesson_of(run(subgoals=())).document is None
 
@@ -159,6 +245,7 @@ def test_nothing_is_kept_of_what_was_not_taken_apart() -> None:
         ({"score": 1.2}, r"score of 1\.2 is outside"),
         ({"score": math.nan}, "outside"),
         ({"id": ""}, "needs an id"),
+        ({"id": "i" * 201}, "needs an id"),
         ({"query": "  "}, "a query has"),
         ({"query": "x" * 20_001}, "shorten"),
         ({"at": math.inf}, "no time"),

@@ -69,12 +69,20 @@ async def test_who_calls_and_is_called_is_told_as_a_caller_and_a_call_before_a_b
     assert await told(related, "a.py:31") == [("Heir", ""), ("Base", "called by it")]
 
 
+async def test_a_caller_that_is_sure_comes_before_a_call_that_is_not(related: Store) -> None:
+    sell = chunk("b.py", "sell", calls=("db.ping",))
+    await related.write([file("b.py", sell, chunk("b.py", "main", line=11, calls=("sell",)))])
+    await related.resolve()
+    assert await told(related, "b.py:1") == [("sell", ""), ("main", "calls it"), ("ping", "called by it")]
+
+
 async def test_relations_fill_what_the_definition_leaves_of_the_limit(store: Store) -> None:
     assert await told(store, "src/shop.py:42", limit=2) == [("parse", ""), ("main", "calls it")]
 
 
 async def test_a_file_of_several_is_each_told_without_relations(store: Store) -> None:
     assert await told(store, "shop.py:42:7") == [("parse", ""), ("far", "")]
+    assert await told(store, "shop.py:42:7", limit=1) == [("parse", "")]
 
 
 @pytest.mark.parametrize(
@@ -96,6 +104,7 @@ async def test_whatever_is_no_line_is_another_question(store: Store, query: str)
         ("src/shop.py:4200: shop parse py", []),
         ("why does src/shop.py parse shop py", []),
         ("shop.parse of shop py", []),
+        ("main of cli.py(3,1) shop parse py", []),  # which may be a call
         (f"src/shop.py:42: error:{' shop parse py is wrong' * 7} and so", ["parse"]),  # 39 words
         (f"src/shop.py:42: error:{' shop parse py is wrong' * 7} and so on", []),  # an issue's 40
     ],

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aurora_memory.conversation_logs import MAX_SECTIONS, index_of
-from aurora_memory.recall import parse_question, recall
+from aurora_memory.recall import Hit, parse_question, recall
 from aurora_memory.recall.conversation_logs import recall_logs, weak
 from aurora_memory.store import Store, conversation_log_index
 from tests.growth import grows_with_length
@@ -155,3 +157,18 @@ async def test_logs_answer_where_memory_is_weak(store: Store) -> None:
     assert poor and weak(parse_question(asked), poor) and weak(parse_question(asked), [])
     references = await store.read(recall_logs, parse_question(asked), poor, limit=2)
     assert len(references) == 2 and {reference.file for reference in references} == {NAME}
+
+
+@pytest.mark.parametrize(("matched", "is_weak"), [(1, True), (2, False)])
+def test_an_answer_with_half_of_what_is_asked_is_none_that_logs_make_up_for(matched: int, is_weak: bool) -> None:
+    question = parse_question("expiry of session cookies in carts")
+    assert len(question.terms) == 4
+    hits = cast("list[Hit]", [SimpleNamespace(matched=question.terms[:matched])])
+    assert weak(question, hits) is is_weak
+
+
+async def test_of_logs_that_tell_as_much_the_newest_come_first_and_of_one_its_first_section(store: Store) -> None:
+    for day in (20, 22, 21):
+        await store.index_log(f"2026/11/a-2026-11-{day}.md", "# Tables\nTables.\n\n# Tables\nTables again.")
+    found = await store.read(conversation_log_index.find, ["tabl"], 4)
+    assert [(each.file[-5:-3], each.line_start) for each in found] == [("22", 1), ("22", 4), ("21", 1), ("21", 4)]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from aurora_memory import StoreCorrupt
 from aurora_memory.store import Store
 from aurora_memory.store import memory_files as found_files
+from aurora_memory.store.file_identity import usable_size
 from aurora_memory.store.memory_files import memory_file, memory_files
 from tests.memory.runs import run
 
@@ -62,3 +65,24 @@ async def test_a_folder_of_very_many_is_looked_through_in_part(tmp_path: Path, m
         await kept(tmp_path / f"{name}.db", tmp_path)
     monkeypatch.setattr(found_files, "MAX_FILES", 2)
     assert [each.path.stem for each in memory_files(tmp_path)] == ["a", "b"]
+
+
+@pytest.mark.parametrize("error", [PermissionError, OSError])
+def test_a_memory_file_behind_a_link_that_may_not_be_looked_at_is_none_that_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError]
+) -> None:
+    (tmp_path / "real.db").touch()
+    for name, target in (("link.db", "real.db"), ("loop.db", "loop.db"), ("gone.db", "nothing.db")):
+        (tmp_path / name).symlink_to(tmp_path / target)
+    for name, said in (("loop.db", "leads nowhere"), ("gone.db", "link to nothing")):
+        with pytest.raises(StoreCorrupt, match=said):
+            usable_size(tmp_path / name)
+    assert usable_size(tmp_path / "link.db") == 0
+
+    def refused(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        if follow_symlinks:
+            raise error
+        return os.lstat(path)
+
+    monkeypatch.setattr(Path, "stat", refused)
+    assert usable_size(tmp_path / "link.db") == usable_size(tmp_path / "real.db") == -1

@@ -52,6 +52,7 @@ async def test_a_stop_word_that_is_spelled_as_code_is_a_name(store: Store) -> No
         ("Coarsen.con", ("Coarsen.connect", "Coarsen.construct")),
         ("grid.coarsen.Con", ("Coarsen.connect", "Coarsen.construct")),
         ("Coarsen.con of where", ("Coarsen.con",)),
+        ("lib.con", ("lib.con",)),
         ("Coarsen.", ("Coarsen",)),
     ],
 )

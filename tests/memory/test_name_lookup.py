@@ -55,6 +55,10 @@ PY, ES = "python", "ecmascript"
         pytest.param(PY, "a.py:C.f:method", {"a.py": ()}, "a.py", "f", [], id="a member of a class it does not"),
         pytest.param(ES, "a.js:exports.f", {"a.js": ()}, "a.js", "f", ["a.js:exports.f"], id="what is on exports too"),
         pytest.param(
+            ES, "a.js:module.exports.f", {"a.js": ()}, "a.js", "f", ["a.js:module.exports.f"],
+            id="and what is on them as a whole",
+        ),
+        pytest.param(
             PY, "a.py:f b.py:f", {"a.py": (Import("b", "f"),), "b.py": ()}, "a.py", "f", ["a.py:f"],
             id="its own definition comes before what it imports",
         ),
@@ -143,6 +147,7 @@ def test_so_many_re_exports_are_followed(steps: int, found: bool) -> None:
     imports: Imports = {f"m{n}.py": (Import(f"m{n + 1}", "f"),) for n in range(steps)}
     names = lookup(f"m{steps}.py:f", {**imports, f"m{steps}.py": ()})
     assert bool(names.exported("m0.py", "f", PY)) == found
+    assert names.exported("m1.py", "f", PY), "from nearer it is found, whatever was asked before"
 
 
 @pytest.mark.parametrize(
@@ -171,6 +176,22 @@ def test_the_deepest_definition_in_reach_is_meant() -> None:
     assert told(names.seen("a.py", "f", PY)) == ["a.py:f"]
 
 
+def test_what_the_first_base_inherits_comes_before_what_the_second_has() -> None:
+    definitions = "a.py:C:class a.py:B:class a.py:A:class a.py:X:class a.py:A.f:method a.py:X.f:method"
+    c, b, a, x = [target("a.py", name, "class") for name in "CBAX"]
+    bases = {c.id: [("B", ""), ("A", "")], b.id: [("X", "")]}
+    holds = {a.id: {"v": "A()"}, x.id: {"v": "X()"}}
+    names = lookup(definitions, {"a.py": ()}, bases=bases, holds=holds)
+    assert [each.name for each in names.member(c, "f", PY)] == ["X.f"]
+    assert told(names.dotted("a.py", ["C()", "v"], PY)) == ["a.py:X"], "so does what a field of it holds"
+
+
+def test_the_longest_path_that_is_imported_is_meant() -> None:
+    imports: Imports = {"m.py": (Import("a.b"), Import("a.b.c")), "a/b/__init__.py": (), "a/b/c.py": ()}
+    names = lookup("a/b/__init__.py:c:class a/b/c.py:f", imports)
+    assert told(names.dotted("m.py", ["a", "b", "c", "f"], PY)) == ["a/b/c.py:f"]
+
+
 def test_a_class_has_its_own_member_before_an_inherited_one_and_the_first_bases_before_the_seconds() -> None:
     definitions = (
         "a.py:C:class a.py:B:class a.py:A:class a.py:C.f:method a.py:B.f:method a.py:A.f:method a.py:A.g:method"
@@ -196,6 +217,7 @@ def test_a_class_has_its_own_member_before_an_inherited_one_and_the_first_bases_
         (Import("./auth"), "auth", False),
         (Import("example.org/yaml/v3"), "yaml", False),  # a major version is no name
         (Import("v3"), "v3", False),  # unless there is no other
+        (Import("yaml.v3"), "v3", False),  # nor is it one of Python's
         (Import("example.org/x/v3x"), "v3x", False),
         (Import(".."), "..", False),
         (Import("m", "*"), "*", True),
@@ -315,6 +337,10 @@ def known(name: str, kind: str = "function") -> int:
             PY, "C:class", {"variables": {"a": {"v": ("a", "v")}}}, "v", [], id="nothing, told of itself"
         ),
         pytest.param(PY, "E:enum E.f:method", {}, "E.f", ["a:E.f"], id="an enum has members as a class has"),
+        *(
+            pytest.param(ES, f"E:{kind} E.f:method", {}, "E.f", ["a:E.f"], id=f"so has one of kind {kind}")
+            for kind in ("class", "interface", "struct", "trait")
+        ),
         pytest.param(PY, "T:type", {}, "T()", ["a:T"], id="a type is made as a class is"),
         pytest.param(PY, "f", {}, "f()", [], id="and a function is not"),
     ],
@@ -324,6 +350,13 @@ def test_a_dotted_name_means(
 ) -> None:
     found = lookup(" ".join(f"a:{each}" for each in definitions.split()), {"a": ()}, **links)
     assert told(found.dotted("a", names.split("."), family)) == meant
+
+
+def test_of_several_definitions_the_first_that_says_what_it_returns_is_asked() -> None:
+    makes = [ReferenceTarget(n, "a.py", "make", "make", None, "function", PY) for n in (1, 2, 3)]
+    placed = {("a.py", "make"): makes, **{("a.py", name): [target("a.py", name, "class")] for name in "BC"}}
+    names = NameLookup(placed, LinkedFiles({"a.py": ()}, returns={2: "B()", 3: "C()"}))
+    assert told(names.dotted("a.py", ["make()"], PY)) == ["a.py:B"]
 
 
 def test_a_member_of_a_module_is_what_it_gives_away() -> None:

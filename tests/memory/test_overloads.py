@@ -47,6 +47,12 @@ async def test_the_longest_of_overloads_answers_for_all(store: Store, question: 
     assert sorted(each.line_end - each.line_start for each in found[0].similar) == [2, 3]
 
 
+async def test_methods_are_overloaded_as_functions_are(store: Store) -> None:
+    methods = [replace(each, kind="method") for each in definitions("a.py", "Fit.polyval", [2, 3, 40])]
+    await store.write([file("a.py", *methods)])
+    assert len(await answers(store, "polyval")) == 1
+
+
 async def test_of_overloads_as_long_as_each_other_the_last_answers(store: Store) -> None:
     """Where a function is declared for each way of calling it, what does the work stands behind its declarations."""
     await store.write([file("a.py", *definitions("a.py", "polyval", [40, 2, 40]))])

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.places import LATER, QueryPlace, below, places_in, standing_at, within
 from aurora_memory.store import Store, chunk_reader
+from aurora_memory.views import ChunkHead
 from tests.memory.chunks import chunk, file
 
 NOW = 1_800_000_000.0
@@ -29,6 +30,12 @@ NOW = 1_800_000_000.0
         ("src/auth.py:45-78", [QueryPlace("src/auth.py", None, 45)], ""),
         ("src/auth.py:45:7", [QueryPlace("src/auth.py", None, 45)], ""),
         ("src/auth.py:45:", [QueryPlace("src/auth.py", None, 45)], ""),
+        ("/src/auth.py:45", [QueryPlace("src/auth.py", None, 45)], ""),
+        ("/src/auth.ts#L45", [QueryPlace("src/auth.ts", None, 45)], ""),
+        ("/tests/test_auth.py::test_it", [QueryPlace("tests/test_auth.py", "test_it")], ""),
+        ('File "src/a.py", line 4, in <module>', [QueryPlace("src/a.py", None, 4)], ""),
+        ("src/auth.py: is empty", [QueryPlace("src/auth.py")], "is empty"),
+        ('File "src/auth.py", line 45, in login', [QueryPlace("src/auth.py", None, 45)], ""),
         ("why src/auth.ts(45,7):", [QueryPlace("src/auth.ts", None, 45)], "why"),
         ("app/(shop)/page.tsx(45)", [QueryPlace("app/(shop)/page.tsx", None, 45)], ""),
         ("src/auth.ts#L45", [QueryPlace("src/auth.ts", None, 45)], ""),
@@ -165,6 +172,29 @@ async def test_of_two_that_are_on_the_same_lines_the_one_inside_is_meant(store: 
     assert {each.name: standing[each.id] for each in there} == {"Door.open": 1.0, "Door": 0.1}
 
 
+def test_what_two_places_mean_stands_as_the_one_has_it_that_means_it_more_exactly() -> None:
+    login = ChunkHead(1, "src/auth.py", "login", "function", None, 10, 14, None)
+    rest = ChunkHead(2, "src/auth.py", "<module>", "module", None, 1, 40, None)
+    for places in (("src/auth.py:12", "src/auth.py"), ("src/auth.py:12", "src/auth.py:3")):
+        found = standing_at([*(places_in(each)[0][0] for each in places)], [login, rest])
+        assert found[1] == 1.0, places
+
+
+@pytest.mark.parametrize(
+    ("name", "exactness"),
+    [("Auth.login", 1.0), ("login", 0.8), ("LOGIN", 0.8), ("auth.Login", 0.8), ("gin", 0.8), ("logi", 0.0)],
+)
+def test_a_name_in_a_file_means_what_ends_so_in_whatever_case(name: str, exactness: float) -> None:
+    login = ChunkHead(1, "a.py", "Auth.login", "method", None, 1, 5, None)
+    assert standing_at([QueryPlace("a.py", name)], [login]) == ({1: exactness} if exactness else {})
+
+
+def test_the_rest_of_a_file_is_meant_by_a_line_only_where_no_definition_has_it_however_few_its_lines() -> None:
+    whole = ChunkHead(1, "a.py", "A", "class", None, 1, 40, None)
+    rest = ChunkHead(2, "a.py", "<module>", "module", None, 1, 30, None)
+    assert standing_at([QueryPlace("a.py", None, 3)], [rest, whole]) == {1: 1.0, 2: 0.1}
+
+
 @pytest.mark.parametrize(
     ("told", "path", "meant"),
     [
@@ -195,6 +225,12 @@ async def test_an_id_means_one_chunk(store: Store) -> None:
     assert await found(store, "code:src/auth.py:logout") == ["src/auth.py:logout"]
     assert await found(store, "code:src/auth.py:logout:20-24") == ["src/auth.py:logout"]
     assert await found(store, "code:src/auth.py:logout:99-120") == ["src/auth.py:logout"], "it has moved"
+
+
+async def test_nothing_that_an_embedding_finds_is_told_beside_an_id(store: Store) -> None:
+    near = [(view.id, 0.9) for view in await store.read(chunk_reader.of_file, "src/oauth.py")]
+    hits = await store.read(recall, parse_question("code:src/auth.py:logout"), 9, NOW, near=near)
+    assert [hit.chunk.name for hit in hits] == ["logout"]
 
 
 async def test_of_two_of_one_name_an_id_means_the_one_that_stands_at_its_lines(store: Store) -> None:

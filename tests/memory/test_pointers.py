@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from aurora_memory.recall import parse_question, recall
-from aurora_memory.recall.pointers import FARTHER, Pointed, Pointer, pointed_at, pointers_in
+from aurora_memory.recall.pointers import FARTHER, Pointed, Pointer, _meant, pointed_at, pointers_in
 from aurora_memory.recall.search import WIDELY
 from aurora_memory.store import Store, chunk_reader
+from aurora_memory.views import ChunkView
 from tests.memory.chunks import chunk, file
 
 NOW = 1_800_000_000.0
@@ -43,6 +46,7 @@ async def pointed(store: Store, text: str) -> tuple[dict[str, float], dict[str, 
         ("it is in shop/cart.py, I think", [Pointer("shop/cart.py")]),
         ("cart.py or and/or", []),
         ('File "/x/shop/cart.py", line 4, in add', [Pointer("x/shop/cart.py", 4, "add", True)]),
+        ('File "/x/shop/cart.py", line 4, in <module>', [Pointer("x/shop/cart.py", 4, "<module>", True)]),
         (r'File "C:\py\shop\cart.py", line 4, in add', [Pointer("C:/py/shop/cart.py", 4, "add", True)]),
         ("File ~/py/shop/cart.py:52, in Cart.add(self)", [Pointer("py/shop/cart.py", 52, "Cart.add", True)]),
         ("~/py/shop/cart.py in add(self)", [Pointer("py/shop/cart.py", None, "add", True)]),
@@ -50,6 +54,8 @@ async def pointed(store: Store, text: str) -> tuple[dict[str, float], dict[str, 
         ("    at Cart.add (/x/lib/cart.js:10:5)", [Pointer("x/lib/cart.js", 10, "Cart.add", True)]),
         ("    at /x/lib/cart.js:10:5", [Pointer("x/lib/cart.js", 10, None, True)]),
         ("\tat com.shop.Cart.add(Cart.java:45)", [Pointer("com/shop/Cart.java", 45, "add", True)]),
+        ("\tat com.shop.Cart.<init>(Cart.java:45)", [Pointer("com/shop/Cart.java", 45, "<init>", True)]),
+        ("at shop.Cart$Line.add(Cart.kt:4)", [Pointer("shop/Cart.kt", 4, "add", True)]),
         ("lib/cart.rb:45:in `add'", [Pointer("lib/cart.rb", 45, "add", True)]),
         ("/go/shop/cart.go:45 +0x1d", [Pointer("go/shop/cart.go", 45, None, True)]),
     ],
@@ -77,6 +83,7 @@ async def test_only_reports_and_errors_point(store: Store) -> None:
         ("/usr/lib/python3/site-packages/shop/cart.py", "shop/cart.py"),
         ("/usr/lib/python3/site-packages/single.py", "single.py"),
         ("/usr/lib/python3/site-packages/core/tax.py", "src/core/tax.py"),
+        ("/home/me/deep/shop/cart.py", "deep/shop/cart.py"),
         ("/home/me/single.py", None),
         ("/home/me/other/cart.py", None),
         ("/home/me/two/same.py", None),
@@ -86,7 +93,7 @@ async def test_only_reports_and_errors_point(store: Store) -> None:
 )
 async def test_the_file_that_a_path_from_elsewhere_means(store: Store, said: str, known: str | None) -> None:
     paths = ["shop/cart.py", "single.py", "src/core/tax.py", "a/two/same.py", "b/two/same.py"]
-    paths += ["tests/test_cart.py", "examples/cart.py"]
+    paths += ["tests/test_cart.py", "examples/cart.py", "deep/shop/cart.py"]
     await store.write([file(path, chunk(path, "add")) for path in paths])
     files, _ = await pointed(store, f'{TRACE}  File "{said}", line 2, in add\nValueError: x')
     assert list(files) == ([] if known is None else [known])
@@ -104,6 +111,8 @@ async def test_each_frame_counts_less_than_the_one_it_called_and_a_link_as_much_
     frames = "".join(f'  File "shop/cart.py", line {10 * n + 2}, in {name}\n' for n, name in enumerate(names[:2]))
     files, chunks = await pointed(store, f"{TRACE}{frames}KeyError: 1\nhttps://f.io/a/b/blob/main/shop/cart.py#L23")
     assert chunks == {"rate": 1.0, "total": 1.0, "add": FARTHER} and files == {"shop/cart.py": 1.0}
+    linked = f"{TRACE}{frames}KeyError: 1\nhttps://f.io/a/b/blob/main/shop/cart.py#L2"
+    assert (await pointed(store, linked))[1] == {"total": 1.0, "add": 1.0}, "a frame takes nothing from a link"
     again = f"{TRACE}{frames}KeyError: 1\n{TRACE}{frames}KeyError: 1\n"
     assert (await pointed(store, again))[1] == {"total": 1.0, "add": FARTHER}, "told twice, it counts once"
     moved = f'{TRACE}  File "shop/cart.py", line 900, in add\n  File "shop/tax.py", line 2, in gone\nKeyError: 1'
@@ -132,3 +141,22 @@ async def test_a_file_that_is_pointed_at_is_looked_into_however_many_resemble_th
     for pointer, is_told in (("", False), ("https://f.io/a/b/blob/main/shop/quiet.py", True)):
         hits = await store.read(recall, parse_question(f"{LONG}{pointer}"), 5, NOW)
         assert ("hush" in [hit.chunk.name for hit in hits[:4]]) == is_told
+
+
+@pytest.mark.parametrize(
+    ("pointer", "meant"),
+    [
+        pytest.param(Pointer("a.py", 23, "add"), 21, id="of two of one name the one at the line"),
+        pytest.param(Pointer("a.py", 12, "Cart.add"), 1, id="where the line is between them, the nearer"),
+        pytest.param(Pointer("a.py", None, "add"), 1, id="without a line the first"),
+        pytest.param(Pointer("a.py", 42), 41, id="without a name the smallest around the line"),
+        pytest.param(Pointer("a.py", 47), 40, id="and what is around that where it ends before"),
+        pytest.param(Pointer("a.py", 42, "gone"), None, id="nothing for a name that is not here"),
+    ],
+)
+def test_which_function_of_a_file_a_pointer_means(pointer: Pointer, meant: int | None) -> None:
+    names = {21: "Cart.add", 1: "add", 40: "Tax", 41: "Tax.of"}
+    chunks = [SimpleNamespace(name=name, line_start=at, line_end=at + 4) for at, name in names.items()]
+    chunks[2].line_end = 60
+    found = _meant(pointer, cast("list[ChunkView]", chunks))
+    assert [each.line_start for each in found] == ([] if meant is None else [meant])

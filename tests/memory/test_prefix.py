@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from aurora_memory.recall import parse_question, recall
-from aurora_memory.recall.prefix import completed
+from aurora_memory.recall.prefix import _stems, completed, entries_of
 from aurora_memory.recall.search import Focus
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.reader import Reader
+from aurora_memory.term_counts import LIMITS
 from tests.memory.chunks import chunk, file
 
 CHUNKS = (
@@ -120,3 +123,48 @@ async def test_what_a_last_word_may_become_is_asked_once(store: Store) -> None:
         return once, len(said)
 
     assert await store.read(asked) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("begun", "known", "stem"),
+    [
+        ("formatio", {"form", "format"}, ["format"]),  # on its way to `formation` and to `formatio(n)`
+        ("formatio", {"form"}, ["form"]),
+        ("formatxy", {"form", "format"}, []),
+        ("formed", {"for", "form"}, ["form"]),
+        ("fored", {"for"}, []),  # too short to be the stem of a word
+    ],
+)
+def test_the_longest_stem_is_meant_that_a_beginning_spells_with_part_of_an_ending(
+    begun: str, known: set[str], stem: list[str]
+) -> None:
+    reader = cast(Reader, SimpleNamespace(words=SimpleNamespace(has=known.__contains__)))
+    assert _stems(reader, begun) == stem
+
+
+async def test_a_beginning_stands_for_the_most_frequent_words_and_of_those_for_the_first(store: Store) -> None:
+    said = {"a.py": "zebra zeal zest", "b.py": "zebra zeal zest", "c.py": "zebra zone zest", "d.py": "zoo"}
+    await store.write([file(path, chunk(path, "f", text)) for path, text in said.items()])
+    assert await store.read(lambda reader: reader.words.beginning("z", 4)) == ["zebra", "zest", "zeal", "zone"]
+    assert await store.read(lambda reader: reader.words.beginning("ze", 2)) == ["zebra", "zest"]
+
+
+@pytest.mark.parametrize(
+    ("mentions", "by_name"),
+    [
+        pytest.param(3, True, id="what it is called says more than what it mentions thrice"),
+        pytest.param(9, False, id="but not than what it mentions nine times"),
+    ],
+)
+async def test_of_the_words_of_a_beginning_that_stand_in_one_place_the_one_that_says_most_counts(
+    store: Store, mentions: int, by_name: bool
+) -> None:
+    await store.write([file("a.py", chunk("a.py", "zeal", "zest " * mentions))])
+
+    def counted(reader: Reader) -> list[int]:
+        question = replace(parse_question("zee"), completions={"zee": ("zeal", "zest")})
+        ((_, packed),) = entries_of(reader, question).values()
+        return [int(each) for each in packed]
+
+    (packed,) = await store.read(counted)
+    assert bool(packed & LIMITS["name"]) is by_name

@@ -16,6 +16,7 @@ def test_a_question_says_suggests_and_asks_for_errands() -> None:
     assert question.identifiers == ("Syntax",)
     assert not question.by_name
     assert parse_question("fix").weights["fix"] == 1.0, "a question of nothing else is about it"
+    assert parse_question("Fix the parser").weights["fix"] == ERRAND
 
 
 def test_names_alone_ask_by_name() -> None:
@@ -23,6 +24,25 @@ def test_names_alone_ask_by_name() -> None:
         assert parse_question(query).by_name, query
     for query in ("parse latex", "how does parse_latex treat matrices", "cache decorator"):
         assert not parse_question(query).by_name, query
+
+
+@pytest.mark.parametrize(
+    "name", ["max_rows", "maxRows", "rowsOf3D", "Cart.total", "Cart::total", "Cart#total", "sha256"]
+)
+def test_what_is_spelled_as_code_is_a_name_in_any_sentence(name: str) -> None:
+    assert parse_question(f"keep {name} of carts").identifiers == (name.replace("::", ".").replace("#", "."),)
+    assert parse_question("keep Rows of carts").identifiers == ()
+
+
+def test_what_the_other_side_of_the_ocean_spells_otherwise_counts_as_much() -> None:
+    weights = parse_question("colour of carts").weights
+    assert weights["color"] == weights["colour"] == 1.0
+
+
+def test_the_name_at_a_place_is_one_that_is_asked_for() -> None:
+    assert parse_question("src/auth.py:login").identifiers == ("login",)
+    assert parse_question("fix src/auth.py:login of Session").identifiers == ("login",)
+    assert parse_question("src/auth.py:45").identifiers == ()
 
 
 def test_the_id_of_a_reasoning_chunk_is_known_by_its_prefix() -> None:
@@ -79,6 +99,7 @@ def test_words_that_only_begin_as_a_definition_are_words(line: str) -> None:
         ("feat(core/http_client)!: keep blank lines", ("http", "client")),
         ("[parser] keep blank lines", ("parser",)),
         ("src/parser.c: keep blank lines", ("parser",)),
+        ("src/parser/: keep blank lines", ("parser",)),
         ("test/parser: keep blank lines", ("parser",)),
         ("fix: keep blank lines", ()),
         ("[CI] keep blank lines", ()),
@@ -104,6 +125,7 @@ def test_only_a_change_has_a_scope_and_tests_may_be_one() -> None:
         (f"Carts lose `tax_rates`\n\n{'it is said again ' * 12}", {"cart", "lose", "tax", "rate", "taxrat"}),
         (f"\n  Carts lose rates \n{'it is said again ' * 12}", {"cart", "lose", "rate"}),
         ("Carts lose rates " * 15, set()),  # nothing follows that would say less
+        ("Carts lose rates " * 15 + "\n", set()),
         ("Carts lose rates\n\nit is said once", set()),
         ("KeyError: rates\n\nit is said once", set()),
     ],

@@ -15,6 +15,7 @@ KINDS: list[tuple[str, QuestionKind]] = [
     ("Session.login", "name"),
     ("where is Session.login defined", "name"),
     ("src/shop/cart.py:45", "place"),
+    ("Session in src/shop/cart.py", "name"),
     ("session management", "topic"),
     ("middleware stack and CORS", "topic"),
     ("running work after a response", "topic"),
@@ -28,10 +29,14 @@ KINDS: list[tuple[str, QuestionKind]] = [
     ("Explain how expand fills a template", "how"),
     ("Returns the date of an invoice", "task"),
     ("copies a file over another", "task"),
+    ("fetches the rates of a country", "task"),
     ("Whether a file is a test", "task"),
     ("the opening hours of the shop", "task"),
     ("Conversion to another unit.", "task"),
     ("Fix a race in the pool", "change"),
+    ("(fix) a race in the pool", "change"),
+    ("handle of an open file", "topic"),
+    ("issue of a new token", "topic"),
     ("feat(parser)!: nested comments", "change"),
     ("[CI] newer compilers", "change"),
     ("caching of pages doesn't respect the header", "report"),
@@ -82,6 +87,7 @@ NOUNS_OR_VERBS: list[tuple[str, QuestionKind]] = [
     ("rename symbol request", "topic"),
     ("merge base", "topic"),
     ("check cache", "topic"),
+    ("check write-back cache", "topic"),
     ("release notes", "topic"),
     ("write lock", "topic"),
     ("walk order", "topic"),
@@ -102,6 +108,9 @@ NOUNS_OR_VERBS: list[tuple[str, QuestionKind]] = [
     ("Call graph resolution.", "task"),
     ("call the graph resolution", "task"),
     ("check a cache", "task"),
+    ("check new cache", "task"),
+    ("check per cache", "task"),
+    ("check its cache", "task"),
     ("run all steps of the build process", "task"),
     ("read new settings", "task"),
     ("load settings into the cache", "task"),
@@ -203,6 +212,27 @@ def test_one_that_is_only_mentioned_counts_less_than_what_is_to_be_changed(term:
     assert (question.weights[term], question.weights["invoic"]) == (ERRAND, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "less"),
+    [
+        ("the invoice is wrong for a test account", "report", True),
+        ("ValueError: no invoice of the test account", "error", True),
+        ("what tells of a test of the invoice", "how", False),
+        ("add tests for the invoice", "change", False),
+    ],
+)
+def test_a_test_counts_less_where_something_else_is_to_be_mended(text: str, kind: QuestionKind, less: bool) -> None:
+    question = parse_question(text)
+    assert question.kind == kind
+    assert question.weights["test"] == (ERRAND if less else 1.0)
+
+
+def test_in_a_long_report_a_test_counts_less_than_other_words() -> None:
+    question = parse_question("the invoice of this account is wrong for test users " * 5)
+    assert question.kind == "issue"
+    assert question.weights["test"] == pytest.approx(ERRAND * question.weights["invoic"])
+
+
 @pytest.mark.parametrize(("words", "kind"), [(ISSUE_WORDS - 1, "topic"), (ISSUE_WORDS, "issue")])
 def test_forty_words_are_a_report_and_its_number_is_none_of_them(words: int, kind: QuestionKind) -> None:
     text = " ".join(["session"] * words)
@@ -253,6 +283,17 @@ def test_weights_of_titles_are_of_features_that_there_are_and_of_no_repository_t
         pytest.param("Users adds it now", "verb later", "verb first", id="a verb of somebody else"),
         pytest.param("Users add it now", "joins words", "verb later", id="no other form of it"),
         pytest.param("adds users", "verb first", "verb later", id="which is first or later"),
+        pytest.param("a grand class", "last says class", "last ends in s", id="a double s is no ending"),
+        pytest.param("we used it", "inner says used", "inner ends in ed", id="nor is what leaves two letters"),
+        pytest.param(
+            "the cars drive", "s before a word", "joins words", id="what stands before a word may do something"
+        ),
+        pytest.param("the cars of them", "joins words", "s before a word", id="not before one that joins"),
+        pytest.param("cars moved it", "inner ends in ed", "length 4", id="what leaves three is"),
+        pytest.param("it " * 14, "length 14", "length 13", id="fourteen words are long"),
+        pytest.param("it " * 20, "length 14", "length 20", id="and more are no longer"),
+        pytest.param("it " * 39 + "zebra", "last says zebra", "inner says zebra", id="forty words are looked at"),
+        pytest.param("it " * 40 + "zebra", "last says it", "last says zebra", id="and no more"),
     ],
 )
 def test_what_is_seen_of_a_text(text: str, there: str, missing: str) -> None:

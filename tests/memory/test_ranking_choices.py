@@ -399,6 +399,16 @@ ROWS = [
         ("m.py:charge_card", "z.py:checkout", "a.py:unrelated"),
     ),
     Row(
+        "what the best answer calls is found though it has none of the words",
+        "charge the card",
+        [
+            Chunk("a.py", "unrelated", "the sky is red"),
+            Chunk("m.py", "charge_card", "amount", calls=("post_amount",)),
+            Chunk("z.py", "post_amount", "euros"),
+        ],
+        ("m.py:charge_card", "z.py:post_amount"),
+    ),
+    Row(
         "what is near the cursor comes before its equal elsewhere",
         "save the draft",
         [
@@ -435,8 +445,8 @@ ROWS = [
         "save the draft",
         [
             Chunk("b.py", "X.save_draft", "one two"),
-            Chunk("a.py", "Y.save_draft", "one two", line=10),
             Chunk("a.py", "X.save_draft", "one two", line=90),
+            Chunk("a.py", "Y.save_draft", "one two", line=10),
         ],
         ("a.py:Y.save_draft", "a.py:X.save_draft", "b.py:X.save_draft"),
     ),
@@ -475,6 +485,16 @@ ROWS = [
             Chunk("b.py", "session_limit", "cookies"),
         ],
         ("a.py:load_session_cookies", "b.py:session_limit", "a.py:save_session_cookies"),
+    ),
+    Row(
+        "for a name each file answers once before any answers twice",
+        "login",
+        [
+            Chunk("a.py", "Cart.login", "one two", "method"),
+            Chunk("a.py", "Till.login", "three four", "method", line=40),
+            Chunk("b.py", "Shop.login", "five six", "method"),
+        ],
+        ("a.py:Cart.login", "b.py:Shop.login", "a.py:Till.login"),
     ),
     Row(
         "for a change every function answers for itself",

@@ -17,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aurora_memory import StoreCorrupt, StoreError, StoreForeign
+from aurora_memory.record import entry as record_entry
 from aurora_memory.record import record_file, record_migrations
-from aurora_memory.record.entry import FORGET, Entry, EntryDraft, InvalidEntry
+from aurora_memory.record.entry import FORGET, Entry, EntryDraft, InvalidEntry, checked, entry_id
 from aurora_memory.record.record_file import Record
 from aurora_memory.record.renewal import renew
 from aurora_memory.store.export_format import InvalidExport
@@ -159,6 +160,20 @@ def test_what_is_not_what_it_says_is_refused_whole(tmp_path: Path) -> None:
             record.append([EntryDraft("boost", _access(1.0).body, 1.0)])
         assert _held(record) == set()
         assert record.heads() == {}
+
+
+@pytest.mark.parametrize(("longer", "said"), [(0, ""), (1, "longer than")])
+def test_an_entry_may_be_as_long_as_a_line_of_an_export(
+    monkeypatch: pytest.MonkeyPatch, longer: int, said: str
+) -> None:
+    body = _access(1.0).body
+    monkeypatch.setattr(record_entry, "MAX_LINE", len(body) - longer)
+    given = Entry(entry_id("ann", "m1", 1, "access", body), REPOSITORY, "ann", "m1", 1, 1.0, "access", body)
+    if said:
+        with pytest.raises(InvalidEntry, match=said):
+            checked(given, REPOSITORY)
+    else:
+        assert checked(given, REPOSITORY) == given
 
 
 def test_what_a_repository_had_under_another_id_is_taken_over_once(tmp_path: Path) -> None:

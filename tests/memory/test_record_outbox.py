@@ -15,7 +15,7 @@ import pytest
 
 from aurora_memory import StoreError
 from aurora_memory.activation import Weighing, decay_penalty
-from aurora_memory.recall import parse_question, recall, with_uses_of_others
+from aurora_memory.recall import parse_question, recall, signals, with_uses_of_others
 from aurora_memory.recall.access_history import levels_of, with_others
 from aurora_memory.record.line_key import KINDS
 from aurora_memory.store import (
@@ -182,6 +182,18 @@ async def test_a_colleagues_use_counts_less_and_not_as_if_it_were_old_as_well(st
     await store.take_in_record([(1, told)], HERE, NOON, {1: "bob"})
     (hit,) = [each for each in await store.read(recall, parse_question("evict"), 5, now) if each.chunk.name == "evict"]
     assert hit.activation.decay == pytest.approx(decay_penalty(10.0)), "it was used ten days ago, whoever did"
+    assert hit.signals[signals.changes] == pytest.approx(math.log1p(1))
+
+
+async def test_what_one_used_after_a_colleague_was_used_last_by_oneself(store: Store) -> None:
+    now = NOON + 10 * DAY
+    told = AccessLine(ChunkKey("src/cache.py", "evict", "function", ""), NOON, "success")
+    await store.take_in_record([(1, told)], HERE, NOON, {1: "bob"})
+    (evict,) = await store.read(chunk_reader.by_name, "src/cache.py", "evict")
+    await store.record_accesses([evict.id], "success", NOON + 9 * DAY)
+    (hit,) = [each for each in await store.read(recall, parse_question("evict"), 5, now) if each.chunk.id == evict.id]
+    assert (hit.last_used, hit.activation.decay) == (NOON + 9 * DAY, pytest.approx(decay_penalty(1.0)))
+    assert hit.signals[signals.changes] == pytest.approx(math.log1p(2)), "a use of each"
 
 
 async def test_what_is_forgotten_is_taken_out_in_pieces_that_hold_nobody_up(

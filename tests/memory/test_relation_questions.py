@@ -24,7 +24,10 @@ from tests.memory.chunks import chunk, file
         ("What calls `Auth.login()`?", "callers", "Auth.login"),
         ("which functions call parse", "callers", "parse"),
         ("callers of parse", "callers", "parse"),
-        ("where is the function parse used?", "callers", "parse"),
+        *(
+            (f"where is the {kind} parse used?", "callers", "parse")
+            for kind in "function method class interface trait type file module struct macro".split()
+        ),
         ("what does login call", "callees", "login"),
         ("what implements Store", "heirs", "Store"),
         ("which classes inherit from Base", "heirs", "Base"),
@@ -146,7 +149,7 @@ async def test_an_override_is_as_sure_as_the_least_sure_base_on_the_way(tmp_path
     store = await Store.open(tmp_path / "memory.db")
     base = [chunk("a.py", "Base", kind="class"), chunk("a.py", "Base.run", kind="method", line=9)]
     heirs: list[CodeChunk] = []
-    for n, (name, of) in enumerate({"Sure": "Base", "Unsure": "Other", "Below": "Unsure"}.items()):
+    for n, (name, of) in enumerate({"Sure": "Base", "Unsure": "Other", "Below": "Unsure", "Deep": "Sure"}.items()):
         heirs += [
             chunk("b.py", name, kind="class", line=20 * n + 1, inherits=(of,)),
             chunk("b.py", f"{name}.run", kind="method", line=20 * n + 9),
@@ -170,6 +173,7 @@ async def test_an_override_is_as_sure_as_the_least_sure_base_on_the_way(tmp_path
     assert found is not None
     assert [(hit.chunk.path, hit.chunk.name, hit.is_likely) for hit in found.hits] == [
         ("b.py", "Sure.run", False),
+        ("b.py", "Deep.run", False),
         ("b.py", "Unsure.run", True),
         ("b.py", "Below.run", True),
     ], "a class of the same name in another file of the folder is another class"
@@ -189,6 +193,9 @@ async def test_nothing_is_said_to_be_nothing_and_unknown_names_are_other_questio
         ("subclasses of Losd", "Nothing here is called 'Losd'; did you mean 'Load'?"),
         ("who calls losd", "Nothing here is called 'losd'; did you mean 'load'?"),
         ("callers of read_all_rows", "Nothing here is called 'read_all_rows'."),
+        ("who calls `par`", "Nothing here is called 'par'; did you mean 'parse'?"),
+        ("who calls `qarse`", "Nothing here is called 'qarse'; did you mean 'parse'?"),
+        ("who calls `parse_it`", "Nothing here is called 'parse_it'."),
         ("what usually changes with `zzz`", "Nothing here is called 'zzz'."),
     ],
 )
@@ -253,7 +260,13 @@ async def test_a_mark_at_the_end_is_of_the_name_where_something_is_called_so(
     assert ([hit.chunk.name for hit in found.hits], found.said.replace("may be what calls", "calls")) == (callers, said)
 
 
-@pytest.mark.parametrize("text", ["what uses parsers", "who calls the parsed", "where are loads used"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("what uses parsers", "who calls the parsed", "where are loads used", "users of parsers", "usages of loads"),
+        *("who is using parsers", "what depends on parsers"),
+    ],
+)
 async def test_words_of_the_language_are_other_questions(store: Store, text: str) -> None:
     assert await told(store, text) is None
 
@@ -280,6 +293,10 @@ async def test_what_changes_together(store: Store) -> None:
     assert found is not None
     assert [(hit.chunk.name, hit.relation) for hit in found.hits] == [("load", "3 of 4 commits")]
     assert await told(store, "what changes with base.py") == (["load"], "1 changed with 'base.py'.")
+    (base,) = await store.read(chunk_reader.by_name, "base.py", "Base")
+    within = [ChangingCommit(f"{n:040x}", n, "own", "", 1, False, (ids["parse"], base.id)) for n in (20, 21)]
+    await store.history.save(within, {ids["parse"]: "parse", base.id: "Base"})
+    assert await told(store, "what changes with base.py") == (["load"], "1 changed with 'base.py'."), "not itself"
 
 
 async def test_of_what_changed_with_a_file_equally_often_that_comes_first_of_which_it_is_the_larger_share(
@@ -310,3 +327,18 @@ async def test_of_what_changed_with_a_file_equally_often_that_comes_first_of_whi
         ("both", "2 of 3 commits"),
         ("first", "2 of 5 commits"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_code"),
+    [
+        *((name, True) for name in ("qq.zz", "qq_zz", "qq:zz", "qq/zz", "qq#zz", "qq$zz", "qqZz", "q1Zz", "Qqzz")),
+        *((name, True) for name in ("`qqzz`", "'qqzz'", "qqzz()")),
+        *((name, False) for name in ("qqzz", "qq-zz")),
+    ],
+)
+async def test_who_asks_for_what_is_spelled_as_code_hears_that_it_is_not_here(
+    store: Store, name: str, is_code: bool
+) -> None:
+    found = await store.read(answer, parse_question(f"who calls {name}"), 10, 1000.0)
+    assert (found is not None and found.is_unknown) is is_code

@@ -3,7 +3,8 @@
 import pytest
 
 from aurora_memory.chunks import Import, Reference
-from aurora_memory.relations import Catalogue, Relation, Scope
+from aurora_memory.name_lookup import LinkedFiles
+from aurora_memory.relations import NO_LINKS, Catalogue, Relation, Scope
 from aurora_memory.views import ReferenceTarget
 
 
@@ -81,6 +82,10 @@ def test_typescript_and_tsx_do() -> None:
         ("crate::store::file", "src/main.rs", "src/store/file.rs"),
         ("com.example.auth.Login", "src/Main.java", "src/com/example/auth/Login.java"),
         ("store/file.h", "src/main.c", "include/store/file.h"),
+        ("crate::store", "src/main.rs", "src/store/mod.rs"),
+        ("lib/auth", "main.ts", "lib/auth/index.ts"),
+        ("pkg.store", "main.go", "src/pkg/store/file.go"),
+        (".", "pkg/web.py", "pkg/other.py"),
     ],
 )
 def test_modules_name_files(module: str, importer: str, path: str) -> None:
@@ -138,8 +143,10 @@ MENTIONS = [
         (5, Reference("mentions", "login", "db"), None),
         (5, Reference("mentions", "Guide"), None),
         (8, Reference("mentions", "AuthService"), 7),
+        (5, Reference("mentions", "list"), 8),
         (1, Reference("links", "log-in", "docs/a.md"), 6),
         (1, Reference("links", "gone", "docs/a.md"), 5),
+        (1, Reference("links", "", "docs/a.md"), 5),
         (1, Reference("links", "", "docs/b.md"), None),
     ],
 )
@@ -148,3 +155,170 @@ def test_documents_mention_what_is_not_ambiguous(source: int, reference: Referen
     scope = Scope(by_id[source].path, by_id[source].language, (), Catalogue(MENTIONS))
     edges = scope.resolve(by_id[source], [reference])
     assert edges == ([] if target is None else [Relation(source, "mentions", target, 0.3)])
+
+
+def test_of_two_headings_that_read_alike_the_first_is_linked_to_and_a_file_stands_for_itself() -> None:
+    twins = [ReferenceTarget(n, "a.md", f"A.Log {n}", "Log", "A", "section", "markdown") for n in (1, 2)]
+    rest = [definition(3, "b.py", "f"), definition(4, "b.py", "<module>", "module")]
+    known = Catalogue([*twins, *rest])
+    found = [known.headed(path, fragment) for path, fragment in (("a.md", "log"), ("b.py", "log"), ("b.py", "f"))]
+    assert [each.id if each else None for each in found] == [1, 4, 3]
+
+
+def weights(
+    source: ReferenceTarget,
+    references: list[Reference],
+    *others: ReferenceTarget,
+    imports: tuple[Import, ...] = (),
+    followed: bool = False,
+    known: tuple[str, ...] = (),
+) -> dict[int, float]:
+    """What the names in one chunk mean, each with how surely; `followed`: its file's imports are known, so are those of
+    `known` files, which have none.
+    """
+    links = LinkedFiles({source.path: imports, **dict.fromkeys(known, ())}) if followed else NO_LINKS
+    scope = Scope(source.path, source.language, imports, Catalogue([source, *others], links))
+    return {edge.to_id: round(edge.weight, 3) for edge in scope.resolve(source, references)}
+
+
+def elsewhere(count: int, name: str = "check") -> list[ReferenceTarget]:
+    return [definition(n, f"m{n}.py", name) for n in range(10, 10 + count)]
+
+
+CHECK = Reference("calls", "check")
+LOGIN = definition(1, "a.py", "login")
+
+
+@pytest.mark.parametrize("own", ["self", "cls", "this", "super", "super()", "Self", "@"])
+def test_every_word_for_oneself_means_the_class_around(own: str) -> None:
+    mine, other = definition(2, "a.rb", "Auth.check", "method", "ruby"), definition(3, "b.rb", "check", language="ruby")
+    source = definition(1, "a.rb", "Auth.login", "method", "ruby")
+    assert weights(source, [Reference("calls", "check", own)], mine, other) == {2: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("c", "cpp"), ("typescript", "tsx"), ("tsx", "javascript"), ("javascript", "typescript")],
+)
+def test_languages_of_one_family_call_each_other(one: str, other: str) -> None:
+    source, target = definition(1, "a.x", "login", language=one), definition(2, "b.x", "check", language=other)
+    assert weights(source, [CHECK], target) == {2: 0.6}
+
+
+def test_of_five_that_may_be_meant_each_may_and_of_six_none() -> None:
+    assert weights(LOGIN, [CHECK], *elsewhere(5)) == dict.fromkeys(range(10, 15), 0.12)
+    assert weights(LOGIN, [CHECK], *elsewhere(6)) == {}
+
+
+def test_of_many_methods_that_something_may_have_those_of_the_same_file_may_be_meant() -> None:
+    asked = Reference("calls", "check", "client")
+    here = [definition(n, "a.py", f"{'ABCDEF'[n]}.check", "method") for n in range(2, 6)]
+    assert weights(LOGIN, [asked], *here[:2], *elsewhere(6)) == {2: 0.15, 3: 0.15}
+    more = [definition(n + 50, "a.py", f"G{n}.check", "method") for n in range(2)]
+    assert weights(LOGIN, [asked], *here, *more, *elsewhere(6)) == {}, "six are too many to choose among"
+
+
+def test_a_member_of_a_class_that_is_named_is_meant_unless_very_many_are_called_so() -> None:
+    asked = Reference("calls", "check", "Auth")
+    inner = definition(3, "c.py", "web.Auth.check", "method")
+    assert weights(LOGIN, [asked], definition(2, "b.py", "Auth.check", "method"), *elsewhere(99)) == {2: 1.0}
+    assert weights(LOGIN, [asked], inner, *elsewhere(99)) == {3: 1.0}
+    assert weights(LOGIN, [asked], inner, *elsewhere(100)) == {}
+
+
+def test_of_many_that_an_import_may_lead_to_five_may_be_meant() -> None:
+    several = [definition(n, f"{n}/pkg.py", "check") for n in range(10, 20)]
+    found = weights(LOGIN, [CHECK], *several, imports=(Import("pkg", "check"),))
+    assert found == dict.fromkeys(range(10, 15), 0.1)
+
+
+def test_the_innermost_function_in_reach_is_meant_though_an_outer_one_comes_first() -> None:
+    source = definition(1, "a.rs", "outer.inner.go", language="rust")
+    names = ("f", "outer.f", "outer.inner.f", "outer.g.f")
+    others = [definition(n, "a.rs", name, language="rust") for n, name in enumerate(names, 2)]
+    assert weights(source, [Reference("calls", "f")], *others) == {4: 1.0}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_ways_in_which_a_chunk_names_another_the_surer_counts(order: int) -> None:
+    ways = [CHECK, Reference("calls", "check", "client")]
+    assert weights(LOGIN, ways[::order], definition(2, "a.py", "check")) == {2: 1.0}
+
+
+def test_who_calls_itself_has_no_relation_to_itself() -> None:
+    assert weights(LOGIN, [Reference("calls", "login")]) == {}
+
+
+@pytest.mark.parametrize(
+    ("imports", "found"),
+    [
+        pytest.param((Import("os"),), {}, id="another file's is not called by its bare name"),
+        pytest.param((), {2: 0.6}, id="but in a script, where all may be global"),
+        pytest.param((Import("os"), Import("x", "*")), {2: 0.6}, id="or where a star may have brought it"),
+        pytest.param((Import("lib.b", "check"),), {2: 0.6}, id="where an import seems to lead, it may be meant"),
+    ],
+)
+def test_a_bare_name_in_a_file_whose_imports_are_known(imports: tuple[Import, ...], found: dict[int, float]) -> None:
+    assert weights(LOGIN, [CHECK], definition(2, "lib/b.py", "check"), imports=imports, followed=True) == found
+
+
+@pytest.mark.parametrize(
+    ("qualifier", "found"),
+    [
+        pytest.param("", {2: 1.0, 3: 1.0}, id="in an `if` and its `else`: each"),
+        pytest.param("Other", {4: 0.6}, id="of a class that is named nowhere here, likely"),
+    ],
+)
+def test_what_a_file_of_python_surely_means(qualifier: str, found: dict[int, float]) -> None:
+    twins = [definition(n, "a.py", "check") for n in (2, 3)]
+    other = definition(4, "b.py", "Other.check", "method")
+    assert weights(LOGIN, [Reference("calls", "check", qualifier)], *twins, other, followed=True) == found
+
+
+def test_a_member_of_ones_own_member_is_not_surely_ones_own() -> None:
+    source, mine = definition(1, "a.py", "Auth.login", "method"), definition(2, "a.py", "Auth.check", "method")
+    assert weights(source, [Reference("calls", "check", "self.client")], mine, followed=True) == {2: 0.6}
+
+
+def test_two_of_one_name_in_a_file_of_javascript_are_likely_only() -> None:
+    source = definition(1, "a.js", "login", language="javascript")
+    twins = [definition(n, "a.js", "check", language="javascript") for n in (2, 3)]
+    assert weights(source, [CHECK], *twins, followed=True) == {2: 0.6, 3: 0.6}
+    assert weights(source, [Reference("hands on", "check")], *twins, followed=True) == {}, "which is not told"
+    away = [definition(n, "b.js", "check", language="javascript") for n in (2, 3)]
+    imports = (Import("./b", "check"),)
+    found = weights(source, [CHECK], *away, imports=imports, followed=True, known=("b.js",))
+    assert found == {2: 1.0, 3: 1.0}, "of another file each is what it gives away"
+    assert weights(source, [Reference("hands on", "check")], twins[0], followed=True) == {2: 1.0}
+    assert weights(source, [Reference("hands on", "check")], twins[0]) == {}, "nor where imports are not known"
+
+
+def test_a_function_inside_a_method_speaks_of_the_class_around_that() -> None:
+    owner, method = definition(2, "a.py", "Auth", "class"), definition(3, "a.py", "Auth.check", "method")
+    source = definition(1, "a.py", "Auth.login.retry")
+    assert weights(source, [Reference("calls", "check", "self")], owner, method, followed=True) == {3: 1.0}
+
+
+def test_a_file_imports_what_stands_at_the_top_of_another() -> None:
+    here = definition(1, "a.py", "<module>", "module")
+    others = [definition(2, "b.py", "check"), definition(3, "b.py", "Auth.check", "method")]
+    scope = Scope("a.py", "python", [Import("b", "check"), Import("", "check")], Catalogue([here, *others]))
+    assert scope.resolve_imports(here) == [Relation(1, "imports", 2, 1.0)]
+
+
+def test_a_file_imports_what_another_only_hands_on() -> None:
+    here, there = definition(1, "a.py", "<module>", "module"), definition(2, "lib/c.py", "check")
+    imports = {"a.py": (Import("b", "check"),), "b.py": (Import("lib.c", "check"),), "lib/c.py": ()}
+    scope = Scope("a.py", "python", imports["a.py"], Catalogue([here, there], LinkedFiles(imports)))
+    assert scope.resolve_imports(here) == [Relation(1, "imports", 2, 1.0)]
+
+
+def test_who_asks_the_class_above_does_not_mean_his_own() -> None:
+    source, own = definition(1, "a.py", "Auth.login", "method"), definition(2, "a.py", "Auth.check", "method")
+    above = [definition(3, "a.py", "Base", "class"), definition(4, "a.py", "Base.check", "method")]
+    auth = definition(5, "a.py", "Auth", "class")
+    links = LinkedFiles({"a.py": ()}, bases={5: [("Base", "")]})
+    scope = Scope("a.py", "python", (), Catalogue([source, own, auth, *above], links))
+    for qualifier, meant in (("self", 2), ("super()", 4)):
+        (edge,) = scope.resolve(source, [Reference("calls", "check", qualifier)])
+        assert (edge.to_id, edge.weight) == (meant, 1.0), qualifier

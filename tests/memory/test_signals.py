@@ -115,6 +115,7 @@ def test_tests_are_known_by_their_path() -> None:
     for path in ("test/a.py", "src/test/java/A.java", "lib/test/a.js", "src/main/CartTest.java", "a/cart_unittest.cc"):
         assert is_test(path), path
     assert is_test("bin/test"), "a program called so"
+    assert is_test("vendor/six/tests/a.py") and not is_aside("vendor/six/tests/a.py"), "a test, wherever it lies"
     assert is_test("testing/python/collect.py"), "as tox and pluggy have it"
     for path in ("django/test/client.py", "numpy/testing/utils.py", "click/testing.py", "core/testing/fakes.go"):
         assert not is_test(path), f"{path} is what others test with"

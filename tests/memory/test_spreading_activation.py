@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from aurora_memory.activation import MAX_SPREAD_HOPS as MAX_HOPS
 from aurora_memory.activation import SPREAD_FACTOR as PER_HOP
 from aurora_memory.activation import Weighing
-from aurora_memory.recall.dedupe import TELLING, fold_near_duplicates
+from aurora_memory.recall.dedupe import TELLING, content_terms, fold_near_duplicates
 from aurora_memory.recall.similar_commits import prime, similar_enough
 from aurora_memory.recall.spreading_activation import FRONTIER, WEIGHTS, Spread
+from aurora_memory.term_counts import Field, packed
 from aurora_memory.views import Arc, SimilarCommit
 
 
@@ -91,6 +92,11 @@ def test_chunks_of_few_terms_look_like_many_others_and_stay(terms: int, folds: b
     assert fold_near_duplicates([said, said], enough=4).similar == ({0: [1]} if folds else {})
 
 
+def test_a_chunk_of_few_terms_answers_for_none_that_has_one_more() -> None:
+    words = [f"w{n}" for n in range(TELLING)]
+    assert fold_near_duplicates([frozenset(words[1:]), frozenset(words)], enough=4).similar == {}
+
+
 def test_near_duplicates_fold_under_the_first() -> None:
     words = [f"w{n}" for n in range(20)]
     one, twin, other = frozenset(words), frozenset([*words[:19], "else"]), frozenset(f"x{n}" for n in range(20))
@@ -117,6 +123,54 @@ def test_nine_of_ten_terms_in_common_are_enough_to_say_the_same() -> None:
     words = [f"w{n}" for n in range(20)]
     assert fold_near_duplicates([frozenset(words), frozenset(words[:18])], enough=4).similar == {0: [1]}
     assert fold_near_duplicates([frozenset(words), frozenset(words[:17])], enough=4).similar == {}
+
+
+@pytest.mark.parametrize(
+    ("field", "says"),
+    [("signature", True), ("doc", True), ("calls", True), ("body", True), ("name", False), ("path", False)],
+)
+def test_copies_under_another_name_say_the_same(field: Field, says: bool) -> None:
+    """What a chunk is called, and where it stands, is no part of what makes it a near-duplicate."""
+    assert (content_terms(packed(field, {"cart": 1})) == {"cart"}) is says
+
+
+@pytest.mark.parametrize(
+    ("more", "less"),
+    [
+        ("calls", "inherits"),
+        ("used", "tests"),
+        ("inherits", "contains"),
+        ("tests", "mentions"),
+        ("edited with", "contains"),
+        ("contains", "imports"),
+        ("mentions", "imports"),
+    ],
+)
+def test_what_is_reached_by_a_surer_relation_is_the_more_active(more: str, less: str) -> None:
+    found = spread({1: 1.0}, [Arc(1, 2, more, 1.0, forward=True), Arc(1, 3, less, 1.0, forward=True)])
+    assert found.amounts[2] > found.amounts[3]
+
+
+def test_of_those_that_are_as_active_the_first_known_pass_it_on() -> None:
+    assert Spread(dict.fromkeys(range(FRONTIER + 3, 0, -1), 1.0)).frontier() == list(range(1, FRONTIER + 1))
+
+
+@pytest.mark.parametrize("weights", [(0.9, 0.3), (0.3, 0.9)])
+def test_the_strongest_of_two_ways_to_a_chunk_is_told(weights: tuple[float, float]) -> None:
+    arcs = [Arc(1, 9, "calls", weights[0], forward=True), Arc(2, 9, "calls", weights[1], forward=True)]
+    (step,) = spread({1: 1.0, 2: 1.0}, arcs).path_to(9)
+    assert step.source == (1 if weights[0] > weights[1] else 2)
+
+
+def test_three_commits_are_told_of_a_chunk_that_more_speak_for() -> None:
+    similar = [SimilarCommit(n, 0.5 + n / 100, f"hash{n}", "Expand templates") for n in range(1, 6)]
+    primed = prime(similar, {n: [10] for n in range(1, 6)})
+    assert [each.hash for each in primed[10].episodes] == ["hash5", "hash4", "hash3"]
+
+
+def test_a_commit_that_is_a_tenth_like_the_question_is_like_it() -> None:
+    alike, less = SimilarCommit(1, 0.1, "a", "Expand"), SimilarCommit(2, 0.09, "b", "Misc")
+    assert similar_enough([alike, less]) == [alike]
 
 
 def test_how_far_activation_goes_can_be_chosen() -> None:

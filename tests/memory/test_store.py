@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from aurora_memory import StoreCorrupt, StoreError, StoreTooNew
+from aurora_memory import StoreBusy, StoreCorrupt, StoreError, StoreTooNew
 from aurora_memory.chunks import Import
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import (
@@ -30,6 +30,7 @@ from aurora_memory.store import (
 from aurora_memory.store.chunk_diff import FilePlan, plan_file
 from aurora_memory.store.chunk_writer import INLINE
 from aurora_memory.store.commit_writer import ChangingCommit
+from aurora_memory.store.connection import explained
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import UsageCounts
 from tests.memory.chunks import chunk, file
@@ -444,3 +445,19 @@ async def test_who_is_gone_with_something_learned_is_no_caller(store: Store) -> 
     await store.write(removed=["web.py"])
     await store.resolve()
     assert await store.read(relation_reader.usages, [checked]) == {}
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "said"),
+    [
+        pytest.param(sqlite3.OperationalError("database is locked"), StoreBusy, "another process", id="locked"),
+        pytest.param(sqlite3.OperationalError("file is busy"), StoreBusy, "another process", id="or busy"),
+        pytest.param(sqlite3.DatabaseError("file is not a database"), StoreCorrupt, "sets it aside", id="another file"),
+        pytest.param(sqlite3.DatabaseError("disk image is malformed"), StoreCorrupt, "sets it aside", id="malformed"),
+        pytest.param(sqlite3.OperationalError("database or disk is full"), StoreError, "free some disk", id="no room"),
+        pytest.param(sqlite3.OperationalError("no such table"), StoreError, "run 'aurora doctor'", id="anything else"),
+    ],
+)
+def test_what_sqlite_says_is_told_with_the_next_step(error: sqlite3.Error, kind: type[StoreError], said: str) -> None:
+    told = explained(error, Path("m.db"))
+    assert type(told) is kind and said in str(told) and "m.db" in str(told)

@@ -122,6 +122,7 @@ def test_of_two_areas_that_a_text_speaks_for_as_much_the_one_that_is_listed_firs
 
 def test_a_question_that_says_no_more_than_what_is_to_be_done_is_known_by_that() -> None:
     assert reasoning_tags("fix it").keywords == ("fix",)
+    assert reasoning_tags("fix it").semantic_role == "fix-decomposition-pattern"
     assert reasoning_tags("fix the parser").keywords == ("parser",)
 
 

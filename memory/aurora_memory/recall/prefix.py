@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from aurora_memory.bm25 import weighted
 from aurora_memory.recall.question import SUGGESTED, Question
 from aurora_memory.store.reader import Reader
 from aurora_memory.tokens import is_unspaced, split_word, stem_word
@@ -84,7 +85,7 @@ def entries_of(reader: Reader, question: Question) -> dict[str, Entries]:
         elif words:
             numbers = np.concatenate([numbers for numbers, _ in words])
             packed = np.concatenate([packed for _, packed in words])
-            order = np.lexsort((-packed, numbers))
+            order = np.lexsort((-weighted(packed), numbers))
             kept, first = np.unique(numbers[order], return_index=True)
             found[term] = kept, packed[order][first]
     return found

@@ -91,6 +91,10 @@ def prose(text: str, signature: str = "# Rules", docstring: str = "") -> Knowled
         pytest.param("Said before.\n```\nNot the code here.\n```\nSaid after it.", ["Said before.", "Said after it."],
                      id="code is none"),
         pytest.param("# No heading is\n| nor a table |\nbut a sentence is", ["but a sentence is"], id="nor are these"),
+        *(
+            pytest.param(f"{line} which is long enough\nbut a sentence is", ["but a sentence is"], id=f"nor {line}")
+            for line in ("===", "~~", "+---+", "---", ".. note::", ":field:", "<!-- said", "### A")
+        ),
         pytest.param("- [x] a task, done\n1) one to do now", ["a task, done", "one to do now"], id="task"),
         pytest.param("One sentence over\ntwo lines of text. And another one.", ["One sentence over two lines of text.",
                      "And another one."], id="a sentence goes on in the next line"),

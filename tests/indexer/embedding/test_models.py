@@ -232,3 +232,9 @@ def test_the_text_of_a_chunk_is_its_words_and_bounded() -> None:
     huge = embedding_text.chunk_text("p.py", "n" * 9999, "s" * 9999, "d" * 99_999, ["x" * 10_000] * 10_000)
     assert len(huge) == embedding_text.MAX_CHARS
     assert json.dumps(huge)
+
+
+def test_what_was_said_already_and_what_is_blank_takes_no_place_of_the_lines_that_are_read() -> None:
+    body = ["def f()", "", '"""Said."""', *[line for n in range(25) for line in (f"    line {n}", "  ")]]
+    text = embedding_text.chunk_text("a.py", "f", "def f()", "Said.", body).split("\n")
+    assert text == ["f", "def f()", "Said.", *(f"line {n}" for n in range(20))]

@@ -150,6 +150,18 @@ def test_the_line_of_the_mark_is_told() -> None:
         ),
         pytest.param({".auroraignore": "!node_modules/\n"}, "node_modules/a.js", False, id="ours does"),
         pytest.param(
+            {".auroraignore": "a.sql\n", "db/.auroraignore": "b.sql\n"},
+            "db/a.sql",
+            True,
+            id="a deeper file of ours adds",
+        ),
+        pytest.param(
+            {".gitignore": "a.sql\n", "db/.gitignore": "b.sql\n"}, "db/a.sql", True, id="and so does one of git's"
+        ),
+        pytest.param(
+            {".gitignore": "a.sql\n", "db/.auroraignore": "b.sql\n"}, "db/a.sql", True, id="which leaves git's as well"
+        ),
+        pytest.param(
             {".gitignore": "gen/\n", "gen/.auroraignore": "!*\n"}, "gen/a.py", True, id="nothing below an ignored one"
         ),
         pytest.param({".auroraignore": "!.git/\n"}, ".git/a.py", True, id="version control, whatever is written"),

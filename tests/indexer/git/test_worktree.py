@@ -161,3 +161,17 @@ async def test_which_files_differ_from_what_is_committed(repository: Path, monke
     assert (list(hunks), b"more.py" in lost) == ([b"edited.py"], True), "those that are too many wait"
     unknown = await edits(repository, {b"edited.py": b"1" * 40}, indexed)
     assert unknown == ({}, {b"edited.py"}), "nor is there anything to compare with that git does not have"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_kept"),
+    [
+        *((name, True) for name in "PATH HOME XDG_CONFIG_HOME USERPROFILE SYSTEMROOT TMPDIR TEMP TMP Path".split()),
+        *((name, False) for name in "GIT_DIR GIT_CONFIG_GLOBAL GIT_SSH_COMMAND LD_PRELOAD PAGER EDITOR".split()),
+    ],
+)
+def test_git_is_told_where_it_and_the_users_settings_are_and_nothing_else(name: str, is_kept: bool) -> None:
+    told = commands._clean({name: "/x", "LC_ALL": "de_DE"})
+    assert (told.get(name) == "/x") is is_kept
+    assert told["LC_ALL"] == "C", "its words are read"
+    assert told["GIT_OPTIONAL_LOCKS"] == told["GIT_TERMINAL_PROMPT"] == "0", "it locks nothing and asks nobody"

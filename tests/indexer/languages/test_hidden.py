@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from aurora_indexer.languages import LANGUAGES, Language, csharp, shell
+from aurora_indexer.languages.c_family import hidden_in_cpp, is_cpp
+from aurora_indexer.languages.conditionals import partial
 from aurora_indexer.parse.chunk_parser import parse_file
 
 CPP = {
@@ -247,3 +249,139 @@ def test_how_far_what_cannot_be_read_of_a_shell_is_looked_for(levels: int, is_me
     source = f"{heads}{' ' * levels}bad\n{ends}".encode()
     found = shell.mended(source, lambda text: b"bad" not in text)
     assert len(found) == len(source) and (b"bad" not in found) is is_mended
+
+
+def left(source: str) -> str:
+    """What the grammar of C++ gets to see of a line, in one spelling of its spaces."""
+    return " ".join(hidden_in_cpp(f"\n{source}\n".encode()).decode().split())
+
+
+WORDS = "return else delete new throw co_return co_yield co_await case goto using typedef if for while switch do"
+
+
+@pytest.mark.parametrize("word", WORDS.split())
+def test_capitals_before_a_statement_are_no_attribute_of_what_follows(word: str) -> None:
+    assert left(f"  MYLIB_TRACE {word} f(a);") == f"MYLIB_TRACE {word} f(a);"
+    assert left("  MYLIB_TRACE int f(int a);") == "int f(int a);"
+
+
+@pytest.mark.parametrize("word", ["and", "or", "xor", "bitand", "bitor"])
+def test_capitals_behind_a_star_are_said_of_a_pointer_unless_an_operator_follows(word: str) -> None:
+    assert left(f"x = y * MASK_ALL {word} z;") == f"x = y * MASK_ALL {word} z;"
+    assert left("f(char* MYLIB_RESTRICT name);") == "f(char* name);"
+
+
+@pytest.mark.parametrize("word", ["", "const", "volatile", "noexcept", "override", "final", "mutable", "&", "&&"])
+def test_capitals_behind_the_parameters_are_an_attribute_whatever_else_is_said_there(word: str) -> None:
+    assert left(f"void f() {word} MYLIB_LOCKS(mu) {{ g(); }}") == " ".join(f"void f() {word} {{ g(); }}".split())
+
+
+@pytest.mark.parametrize("word", ["const", "noexcept", "override", "final", "try"])
+def test_what_goes_on_behind_an_attribute_is_still_the_head_of_a_function(word: str) -> None:
+    assert left(f"void f() MYLIB_LOCKS(mu) {word} {{ g(); }}") == f"void f() {word} {{ g(); }}"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("_Nonnull", "_Nullable", "_Null_unspecified", "absl_nonnull", "absl_nullable", "absl_nullability_unknown"),
+        *("NONNULL", "MYLIB_NONNULL", "NULLABLE", "LIFETIME_BOUND", "LIFETIMEBOUND", "MYLIB_LIFETIME_BOUND"),
+    ],
+)
+def test_what_is_said_of_a_pointer_is_not_seen(said: str) -> None:
+    assert left(f"void f(const T& x {said}) {{ }}") == "void f(const T& x ) { }"
+    assert left(f"my{said}_it(x);") == f"my{said}_it(x);"
+
+
+@pytest.mark.parametrize("said", ["MYLIB_PRAGMA(4)", "MYLIB_PUSH", "MYLIB_POP", "MYLIB_DIAGNOSTIC_OFF(x)"])
+def test_a_line_that_only_tells_the_compiler_something_is_not_seen(said: str) -> None:
+    assert left(f"{said}\nint a;") == "int a;"
+    assert left(f"{said};\nint a;") == f"{said}; int a;"
+
+
+TYPES = (
+    "bool char int float double long short void auto size_t ssize_t int8_t uint16_t int32_t uint64_t unsigned signed"
+)
+
+
+@pytest.mark.parametrize("type_", TYPES.split())
+def test_a_type_that_is_handed_to_a_macro_is_seen_as_a_name(type_: str) -> None:
+    assert left(f"MYLIB_FLAG({type_}, depth);") == f"MYLIB_FLAG({'x' * len(type_)}, depth);"
+    assert left(f"MYLIB_FLAG(my_{type_}, depth);") == f"MYLIB_FLAG(my_{type_}, depth);"
+
+
+@pytest.mark.parametrize("name", ["(min)", "(max)", "(std::max)", "(::min)"])
+def test_brackets_that_keep_a_macro_from_a_name_are_not_seen(name: str) -> None:
+    assert left(f"a = {name}(b, c);").replace(" ", "") == f"a={name[1:-1]}(b,c);"
+    assert left(f"a = {name} + b;") == f"a = {name} + b;"
+
+
+@pytest.mark.parametrize("words", ["constexpr", "inline", "explicit", "constexpr inline"])
+def test_words_before_a_conversion_are_not_seen(words: str) -> None:
+    assert left(f"{words} A::operator bool() const {{ return b; }}") == "A::operator bool() const { return b; }"
+
+
+@pytest.mark.parametrize(
+    ("source", "cpp"),
+    [
+        ("struct A : B { };", True),
+        ("struct A final : B { };", True),
+        ("struct A { unsigned a : 3; };", False),
+        ("virtual void f();", True),
+        ("~A() {}", True),
+        ("~A(void) = default;", True),
+        ("x = ~f(a);", False),
+        ("#include <vector>", True),
+        ("#include <vector.h>", False),
+        ("void f(const T &a);", True),
+        ("void f(const T *a);", False),
+        ("int f() const;", True),
+        ("std::string a;", True),
+        ("bool operator==(T a);", True),
+        ("// std::string a;", False),
+        ("/* virtual void f(); */", False),
+        ('char *a = "std::string";', False),
+        ("#ifdef __cplusplus\nstd::string a;\n#endif", False),
+        ("#if defined(__cplusplus)\nstd::string a;\n#endif", False),
+    ],
+)
+def test_which_header_is_of_cpp(source: str, cpp: bool) -> None:
+    assert is_cpp(f"{source}\n".encode()) is cpp
+
+
+def branch(source: str, *, lists: bool = False) -> str:
+    """What is left of a source without its partial conditionals."""
+    text = bytearray(source.encode())
+    for start, end in partial(source.encode(), lists=lists):
+        text[start:end] = b" " * (end - start)
+    return " ".join(text.decode().split())
+
+
+@pytest.mark.parametrize(
+    ("source", "seen"),
+    [
+        pytest.param("f(\n#if A\na\n#else\nb\n#endif\n);", "f( a );", id="within a statement the first branch"),
+        pytest.param("f(\n#if A\na\n#elif B\nb\n#else\nc\n#endif\n);", "f( a );", id="of three as well"),
+        pytest.param(
+            "#if A\nint a;\n#else\nint b;\n#endif\n", "#if A int a; #else int b; #endif", id="whole ones stay"
+        ),
+        pytest.param("#if A\nvoid f() {\n#else\nvoid g() {\n#endif\n}", "void f() { }", id="heads without bodies"),
+        pytest.param("#if A\nf(\n#else\ng(\n#endif\na);", "f( a);", id="brackets that stay open"),
+        pytest.param(
+            "f(\n#if A\n#if B\na\n#else\nb\n#endif\n#else\nc\n#endif\n);", "f( a );", id="one within another"
+        ),
+        pytest.param("#else\nint a;\n#endif\n", "#else int a; #endif", id="what was never begun stays"),
+        pytest.param("class A {\npublic:\n#if A\nint a;\n#endif\n}", "class A { public: #if A int a; #endif }",
+                     id="behind a label a statement begins"),
+        pytest.param("int a; // (\n#if A\nint b; /* b */\n#endif\n", "int a; // ( #if A int b; /* b */ #endif",
+                     id="comments are looked past"),
+    ],
+)  # fmt: skip
+def test_of_a_conditional_within_a_statement_one_branch_is_left(source: str, seen: str) -> None:
+    assert branch(source) == seen
+
+
+def test_a_conditional_between_the_items_of_a_list_stays_where_the_grammar_knows_it() -> None:
+    source = "int a[] = {\n#if A\n1,\n#endif\n2};"
+    assert branch(source, lists=True) == " ".join(source.split())
+    assert branch(source) == "int a[] = { 1, 2};"
