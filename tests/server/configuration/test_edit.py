@@ -103,7 +103,7 @@ def test_what_looks_like_a_key_is_not_kept_in_a_file(name: str, value: Any, is_k
     [
         pytest.param("budget.limit", 1, 1, {"AURORA_BUDGET_LIMIT": "1"}, "AURORA_BUDGET_LIMIT", id="its own variable"),
         pytest.param("budget.limit", 1, 2, {}, None, id="none"),
-        pytest.param("llm.reasoning_llm.model", "m", "n", {"AURORA_LLM_MODEL": "m"}, "AURORA_LLM_MODEL", id="its model"),
+        pytest.param("llm.reasoning_llm.model", "m", "n", {"AURORA_LLM_MODEL": "m"}, "AURORA_LLM_MODEL", id="a role"),
         pytest.param("llm.solving_llm.model", "m", "n", {"AURORA_LLM_PROVIDER": "p", "AURORA_LLM_MODEL": "m"},
                      "AURORA_LLM_PROVIDER", id="the provider's first"),
         pytest.param("llm.reasoning_llm.model", "m", "m", {"AURORA_LLM_MODEL": "m"}, None, id="where the file says so"),
