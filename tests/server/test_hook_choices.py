@@ -75,19 +75,6 @@ async def test_to_which_deliverable_a_hook_belongs(
         assert made.folder == ("x", "main"), "which counts from then on"
 
 
-def test_a_person_is_waited_for_from_the_first_question_to_the_first_answer() -> None:
-    made = hooks()
-    at = [1.0]
-    made._now = lambda: at[0]
-    session = claude_hooks._Session()
-    asked = Hook("s", "PermissionRequest")
-    assert made._waited(asked, session) is None
-    at[0] = 5.0
-    assert made._waited(asked, session) is None and session.waiting == ("permission asked", 1.0)
-    assert made._waited(Hook("s", "UserPromptSubmit"), session) == ("permission asked", 1.0)
-    assert made._waited(Hook("s", "UserPromptSubmit"), session) is None
-
-
 @pytest.mark.parametrize(
     ("file", "path"),
     [("/w/src/a.py", "src/a.py"), ("src/a.py", "src/a.py"), ("/elsewhere/a.py", None), ("/w2/a.py", None)],
