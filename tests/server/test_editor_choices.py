@@ -461,3 +461,34 @@ async def test_what_is_under_way_to_a_collector_or_was_begun_again_is_not_sent(m
     for name in ("y", "x", "gone"):
         await made._send(name)
     assert asked == ["x", "gone"] and made._under_way == {"y"}
+
+
+@pytest.mark.parametrize(("said", "address"), [(b"", None), (None, None), (b"git@a.example:x\n", "git@a.example:x")])
+async def test_a_repository_without_a_remote_has_no_address(said: Any, address: Any, monkeypatch: Any) -> None:
+    asked: list[Any] = []
+
+    async def answer(*given: Any) -> Any:
+        asked.append(given)
+        return said
+
+    monkeypatch.setattr(telemetry, "commands", SimpleNamespace(answer=answer))
+    made: Any = telemetry.TelemetryFollower.__new__(telemetry.TelemetryFollower)
+    made._workspace, made._remote = "/w", None
+    assert [await made._remote_url(), await made._remote_url()] == [address, address] and len(asked) == 1
+
+
+@pytest.mark.parametrize(("given", "kept"), [({}, True), ({"kept": False}, False)])
+def test_what_went_out_is_noted_in_the_users_home_unless_somebody_only_looks(
+    given: Any, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+    exporter = SimpleNamespace(signal="metrics", name="otlp", place="c")
+    choice = SimpleNamespace(problems=(), exporters=[exporter])
+    monkeypatch.setattr(telemetry, "choice_of", lambda *_: choice)
+    monkeypatch.setattr("aurora_deliverables.telemetry.sender.Sender", lambda *told: made.append(told))
+    nothing: Any = None
+    telemetry.sender_of(nothing, {"AURORA_HOME": "/h"}, **given)
+    ((_, _, record, _),) = made
+    assert (record is not None and record.is_relative_to("/h")) is kept
+    choice.exporters = []
+    assert telemetry.sender_of(nothing, {}) is None and len(made) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,18 @@ from typing import Any
 import click
 import pytest
 
-from aurora_cli import daemon, demo, fast_exit, headless, manifest_check, manifest_plan, report, site_call, status
+from aurora_cli import (
+    daemon,
+    demo,
+    fast_exit,
+    headless,
+    manifest_check,
+    manifest_plan,
+    query,
+    report,
+    site_call,
+    status,
+)
 from aurora_cli.app import run
 from aurora_cli.lsp import Farewell
 from aurora_cli.manifest_check import Checked
@@ -399,3 +411,43 @@ def test_a_step_is_shown_as_one_types_it_and_says_what_for_where_it_is_new() -> 
     assert demo._typed(mem) == 'aur mem "how is it" x' and demo._typed(other) == "aurora metrics"
     assert demo._heading(2, mem, PLAIN) == ["", f"2/{len(demo.STEPS)} Recall.", '$ aur mem "how is it" x']
     assert demo._heading(3, other, PLAIN) == ["", "$ aurora metrics"]
+
+
+# A question that is asked back
+
+
+@pytest.mark.parametrize(("typed", "answer"), [("the left one", "the left one"), ("", None)])
+def test_what_is_typed_is_the_answer_and_nothing_is_none(typed: str, answer: str | None, monkeypatch: Any) -> None:
+    answerers: dict[str, Any] = {}
+    asked: dict[str, Any] = {}
+
+    class Client:
+        def answer(self, method: str, how: Any) -> None:
+            answerers[method] = how
+
+        def request(self, method: str, params: Any, on_progress: Any) -> Any:
+            asked.update(params)
+            return {"answered": answerers["aurora/askUser"]({"question": "which?"})}
+
+    told: list[Any] = []
+    monkeypatch.setattr(query, "open_session", lambda settings, root, options: nullcontext(Client()))
+    monkeypatch.setattr(query, "index_once", lambda *_: None)
+    monkeypatch.setattr(query.click, "prompt", lambda said, **_: told.append(said) or typed)
+    view: Any = SimpleNamespace(paused=nullcontext, stage=None, finish=lambda result: result["answered"])
+    settings: Any = SimpleNamespace(json=False, workspace=Path("/w"))
+    assert query.ask(settings, {"query": "q"}, view) == {"answer": answer}
+    assert told == ["\nwhich?\n"] and asked["query"] == "q" and asked["partialResultToken"]
+
+
+@pytest.mark.parametrize(
+    ("params", "as_json", "shown"),
+    [({"if_called": True}, False, False), ({"if_called": True}, True, True), ({"if_called": False}, False, True)],
+)
+def test_a_hook_that_does_not_call_says_nothing(params: Any, as_json: bool, shown: bool, monkeypatch: Any) -> None:
+    client: Any = SimpleNamespace(answer=lambda *_: None, request=lambda *_, **__: {"id": ""})
+    monkeypatch.setattr(query, "open_session", lambda *_: nullcontext(client))
+    monkeypatch.setattr(query, "index_once", lambda *_: None)
+    finished: list[Any] = []
+    view: Any = SimpleNamespace(paused=nullcontext, stage=None, finish=lambda result: finished.append(result) or 0)
+    settings: Any = SimpleNamespace(json=as_json, workspace=Path("/w"))
+    assert query.ask(settings, params, view) == 0 and bool(finished) is shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,15 +12,26 @@ import pytest
 
 from aurora_cli import report, team
 from aurora_cli.app import run
+from aurora_cli.logs import render
 from aurora_cli.manifest_validate import framed_lines
 from aurora_cli.metrics_csv import metrics_csv
 from aurora_cli.output import TerminalStyle
+from aurora_cli.team import SHOWN
+from aurora_memory.learning import Retrieved
+from aurora_orchestration.settings import SoarSettings
+from aurora_protocol.query_methods import LearnParams
 from aurora_server.configuration.layers import _rank
+from aurora_server.configuration.values import _explained
 from aurora_server.daemon import listener
 from aurora_server.daemon.listener import MAX_SESSIONS, Listener
+from aurora_server.demo_site.capabilities import RateLimit
+from aurora_server.mcp.manifest_tools import MANIFEST_TOOL, ValidateManifest
 from aurora_server.workspace import maintenance, query_documents
 from aurora_server.workspace.maintenance import REVIEW_SECONDS, LifespanReview
+from aurora_server.workspace.recall_documents import summary
 from aurora_server.workspace.registry import Workspaces
+from aurora_server.workspace.soar_steps import Steps
+from aurora_server.workspace.spec_observations import SpecObservations
 
 PLAIN = TerminalStyle()
 
@@ -310,3 +322,107 @@ def test_of_a_run_calls_that_were_made_count_and_words_are_told_once_those_befor
 def test_as_what_an_answer_is_kept(told: Any, learned: Any, from_memory: Any, found: Any) -> None:
     reply = told(ran(learned=learned, from_memory=from_memory))
     assert (reply.cached, reply.reasoning_id, reply.runs) == found
+
+
+# Steps, specs and reports
+
+
+@pytest.mark.parametrize(("length", "kept"), [(4000, 4000), (4001, 4000)])
+async def test_of_what_solved_it_four_thousand_characters_are_learned(length: int, kept: int) -> None:
+    """Of an id that helped, what memory has is credited and the rest told; tools are named once, their order kept."""
+    learned: list[Any] = []
+
+    async def recall(each: str, **_: Any) -> Any:
+        return [SimpleNamespace(row=7, id="code:a.py:f:1-2")] if each != "none" else []
+
+    async def learn(told: Any) -> Any:
+        learned.append(told)
+        return SimpleNamespace(outcome="kept", reasoning_id=None, is_pattern=False)
+
+    memory = SimpleNamespace(recall=recall, learn=learn)
+    services: Any = SimpleNamespace(settings=lambda _: SoarSettings(), memory=memory, now=lambda: 1.0)
+    steps = Steps(services, None)
+    given = LearnParams(
+        query="q", result="x" * length, score=0.9, used=("code:a.py:f", "other", "none"), tools=("b", "a", "b")
+    )
+    reply = await steps.learn(given)
+    assert len(learned[0].subgoals[0].description) == kept
+    assert learned[0].retrieved == (Retrieved(7, helpful=True),) and reply.unknown == ("other", "none")
+    assert (learned[0].tool_sequence, learned[0].tools_used[0].tools) == (("b", "a", "b"), ("b", "a"))
+
+
+async def test_only_of_what_git_dates_git_is_asked() -> None:
+    asked: list[str] = []
+
+    async def dated(seen: Any) -> None:
+        asked.append(seen.source)
+
+    for source, git in (("openspec", True), ("openspec", False), ("speckit", True)):
+        made: Any = SpecObservations.__new__(SpecObservations)
+        made.settings, made._dated_by_git = SimpleNamespace(git=git), dated
+
+        class Named(Exception):
+            pass
+
+        def named(_: str) -> str:
+            raise Named
+
+        made._deliverables = SimpleNamespace(named=named)
+        seen: Any = SimpleNamespace(source=source, change_id="x")
+        if source == "openspec" and git:
+            await made.look_at(seen)  # git says that it is none of this folder: nothing is told
+        else:
+            with pytest.raises(Named):
+                await made.look_at(seen)
+    assert asked == ["openspec"]
+
+
+async def test_what_a_manifest_comes_to_is_told_before_its_findings() -> None:
+    nothing: Any = None
+    told = await MANIFEST_TOOL.handler(nothing, ValidateManifest(text="{"), lambda _: None)
+    lines = told.text.split("\n")
+    assert lines[0].startswith("not valid: 1 errors") and lines[1].startswith("error 1:")
+
+
+@pytest.mark.parametrize(("length", "whole"), [(240, True), (241, False)])
+def test_a_first_sentence_of_240_characters_is_told_whole(length: int, whole: bool) -> None:
+    made: Any = SimpleNamespace(docstring="word " * ((length - 5) // 5) + "x" * (5 + (length % 5)))
+    said = summary(made)
+    assert (len(said) == length) is whole
+
+
+def test_so_many_requests_a_minute_are_let_in_at_once_and_then_one_as_it_comes() -> None:
+    limit = RateLimit(60)
+    assert [limit.wait("a", 0.0) for _ in range(61)] == [0] * 60 + [1]
+    assert (limit.wait("b", 0.0), limit.wait("a", 1.0), limit.wait("a", 1.0)) == (0, 0, 1)
+    slow = RateLimit(1)
+    assert (slow.wait("a", 0.0), slow.wait("a", 0.0), slow.wait("a", 30.0)) == (0, 60, 30)
+
+
+def test_a_log_is_laid_out_where_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    render("# Title\n\nword", TerminalStyle(rich=True, width=40))
+    assert "\x1b[" in capsys.readouterr().out
+
+
+def test_a_long_error_of_a_setting_is_cut_and_says_what_may_be() -> None:
+    told = _explained("scoring.max_retries", "Expected " + "x" * 400)
+    said, _, may_be = told.partition("; it may be ")
+    assert len(said) == len("scoring.max_retries: ") + 300 and may_be.startswith("a whole number")
+
+
+@pytest.mark.parametrize(("many", "ends"), [(SHOWN, "reason: " + ", ".join(f"e{n}" for n in range(SHOWN))),
+                                            (SHOWN + 1, " and 1 more")])  # fmt: skip
+def test_of_what_would_stay_some_are_named_and_each_once(many: int, ends: str, monkeypatch: Any, capsys: Any) -> None:
+    entries = [SimpleNamespace(id=f"e{n}") for n in range(many)]
+    monkeypatch.setattr(team, "_team", lambda _: SimpleNamespace(share=(), names="plain"))
+    monkeypatch.setattr(team, "_memberships", lambda _: SimpleNamespace(read=list))
+    monkeypatch.setattr(team, "_guise", lambda *_: None)
+    monkeypatch.setattr(team, "_outgoing", lambda *_: nullcontext((SimpleNamespace(repository="r"), None)))
+    monkeypatch.setattr(
+        "aurora_team.synchronization.preview", lambda *_: [(each, "reason") for each in (*entries, entries[0])]
+    )
+    settings: Any = None
+    team.preview.callback.__wrapped__(settings)  # type: ignore[union-attr]
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "to a team: 0 entries" and told[1].startswith(f"would stay: {many}, reason: e0, ")
+    assert told[1].endswith(ends)

@@ -81,6 +81,7 @@ def test_only_what_is_over_has_a_line(notice: dict[str, Any], line: str | None) 
             ["keywords: [a, b] → score: 0.50"],
             id="keywords with the score, once",
         ),
+        pytest.param("assess", {"keywords": ["a"]}, ["keywords: [a]"], id="keywords without one"),
         pytest.param(
             "decompose",
             {"subgoals": [{"id": "SG1"}], "plan": [{"description": "Read it", "agent": "coder"}]},

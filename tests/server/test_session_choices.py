@@ -281,3 +281,35 @@ def test_of_too_many_folds_the_largest_are_offered_in_the_order_of_the_text(
     monkeypatch.setattr("aurora_manifest.editing.spans.folds", lambda *_: folds)
     snapshot: Any = SimpleNamespace(json=None, index=None)
     assert [each.start_line for each in folding_range._ranges(snapshot, limit)] == kept
+
+
+# The end of a connection
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        pytest.param([], "the client hung up", id="between two messages"),
+        pytest.param([b"Content-Length: 50\r\n\r\n{"], "the client hung up within a message", id="or within one"),
+        pytest.param([OSError(104, "Connection reset")], "connection lost: Connection reset", id="or cut off"),
+        pytest.param([OSError("odd")], "connection lost: odd", id="whatever the system says"),
+        pytest.param([RuntimeError("ours")], "internal error", id="a mistake of ours ends this session alone"),
+    ],
+)
+async def test_why_a_session_ended_is_told_apart(sent: list[Any], reason: str) -> None:
+    rest = iter([*sent, b""])
+
+    async def read(_: int) -> bytes:
+        found = next(rest)
+        if isinstance(found, Exception):
+            raise found
+        return bytes(found)
+
+    async def nothing() -> None:
+        return None
+
+    made: Any = connection.ClientConnection.__new__(connection.ClientConnection)
+    made._source, made._writer = SimpleNamespace(read=read), SimpleNamespace(drain=nothing)
+    made._ending, made._ended, made._number = None, asyncio.Event(), 1
+    await made._read()
+    assert made._ending == reason

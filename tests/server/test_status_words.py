@@ -357,6 +357,7 @@ def test_a_setting_is_of_a_section_that_has_its_name(one: str, other: str, same:
     [
         ({}, "1 event taken"),
         ({"duplicates": 2, "refused": [1]}, "1 event taken · 2 known already · 1 refused"),
+        ({"change_ids": list("abcde")}, "1 event taken: a, b, c, d, e"),
         ({"change_ids": list("abcdef")}, "1 event taken: a, b, c, d, e …"),
     ],
 )
