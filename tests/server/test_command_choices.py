@@ -13,12 +13,14 @@ import pytest
 
 from aurora_cli import doctor, explain, logs, manifest_files, manifest_sites, report, status, uninstall
 from aurora_cli.config import _same_place
+from aurora_cli.deliverable_record import command
 from aurora_cli.errors import exit_code, one_line
 from aurora_cli.import_path import closed_path
 from aurora_cli.index import done
 from aurora_cli.manifest_files import UnreadableManifest
 from aurora_cli.output import TerminalStyle
 from aurora_cli.query_text import cost
+from aurora_cli.recall_view import _below, _parameter
 from aurora_cli.who import facts, name, who_lines
 from aurora_protocol import AuroraError, SiteError
 from aurora_protocol.client import DaemonUnreachable
@@ -398,3 +400,74 @@ def test_what_stays_on_the_import_path(suspects: list[str], left: list[str]) -> 
     ours = closed_path(["/w/server"], ["/w/server"], ["/w"], "/w/server/aurora_cli/__init__.py")
     assert ours == ["/w/server"], "but our own, where we run from a checkout"
     assert closed_path(["/w2/lib"], ["/w2/lib"], ["/w"], "/own/x/__init__.py") == ["/w2/lib"]
+
+
+# Limits of a line
+
+
+@pytest.mark.parametrize(("width", "shown"), [(156, True), (157, False)])
+def test_what_a_chunk_is_for_is_told_on_a_pipe_up_to_160_columns(width: int, shown: bool) -> None:
+    item = {"signature": "", "summary": "x" * width, "kind": "function", "language": "python", "name": "f"}
+    assert bool(_below(item, PLAIN)) is shown
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "name"),
+    [
+        ("a: int = 5", "python", "a"),
+        ("a = 5", "python", "a"),
+        ("int a", "java", "int a"),
+        ("a: int", "java", "a: int"),
+        ("&mut self", "rust", "&mut self"),
+    ],
+)
+def test_a_parameter_goes_by_its_name_where_its_type_stands_behind(text: str, language: str, name: str) -> None:
+    assert _parameter(text, language) == name
+
+
+@pytest.mark.parametrize(
+    ("given", "option", "said"),
+    [
+        ("2026-13-01", "--month", "'2026-13' is no day of the calendar; write --month as YYYY-MM"),
+        ("2026-2-1", "--date", "'2026-2-1' is no day of the calendar; write --date as YYYY-MM-DD"),
+        ("9999-01-01", "--to", "'9999-01-01' is no day"),
+    ],
+)
+def test_a_day_that_is_none_is_told_as_it_was_typed(given: str, option: str, said: str) -> None:
+    with pytest.raises(click.BadParameter) as refused:
+        logs._day(given, option)
+    assert refused.value.message.startswith(said)
+    assert logs._day("9998-12-31", option) == "9998-12-31"
+
+
+@pytest.mark.parametrize(
+    ("month", "asked"),
+    [("2026-12", ("2026-12-01", "2027-01-01", "December 2026", "2026-12")), (None, ("01", "01", "", ""))],
+)
+def test_a_month_is_reported_from_its_first_day_to_the_next(month: Any, asked: Any, monkeypatch: Any) -> None:
+    told: list[Any] = []
+    monkeypatch.setattr(report, "_span", lambda begin, after: {"start": f"{begin}", "end": f"{after}"})
+    monkeypatch.setattr(
+        report, "_report", lambda settings, params, title, name, team: told.append((params, title, name))
+    )
+    settings: Any = None
+    report.monthly.callback.__wrapped__(settings, month, team=False)  # type: ignore[union-attr]
+    ((params, title, name_),) = told
+    if month is not None:
+        assert (params["start"], params["end"], title, name_) == asked
+    else:
+        assert params["start"].endswith("-01") and params["end"].endswith("-01")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "fits"),
+    [("functional", "1", True), ("functional", "1.1", False), ("functional", "-0.1", False)],
+)
+def test_a_score_is_from_nothing_to_one(option: str, value: str, fits: bool) -> None:
+    (made,) = (each for each in command("conform").params if each.name == option)
+    with click.Context(command("conform")) as context:
+        if fits:
+            assert made.type.convert(value, made, context) == 1.0
+        else:
+            with pytest.raises(click.BadParameter):
+                made.type.convert(value, made, context)

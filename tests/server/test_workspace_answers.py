@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from aurora_memory import UnknownChunk
-from aurora_server.workspace import closed_memories, soar_memory, who
+from aurora_memory.store.record_position import RecordPosition
+from aurora_server.workspace import closed_memories, query_documents, record_exchange, soar_memory, who
+from aurora_server.workspace.learned_memory import LearnedMemory
 from aurora_server.workspace.query_telemetry import _retries, run_measurements
 from aurora_server.workspace.recall_uses import LATELY, MOST, ShownChunks
 from aurora_server.workspace.recalled_text import _whole, raw_text
@@ -398,3 +400,61 @@ def test_whether_a_file_is_as_it_was_indexed(tmp_path: Path, monkeypatch: pytest
     hits: Any = [SimpleNamespace(chunk=SimpleNamespace(path=path))
                  for path in ("same.py", "more.py", "gone.py", "new.py", "")]  # fmt: skip
     assert closed_memories._states(memory, hits) == [True, False, None, False, True]
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "same"), [("a", "a", True), ("a", "b", False), ("a", None, None), (None, "a", None)]
+)
+async def test_whether_a_memory_is_of_this_repository_is_told_where_both_are_known(
+    mine: Any, theirs: Any, same: Any
+) -> None:
+    async def git_root() -> Any:
+        return mine
+
+    made: Any = LearnedMemory.__new__(LearnedMemory)
+    made._root, made._more_came = Path("/w"), lambda: None
+    made._adoption = SimpleNamespace(git_root=git_root)
+    header = SimpleNamespace(git_root=theirs, workspace="w")
+    done: Any = SimpleNamespace(header=header, lines=1, added={}, moved=0, waiting=0, left_out=0)
+    assert (await made._taken_in(done)).same_repository is same
+
+
+@pytest.mark.parametrize(
+    ("length", "told"), [(query_documents.MAX_SUMMARY, True), (query_documents.MAX_SUMMARY + 1, False)]
+)
+def test_of_what_an_agent_says_the_beginning_is_told(length: int, told: bool) -> None:
+    said = "s" * (length - 1) + "e"
+    response = SimpleNamespace(
+        output=SimpleNamespace(summary=said), error="e", agent_id="a", metadata=SimpleNamespace(exit_code=None)
+    )
+    subgoal = SimpleNamespace(id="SG1", description="d")
+    result: Any = SimpleNamespace(response=response, skipped="not begun", tries=(), subgoal=subgoal, usable=False)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(query_documents, "usable", lambda _: False)
+        step = query_documents._step(result)
+    assert step.summary.endswith("e") is told and step.error == "not begun", "that it was not begun comes first"
+
+
+@pytest.mark.parametrize(
+    ("known", "begins", "at"),
+    [
+        pytest.param(None, True, 0, id="one that knows none begins"),
+        pytest.param(RecordPosition("mark", record_exchange._KINDS, 7, 0), False, 7, id="one that knows this goes on"),
+        pytest.param(RecordPosition("other", record_exchange._KINDS, 7, 0), True, 0, id="of another it begins anew"),
+        pytest.param(RecordPosition("mark", ("x",), 7, 0), False, 0, id="what it did not understand it reads again"),
+    ],
+)
+async def test_where_a_memory_goes_on_in_a_record(known: Any, begins: bool, at: int) -> None:
+    begun: list[Any] = []
+
+    async def read(_: Any) -> Any:
+        return known
+
+    async def begin(position: Any) -> None:
+        begun.append(position)
+
+    made: Any = RecordExchange.__new__(RecordExchange)
+    made._store = SimpleNamespace(read=read, begin_record=begin)
+    record: Any = SimpleNamespace(mark="mark")
+    found = await made._position(record)
+    assert (found.number, bool(begun), found.record, found.kinds) == (at, begins, "mark", record_exchange._KINDS)
