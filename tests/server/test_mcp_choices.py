@@ -404,3 +404,23 @@ async def test_of_too_many_calls_that_wait_the_one_that_waits_longest_is_given_u
             rounds._back(state, about)
     rounds.close()
     assert cancelled == [0, 2]
+
+
+async def test_twenty_sources_of_an_answer_are_linked_where_there_is_room() -> None:
+    sources = [{"id": f"code:a.py:f{n}", "name": f"f{n}", "file": "a.py"} for n in range(21)]
+    reply = {
+        "answer": "a", "claims": [], "sources": sources, "state": "complete", "score": None, "cost_usd": 0.0,
+        "unpriced_calls": 0, "id": "r", "error": "", "notices": [],
+    }  # fmt: skip
+    link: Any = Link(query=[reply])
+    tool = TOOLS["aurora_query"]
+    told = await tool.handler(link, tool.takes(query="q", max_tokens=50_000), lambda _: None)
+    assert [each.name for each in told.links] == [f"f{n}" for n in range(20)]
+
+
+def test_a_long_name_of_a_prompt_that_is_not_there_is_cut() -> None:
+    long = "x" * 500
+    params: Any = SimpleNamespace(ref=types.PromptReference(name=long), argument=SimpleNamespace(name=long))
+    with pytest.raises(MCPError) as refused:
+        completions.argument_of(params)
+    assert refused.value.error.message == f"there is no argument {'x' * 80} of a prompt {'x' * 80}"

@@ -346,6 +346,7 @@ class Launch:
         pytest.param({"asked": (7, None), "gone": [False, True], "info": 9}, 7, [], id="a successor is left alone"),
         pytest.param({"info": 7, "gone": [True]}, 7, ["stop"], id="one that hangs is found by its socket"),
         pytest.param({"info": 7, "stops": False}, None, ["stop"], id="whose process may be gone"),
+        pytest.param({"asked": (None, DaemonUnreachable("x")), "info": 7, "gone": [True]}, 7, ["stop"], id="or silent"),
     ],
 )
 def test_how_a_daemon_is_stopped(system: Any, pid: int | None, done: list[str], monkeypatch: Any) -> None:

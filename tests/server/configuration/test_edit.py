@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aurora_server.configuration import edit, effective, layers, schema_lookup
+from aurora_server.configuration import edit, effective, layers, schema_lookup, soar
 from aurora_server.configuration.config_file import SettingsError
 from aurora_server.configuration.model_selection import KEY_VARIABLE, _rather
 
@@ -177,3 +177,18 @@ def test_what_of_a_model_holds_where_another_is_named(
     below: Any, provider: Any, model: Any, environ: dict[str, str], with_key: bool, found: Any
 ) -> None:
     assert _rather(below, provider, model, environ, ("P", "M"), with_key) == found
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({"code": ["a"]}, {"code": ["a"]}),
+        ({"patterns": {"code": {"keywords": ["b"]}, "x": {"weight": 1}, "y": 2}}, {"code": ["b"]}),
+        pytest.param(
+            {"code": ["a"], "patterns": {"code": {"keywords": ["b"]}}}, {"code": ["a"]}, id="the shorter weighs more"
+        ),
+        ({"patterns": 5}, {"patterns": 5}),
+    ],
+)
+def test_keywords_are_read_in_both_spellings(values: dict[str, Any], found: dict[str, Any]) -> None:
+    assert soar._flat_signals(values) == found
