@@ -476,3 +476,10 @@ def test_commands_that_ask_and_commands_that_tell_are_listed_together_by_name() 
     assert isinstance(group, click.Group)
     names = group.list_commands(click.Context(group))
     assert names == sorted(names) and {"ingest", "list", "start"} <= set(names)
+
+
+@pytest.mark.parametrize(("state", "colour"), [("partial", "33"), ("failed", "31"), ("of_a_newer_one", "33")])
+def test_how_a_conversation_ended_is_coloured_where_it_is_not_complete(state: str, colour: str) -> None:
+    lines = list_lines([conversation(state=state)], TerminalStyle(rich=True, width=200))
+    assert f"\x1b[{colour}m{state.replace('_', ' ')}" in lines[0]
+    assert "complete" not in list_lines([conversation()], TerminalStyle(rich=True, width=200))[0]

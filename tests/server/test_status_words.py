@@ -367,7 +367,13 @@ def test_what_became_of_events(total: dict[str, Any], line: str) -> None:
 
 @pytest.mark.parametrize(
     ("line", "is_event"),
-    [('{"event_type": "x"}', True), ('{"what": {}}', True), ('{"issues": []}', False), ("[1]", False), ("{", False)],
+    [
+        ('{"event_type": "x"}', True),
+        ('{"what": {}}', True),
+        ('{"issues": []}', False),
+        ('["what"]', False),
+        ("{", False),
+    ],
 )
 def test_a_first_line_that_says_what_happened_begins_lines_of_events(line: str, is_event: bool) -> None:
     assert _is_event(line.encode()) is is_event

@@ -192,3 +192,12 @@ def test_what_of_a_model_holds_where_another_is_named(
 )
 def test_keywords_are_read_in_both_spellings(values: dict[str, Any], found: dict[str, Any]) -> None:
     assert soar._flat_signals(values) == found
+
+
+def test_members_go_by_the_names_that_lead_to_them_and_no_deeper_than_settings_do() -> None:
+    deep: dict[str, Any] = {"end": 1}
+    for _ in range(layers.DEEPEST + 2):
+        deep = {"x": deep}
+    found = list(layers._members({"a": {"b": {"c": 1}, "d": {}}, "e": [1], "f": deep}))
+    assert found[:3] == [("a", "b", "c"), ("a", "d"), ("e",)]
+    assert found[3] == ("f", *("x" for _ in range(layers.DEEPEST))), "what lies too deep to be a setting is one member"
