@@ -33,6 +33,13 @@ def open_own(path: str | Path, flags: int, mode: int = 0o600) -> int:
     return descriptor
 
 
+def without_waiting(path: str, flags: int) -> int:
+    """Opener for `open` that waits for no pipe's writer. Where `open` refuses what is there (a folder), nothing is left
+    open, as it is behind `os.fdopen`.
+    """
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 def read_own(path: str | Path, at_most: int) -> bytes:
     """The first `at_most` bytes of a file of ours. Never waits. Raises OSError as `open_own` does."""
     descriptor = open_own(path, os.O_RDONLY)

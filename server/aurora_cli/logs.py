@@ -31,7 +31,6 @@ _DATES = (
     click.option("--to", "end", metavar="YYYY-MM-DD", help="Up to this day."),
 )
 
-_COLORS = {"complete": "green", "partial": "yellow", "failed": "red", "interrupted": "yellow", "unfinished": "yellow"}
 _BLOCK = re.compile(r"^```json\n(.*?)^```$", re.M | re.S)
 _NARROWEST = 20
 _WIDEST_PIPED = 120
@@ -257,7 +256,7 @@ def list_lines(found: Sequence[Conversation], style: TerminalStyle) -> list[str]
         asked = plain(each.query or "")
         if style.width is None:  # a question may be pages long
             asked = shorten(asked, max(_WIDEST_PIPED - len(state), 0))
-        coloured = style.colored(state, _COLORS.get(each.state, "yellow"))
+        coloured = style.colored(state, "red" if each.state == "failed" else "yellow")
         rows.append([style.dim(_when(each)), style.bold(each.name), *_figures(each), f"{coloured}{asked}"])
     lines = table_lines(rows, style, right={2, 3, 4}, least={2: 4, 3: 8, 4: 8}, cut=5, indent=0)
     known = [each.cost_usd for each in found if each.cost_usd is not None]

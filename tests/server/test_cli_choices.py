@@ -447,8 +447,39 @@ def test_a_name_that_a_spreadsheet_would_calculate_is_kept_from_it(begin: str) -
     assert [row["value"] for row in rows] == ["1", "-1", "", ""], "numbers stay numbers; what nobody told is empty"
 
 
+@pytest.mark.parametrize(
+    ("group", "names"),
+    [
+        ("", "agents budget completion config daemon dashboard deliverable demo doctor explain index logs lsp "
+         "manifest mcp mem memory metrics query report status team trust uninstall who"),
+        ("manifest", "call crawl do fetch serve state validate"),
+        ("deliverable", "complete conform criteria events export fail ingest intervene iterate list phase recovery "
+         "rename revive session show start task tests tokens tool-call"),
+    ],
+)  # fmt: skip
+def test_what_can_be_typed(group: str, names: str) -> None:
+    found: Any = aurora.get_command(click.Context(aurora), group) if group else aurora
+    context = click.Context(found)
+    assert set(names.split()) <= set(found.list_commands(context))
+    for name in names.split():
+        command = found.get_command(context, name)
+        assert command is not None and command.help, f"{name} says what it is for"
+
+
+def test_without_a_word_help_is_shown_and_unattended_no_command_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 0 and "Words that are no command are recalled" in capsys.readouterr().out
+    assert run(["--headless", "status"]) == 2 and "--headless takes no command" in capsys.readouterr().err
+
+
 def test_commands_that_ask_and_commands_that_tell_are_listed_together_by_name() -> None:
     group = aurora.get_command(click.Context(aurora), "deliverable")
     assert isinstance(group, click.Group)
     names = group.list_commands(click.Context(group))
     assert names == sorted(names) and {"ingest", "list", "start"} <= set(names)
+
+
+@pytest.mark.parametrize(("state", "colour"), [("partial", "33"), ("failed", "31"), ("of_a_newer_one", "33")])
+def test_how_a_conversation_ended_is_coloured_where_it_is_not_complete(state: str, colour: str) -> None:
+    lines = list_lines([conversation(state=state)], TerminalStyle(rich=True, width=200))
+    assert f"\x1b[{colour}m{state.replace('_', ' ')}" in lines[0]
+    assert "complete" not in list_lines([conversation()], TerminalStyle(rich=True, width=200))[0]

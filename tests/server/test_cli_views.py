@@ -144,6 +144,14 @@ def test_on_a_narrow_terminal_the_place_has_a_line_of_its_own() -> None:
     ]
 
 
+def test_what_is_known_of_a_result_stands_beside_it_else_below_else_alone() -> None:
+    beside, below = item(signature="", summary="Short."), item(signature="", summary="x" * 60)
+    assert lines_of(beside, width=100)[0].endswith("4 callers · changed 3 d ago")
+    assert lines_of(beside, width=60)[-1] == "    Short. · 4 callers · changed 3 d ago"
+    assert lines_of(below, width=70)[-2:] == ["    4 callers · changed 3 d ago", f"    {'x' * 60}"]
+    assert lines_of(item(signature="", summary=""), width=60)[-1] == "    4 callers · changed 3 d ago"
+
+
 @pytest.mark.parametrize(("width", "lines"), [(79, 2), (80, 1)])
 def test_a_terminal_of_eighty_columns_is_not_narrow(width: int, lines: int) -> None:
     assert len(lines_of(item(callers=0, last_modified=None, summary="", signature=""), width=width)) == lines

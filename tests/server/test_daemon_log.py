@@ -38,11 +38,11 @@ def test_a_file_that_is_full_is_put_aside_and_so_many_are_kept(tmp_path: Path) -
     assert "line 99" in log.read_text() and log.stat().st_size <= 1049
 
 
-def test_what_is_said_again_and_again_is_said_so_often_a_minute(
+def test_what_is_said_again_and_again_is_said_two_hundred_times_a_minute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = tmp_path / "daemon.log"
-    times = daemon_log.MOST_ALIKE
+    times = 200
     with daemon_log.to_file(log, LoggingSettings(), RARELY, echo=False):
         logger = logging.getLogger("aurora")
         for _ in range(times + 70):
@@ -104,3 +104,32 @@ def test_a_folder_that_cannot_be_is_named_with_its_setting(tmp_path: Path) -> No
         daemon_log.to_file(tmp_path / "file" / "daemon.log", LoggingSettings(), RARELY, echo=False),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    ("number", "echoed", "usual", "said"),
+    [
+        pytest.param(errno.ENOSPC, False, 1, False, id="another error is told as Python tells it"),
+        pytest.param(errno.EACCES, False, 0, True, id="what a closed file does not take is on stderr"),
+        pytest.param(errno.EACCES, True, 0, False, id="unless that has all anyway"),
+    ],
+)
+def test_what_becomes_of_a_record_that_cannot_be_written(
+    number: int,
+    echoed: bool,
+    usual: int,
+    said: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told: list[logging.LogRecord] = []
+    monkeypatch.setattr(daemon_log.RotatingFileHandler, "handleError", lambda _, record: told.append(record))
+    handler = daemon_log._OwnFile(tmp_path / "daemon.log", delay=True)
+    handler.echoed = echoed
+    try:
+        raise OSError(number, "no")
+    except OSError:
+        handler.handleError(logging.makeLogRecord({"msg": "hello"}))
+    handler.close()
+    assert (len(told), "hello" in capsys.readouterr().err) == (usual, said)

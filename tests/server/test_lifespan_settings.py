@@ -92,6 +92,11 @@ def test_a_pipe_in_place_of_the_configuration_does_not_hold_anybody_up(home: Pat
     assert found.policies == BUILT_IN
 
 
+def test_a_folder_in_place_of_the_configuration_is_told_and_leaves_nothing_open(home: Path, root: Path) -> None:
+    (root / ".aurora" / "config.json").mkdir(parents=True)
+    assert "Is a directory" in policies_of(root, load({"AURORA_HOME": str(home)})).problems[0]
+
+
 def test_a_folder_that_is_a_file_has_no_configuration(home: Path, root: Path) -> None:
     (root / ".aurora").write_text("")
     assert policies_of(root, load({"AURORA_HOME": str(home)})).problems == ()

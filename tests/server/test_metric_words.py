@@ -13,6 +13,7 @@ from aurora_cli.deliverable_view import (
     ended_lines,
     event_line,
     list_lines,
+    recoveries,
     show_lines,
     state_line,
     token_words,
@@ -320,3 +321,8 @@ def test_a_day_is_written_in_one_way_and_has_an_end(given: str) -> None:
         _day(given)
     with pytest.raises(click.BadParameter, match=r"'2026-13' is no month; write it as YYYY-MM"):
         _day("2026-13-01", "month")
+
+
+@pytest.mark.parametrize(("number", "words"), [(0, "0 recoveries"), (1, "1 recovery"), (2, "2 recoveries")])
+def test_recoveries_are_counted_in_words(number: int, words: str) -> None:
+    assert recoveries(number) == words

@@ -81,6 +81,7 @@ def test_only_what_is_over_has_a_line(notice: dict[str, Any], line: str | None) 
             ["keywords: [a, b] → score: 0.50"],
             id="keywords with the score, once",
         ),
+        pytest.param("assess", {"keywords": ["a"]}, ["keywords: [a]"], id="keywords without one"),
         pytest.param(
             "decompose",
             {"subgoals": [{"id": "SG1"}], "plan": [{"description": "Read it", "agent": "coder"}]},
@@ -192,3 +193,10 @@ def test_what_is_told_at_the_end(result: dict[str, Any], line: str) -> None:
 )
 def test_only_a_hooks_payload_is_read_for_its_prompt(text: str, prompt: str) -> None:
     assert prompt_of(text) == prompt
+
+
+def test_of_what_memory_gave_forty_are_told_and_one_without_activation_has_none() -> None:
+    sources = [{"id": f"c{n}", "score": 0.5, "activation": None if n == 0 else 1.5} for n in range(41)]
+    told = detail_lines({"sources": sources})
+    assert told[:3] == ["from memory:", "  c0  score 0.50, activation 0.00", "  c1  score 0.50, activation 1.50"]
+    assert len([line for line in told if line.startswith("  c")]) == 40

@@ -357,6 +357,7 @@ def test_a_setting_is_of_a_section_that_has_its_name(one: str, other: str, same:
     [
         ({}, "1 event taken"),
         ({"duplicates": 2, "refused": [1]}, "1 event taken · 2 known already · 1 refused"),
+        ({"change_ids": list("abcde")}, "1 event taken: a, b, c, d, e"),
         ({"change_ids": list("abcdef")}, "1 event taken: a, b, c, d, e …"),
     ],
 )
@@ -366,7 +367,13 @@ def test_what_became_of_events(total: dict[str, Any], line: str) -> None:
 
 @pytest.mark.parametrize(
     ("line", "is_event"),
-    [('{"event_type": "x"}', True), ('{"what": {}}', True), ('{"issues": []}', False), ("[1]", False), ("{", False)],
+    [
+        ('{"event_type": "x"}', True),
+        ('{"what": {}}', True),
+        ('{"issues": []}', False),
+        ('["what"]', False),
+        ("{", False),
+    ],
 )
 def test_a_first_line_that_says_what_happened_begins_lines_of_events(line: str, is_event: bool) -> None:
     assert _is_event(line.encode()) is is_event

@@ -19,6 +19,7 @@ from aurora_deliverables.events import AgentIdentity, Event, TokensUsed
 from aurora_deliverables.evidence import event_id
 from aurora_deliverables.timestamps import seconds
 from aurora_protocol import typed
+from aurora_protocol.strict_modes import without_waiting
 
 MAX_BYTES = 64 << 20
 MAX_LINE = 4 << 20
@@ -117,8 +118,7 @@ def events_of(
 
 def _read(path: Path, offset: int) -> tuple[bytes, int]:
     """A regular file's bytes from `offset` on, or from its beginning where it is shorter; and where they begin."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(path, flags), "rb") as file:
+    with open(path, "rb", opener=without_waiting) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             return b"", offset

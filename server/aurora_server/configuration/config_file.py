@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from aurora_protocol import BAD_INPUT, AuroraError
 from aurora_protocol.address import home as aurora_home
-from aurora_protocol.strict_modes import complaint, link_complaint, make_private_folder
+from aurora_protocol.strict_modes import complaint, link_complaint, make_private_folder, without_waiting
 
 MAX_CONFIG_BYTES = 1 << 20
 CONFIG_VARIABLE = "AURORA_CONFIG"
@@ -93,9 +93,8 @@ def read_document(
     SettingsError, also where another user may write the file (`strict_modes`). Never waits: what a workspace has there
     may be a pipe.
     """
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        with os.fdopen(os.open(path, flags), "rb") as file:
+        with open(path, "rb", opener=without_waiting) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise SettingsError(f"cannot read {path}: it is not a regular file")

@@ -50,10 +50,10 @@ async def index(ls: AuroraServer, value: object) -> IndexResult:
 
 
 async def _owners(ls: AuroraServer, given: list[str]) -> dict[Workspace, list[Path]]:
-    """The workspaces of `given`, which are absolute paths, paths within the first folder, or `file:` URIs."""
+    """The workspaces of `given`, which are absolute paths, paths within the first outermost folder, or `file:` URIs."""
     if any("\0" in one for one in given):
         raise WorkspaceError("a path holds a NUL, which no file's name can; name the files of the workspace")
-    first = (await ls.folders.opened())[-1].root
+    first = min((each.root for each in await ls.folders.opened()), key=lambda root: len(root.parts))
     paths = [(path_of(one) if one.startswith("file:") else None) or first / one for one in given]
     owners = await ls.folders.group(paths)
     owned = sum(map(len, owners.values()))

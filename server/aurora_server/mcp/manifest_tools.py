@@ -10,6 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from aurora_protocol.strict_modes import without_waiting
 from aurora_server.mcp.daemon_link import DaemonLink, Heard
 from aurora_server.mcp.replies import DEFAULT_TOKENS, ToolReply, within
 from aurora_server.mcp.tool import Arguments, Tokens, Tool
@@ -53,9 +54,8 @@ def manifest_in(root: Path, name: str) -> str:
     if not path.is_relative_to(home):
         raise NotRead(f"{name} is outside of the workspace {home}; name a file in it, or give its `text`")
     try:
-        number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe would wait for a writer
-        with os.fdopen(number, "rb") as file:
-            if not stat.S_ISREG(os.fstat(number).st_mode):
+        with open(path, "rb", opener=without_waiting) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise NotRead(f"{name} is not a file; name one, or give its `text`")
             content = file.read(MAX_MANIFEST + 1)
     except OSError as error:

@@ -249,3 +249,8 @@ def test_only_commits_made_here_leave_files_as_they_are() -> None:
     assert commits.only_commits(b"c3 commit: a\nc2 commit (amend): b\nc1 pull: c\n", "c1")
     assert not commits.only_commits(b"c3 checkout: moving from main to x\nc1 commit: c\n", "c1")
     assert not commits.only_commits(b"c3 commit: a\n", "elsewhere")
+
+
+def test_a_folder_that_is_called_like_a_transcript_has_no_calls_and_leaves_nothing_open(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").mkdir()
+    assert transcripts.calls_in(tmp_path / "a.jsonl", 7) == ([], 7)
