@@ -161,6 +161,12 @@ def test_what_becomes_of_an_address_of_a_site(address: str, becomes: str) -> Non
             "/notes/{note_id}", id="the mapped name that a variable was to be",
         ),
         pytest.param(update(url("/notes/%(id)s")), "url-template", "/notes/{id}", id="a named place of Python's"),
+        pytest.param(update(url("/notes/%(text)s")), "url-template", "/notes/{text}", id="by its own name"),
+        pytest.param(update(url("/notes/{{id}")), "url-template", "/notes/{id}", id="of two braces one goes"),
+        pytest.param(
+            update(url("/notes/{foo-bar}", parameterMapping={"text": None, "tags": None})), "url-template",
+            "/notes/{foo_bar}", id="what is like no mapped name keeps its own",
+        ),
         pytest.param(update(url("/notes/%s")), "url-template", "/notes/{id}", id="one without name is the required"),
         pytest.param(
             update({"parameters": {"required": ["id", "text"]}, **url("/notes/%s")}), "url-template", NO_FIX,
@@ -285,6 +291,16 @@ def test_a_name_that_no_template_can_have_is_renamed_where_it_is_mapped_and_wher
         "update_note"
     ]["action"]
     assert "note_id" in action["parameterMapping"] and action["parameterLocation"] == {"note_id": "path"}
+
+
+def test_a_name_that_is_mapped_already_is_not_given_to_another() -> None:
+    patch = update(url("/notes/{id}{?te-xt}", parameterMapping={"te-xt": "/tags", "tags": None}))
+    action = mended(patch, "url-template")["capabilities"]["update_note"]["action"]
+    assert action["urlTemplate"] == "/notes/{id}{?text}" and sorted(action["parameterMapping"]) == [
+        "id",
+        "te-xt",
+        "text",
+    ]
 
 
 @pytest.mark.parametrize(
