@@ -320,3 +320,11 @@ def test_of_two_arguments_of_one_name_the_outer_is_mapped() -> None:
 def test_a_place_in_the_request_is_proposed_with_the_likely_one_first() -> None:
     text = '{"capabilities": {"a": {"action": {"urlTemplate": "/{?q}", "parameterLocation": {|}}}}}'
     assert "${1|query,path,header,body|}" in proposals(text, snippets=True)[0].text
+
+
+def test_a_variable_of_two_operations_is_told_as_the_first_ones() -> None:
+    used = '{"GET": {"capabilityId": "a"}, "PUT": {"capabilityId": "b"}}'
+    action = '{"action": {"urlTemplate": "/{v}"}}'
+    text = f'{{"resources": {{"r": {{"operations": {used}, "uriPattern": "/{{|"}}}}, "capabilities": '
+    (found,) = proposals(f'{text}{{"a": {action}, "b": {action}}}}}')
+    assert (found.label, found.detail) == ("v", "parameter of a")
