@@ -283,6 +283,10 @@ def test_which_capabilities_a_new_operation_may_run(methods: list[str], holes: s
     ("text", "found"),
     [
         pytest.param('{"capabilities": {"a": {"action": {"cors": |}}}}', ["true", "false"], id="yes before no"),
+        pytest.param(
+            '{"resources": {"r": {"operations": {"GET": {"capabilityId": "a"}}}}, "capabilities": {"a|": {}}}',
+            ["new_capability"], id="a capability that is there is not missing",
+        ),
         pytest.param('{"site": "|"}', [], id="no object into a text"),
         pytest.param('{"capabilities": {"a": {"id": |}}}', ["a"], id="an id is the name"),
         pytest.param(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from aurora_manifest.client.consent import destructive, password, secret
 from aurora_manifest.json.parser import parse
 from aurora_manifest.model import Manifest
-from tests.protocol.rule_cases import located, parameter, text, update
+from tests.protocol.rule_cases import located, mapping, parameter, text, update, url
 from tests.protocol.test_manifest_choices import told, written
 
 
@@ -83,14 +85,16 @@ def test_what_other_schemas_call_a_keyword_of_a_type(kind: str, meant: str, word
 
 
 def test_what_destroys_needs_a_login() -> None:
-    for word in "delete remove destroy purge erase wipe drop truncate revoke terminate".split():
-        action = {"type": "HTTP", "method": "POST", "urlTemplate": "/notes", "parameterMapping": {}}
-        made = {"id": f"{word}All", "v": 1, "description": "Do it.", "action": action}
-        patch = {"policy": {"authHint": "none"}, "capabilities": {f"{word}All": made}}
-        assert len(told(patch, "destructive-without-auth")) == 1, word
-    for name in "password Passwd passphrase pwd".split():
-        patch = {"policy": {"authHint": "none"}, **update(parameter(name, type="string"))}
-        assert len(told(patch, "auth-hint")) == 1, name
+    action = {"type": "HTTP", "method": "POST", "urlTemplate": "/notes", "parameterMapping": {}}
+    names = [f"{word}All" for word in "delete remove destroy purge erase wipe drop truncate revoke terminate".split()]
+    made = {name: {"id": name, "v": 1, "description": "Do it.", "action": action} for name in [*names, "dropped"]}
+    found = told({"policy": {"authHint": "none"}, "capabilities": made}, "destructive-without-auth")
+    assert [each.path for each in found] == [f"/capabilities/{name}" for name in names]
+
+
+@pytest.mark.parametrize("name", ["password", "Passwd", "passphrase", "pwd"])
+def test_what_takes_a_password_knows_logins(name: str) -> None:
+    assert len(told({"policy": {"authHint": "none"}, **update(parameter(name, type="string"))}, "auth-hint")) == 1
 
 
 @pytest.mark.parametrize(
@@ -99,6 +103,117 @@ def test_what_destroys_needs_a_login() -> None:
 )
 def test_what_stands_for_a_description_is_none(description: str) -> None:
     assert len(told(update({"description": description}), "capability-description")) == 1
+
+
+# Keywords of JSON Schema
+
+
+def names_told(patch: Any, rule: str) -> set[str]:
+    return {each.path.rpartition("/")[2] for each in told(update(patch), rule)}
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        ("items additionalProperties contains propertyNames not if then else additionalItems", 5),
+        ("unevaluatedItems unevaluatedProperties contentSchema", "x"),
+        ("properties patternProperties $defs definitions dependentSchemas", []),
+        ("allOf anyOf oneOf prefixItems", []),
+        ("minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains", -1),
+        ("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf", "x"),
+        ("multipleOf", 0),
+        ("title description format pattern contentEncoding contentMediaType", 5),
+        ("$ref $id $anchor $schema $comment $dynamicRef $dynamicAnchor", 5),
+        ("deprecated readOnly writeOnly uniqueItems", "yes"),
+        ("enum examples", "a"),
+        ("required", ["a", 5]),
+        ("dependentRequired dependencies", {"a": 5}),
+    ],
+)
+def test_each_keyword_has_its_kind_of_value(words: str, wrong: Any) -> None:
+    assert names_told(text(**dict.fromkeys(words.split(), wrong)), "parameters-schema") == set(words.split())
+
+
+_SCHEMAS = (
+    "items contains properties additionalProperties patternProperties propertyNames dependentRequired dependentSchemas"
+).split()
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("string", "minLength maxLength pattern contentEncoding contentMediaType"),
+        ("number", "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
+        ("integer", "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
+        ("array", "items prefixItems minItems maxItems uniqueItems contains minContains maxContains"),
+        (
+            "object",
+            "properties required additionalProperties patternProperties propertyNames minProperties maxProperties "
+            "dependentRequired dependentSchemas",
+        ),
+    ],
+)
+def test_what_each_keyword_says_something_of(kind: str, words: str) -> None:
+    own = {"pattern": "a", "uniqueItems": True, "prefixItems": [{}], "required": []}
+    own |= dict.fromkeys(("contentEncoding", "contentMediaType"), "a") | {name: {} for name in _SCHEMAS}
+    given = {word: own.get(word, 1) for word in words.split()}
+    assert names_told(text(type=kind, **given), "parameters-keyword") == set()
+    assert names_told(text(type="boolean", **given), "parameters-keyword") == set(words.split())
+
+
+@pytest.mark.parametrize(
+    ("dialect", "words"),
+    [
+        ("2019-09/schema", "prefixItems $dynamicRef $dynamicAnchor dependencies"),
+        ("draft-07/schema#", "dependentRequired dependentSchemas unevaluatedItems unevaluatedProperties minContains"),
+        ("draft-07/schema#", "maxContains $anchor $defs nullable example"),
+        ("draft-06/schema#", "if then else"),
+        ("draft-04/schema", "const contains propertyNames"),
+        ("2020-12/schema", "dependencies additionalItems nullable example"),
+    ],
+)
+def test_which_keywords_a_dialect_has_not(dialect: str, words: str) -> None:
+    draft = "http://json-schema.org/" if dialect.startswith("draft") else "https://json-schema.org/draft/"
+    properties = {"text": {**{word: {} for word in words.split()}, "type": "string", "minLength": 1}}
+    patch = {"parameters": {"$schema": draft + dialect, "properties": properties}}
+    assert names_told(patch, "parameters-dialect") == set(words.split())
+
+
+@pytest.mark.parametrize(
+    "pair", ["minimum maximum", "minLength maxLength", "minItems maxItems", "minProperties maxProperties"]
+)
+def test_a_least_above_the_most_is_told_of_every_pair(pair: str) -> None:
+    least, most = pair.split()
+    assert names_told(text(**{least: 2, most: 1}), "parameters-range") == {most}
+
+
+def test_a_schema_that_may_have_more_than_it_names_is_not_held_against_what_is_mapped() -> None:
+    for word in "$ref $dynamicRef allOf anyOf oneOf if patternProperties dependentSchemas".split():
+        assert told(update({"parameters": {word: "#"}, **mapping(x="/x")}), "mapping-unknown-parameter") == [], word
+    for word in "$ref allOf anyOf oneOf patternProperties".split():
+        assert told(update({"parameters": {word: "#", "required": ["x"]}}), "parameters-required") == [], word
+
+
+# Templates and secrets
+
+
+def test_a_method_before_an_address_goes() -> None:
+    for word in "GET POST PUT PATCH DELETE HEAD OPTIONS".split():
+        (found,) = told(update(url(f"{word} /notes/{{id}}")), "url-template-relative")
+        assert found.fix is not None and found.fix.title == f'Remove "{word} "'
+    (found,) = told(update(url("TRACE /notes/{id}")), "url-template-relative")
+    assert found.fix is None or found.fix.title == 'Begin with "/"', "which is none of an API's"
+
+
+@pytest.mark.parametrize("keyword", ["default", "const", "example", "examples", "enum"])
+def test_what_a_secret_is_called_and_where_it_stands(keyword: str) -> None:
+    names = "password passwd passphrase pwd secret api_key apikey access_key accessKey private_key token credential "
+    others = "passport keyboard tokens_used monkey"
+    value = ["a8f3e9d2"] if keyword in ("examples", "enum") else "a8f3e9d2"
+    known = (names + "credentials tokenValue secret_text db.password").split()
+    properties = {name: {keyword: value} for name in (*known, *others.split())}
+    found = told(update({"parameters": {"properties": properties}}), "secret-value")
+    assert [each.path.split("/")[5] for each in found] == known
 
 
 # Calls
