@@ -154,8 +154,8 @@ _SCHEMAS = (
     ],
 )
 def test_what_each_keyword_says_something_of(kind: str, words: str) -> None:
-    own = {"pattern": "a", "uniqueItems": True, "prefixItems": [{}], "required": []}
-    own |= dict.fromkeys(("contentEncoding", "contentMediaType"), "a") | {name: {} for name in _SCHEMAS}
+    own: dict[str, Any] = {"pattern": "a", "uniqueItems": True, "prefixItems": [{}], "required": []}
+    own |= {"contentEncoding": "a", "contentMediaType": "a", **{name: {} for name in _SCHEMAS}}
     given = {word: own.get(word, 1) for word in words.split()}
     assert names_told(text(type=kind, **given), "parameters-keyword") == set()
     assert names_told(text(type="boolean", **given), "parameters-keyword") == set(words.split())
