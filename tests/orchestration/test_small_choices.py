@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +13,15 @@ import pytest
 
 from aurora_deliverables.detection.issues import read_issues
 from aurora_deliverables.transitions import was_under_way
+from aurora_orchestration.agents.executors.git_guard import _closed
+from aurora_orchestration.agents.executors.processes import start
 from aurora_orchestration.agents.formats.markdown import _front_matter, _parted, _tools
 from aurora_orchestration.agents.formats.mcp_servers import server_named
 from aurora_orchestration.conversations import log_sanitizer
 from aurora_orchestration.conversations.log_sanitizer import clean, json_text, quoted, sentence, text
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.feedback import MOST_ISSUES, feedback_for
+from aurora_orchestration.soar.phase_log import MAX_ITEMS, MAX_TEXT, plain
 from aurora_orchestration.soar.prompt_format import MOST_CHARACTERS, outside
 from aurora_orchestration.types import Check, Verification
 
@@ -258,3 +264,33 @@ def test_where_an_issue_is_and_that_it_is_open_again_is_told_by_the_message_befo
 def test_how_what_is_from_outside_stands_in_a_prompt(value: Any, shown: Any) -> None:
     assert outside(value) == shown
     json.dumps(outside(value), allow_nan=False)
+
+
+# Logs of phases, remotes, programs
+
+
+def test_of_long_values_a_log_keeps_the_first_items() -> None:
+    assert plain(list(range(MAX_ITEMS + 1))) == list(range(MAX_ITEMS))
+    assert list(plain(dict.fromkeys(range(MAX_ITEMS + 1), "x"))) == [str(each) for each in range(MAX_ITEMS)]
+    assert plain("x" * (MAX_TEXT + 1)) == f"{'x' * MAX_TEXT}… ({MAX_TEXT + 1} characters)"
+
+
+def test_of_many_remotes_the_first_twenty_are_closed(tmp_path: Path) -> None:
+    addresses = [f"https://forge.example/{number}" for number in range(21)]
+    assert _closed(tmp_path, addresses) == tuple(addresses[:20])
+
+
+async def test_an_agent_whose_start_is_broken_off_leaves_no_pipe_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken_off(*_: object, **__: object) -> None:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", broken_off)
+    reading, writing = os.pipe()
+    monkeypatch.setattr(os, "pipe", lambda: (reading, writing))
+    with pytest.raises(asyncio.CancelledError):
+        await start("a", sys.executable, (), environment={"PATH": ""}, folder=tmp_path, seconds=1.0, most=1)
+    for each in (reading, writing):
+        with pytest.raises(OSError):
+            os.fstat(each)

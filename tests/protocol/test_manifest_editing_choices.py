@@ -332,3 +332,29 @@ def test_a_variable_of_two_operations_is_told_as_the_first_ones() -> None:
     text = f'{{"resources": {{"r": {{"operations": {used}, "uriPattern": "/{{|"}}}}, "capabilities": '
     (found,) = proposals(f'{text}{{"a": {action}, "b": {action}}}}}')
     assert (found.label, found.detail) == ("v", "parameter of a")
+
+
+def test_a_resource_is_proposed_for_each_capability_that_has_none() -> None:
+    used = '"r": {"operations": {"GET": {"capabilityId": "a"}}}'
+    found = labels(f'{{"resources": {{{used}, |}}, "capabilities": {{"a": {{}}, "b": {{}}}}}}')
+    assert found == ["new_resource", "b_resource"]
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "hole"),
+    [
+        pytest.param('{"capabilities": {|}}', "new_capability", "${7|query,json|}", id="an encoding of two"),
+        pytest.param('{"policy": {"rateLimit": {|}}}', "limit", '"limit": ${1:1}', id="a number begins with one"),
+        pytest.param(
+            '{"capabilities": {"a": {"action": {|}}}}', "cors", '"cors": ${1|true,false|}', id="a flag with yes"
+        ),
+        pytest.param('{|}', "protocol", '"protocol": "AURA"', id="the only choice is no hole"),
+    ],
+)  # fmt: skip
+def test_what_is_to_be_filled_in(text: str, label: str, hole: str) -> None:
+    (found,) = [each for each in proposals(text, snippets=True) if each.label == label]
+    assert hole in found.text
+
+
+def test_a_name_of_two_letters_has_no_singular() -> None:
+    assert example_value({"type": "array", "items": {}}, "os", 0) == ["os"]
