@@ -360,3 +360,17 @@ def test_a_remark_does_not_go_with_a_member_that_stands_twice(text: str, ways: i
 def test_where_a_missing_comma_goes(text: str, mended: str) -> None:
     (found,) = told(text, "json-syntax")
     assert found.fix is not None and edited(text, found.fix.edits) == mended
+
+
+@pytest.mark.parametrize(
+    ("word", "told", "fix"),
+    [
+        pytest.param("True", "True is not JSON: write true", "Write true", id="a word in any case"),
+        pytest.param("NULL", "NULL is not JSON: write null", "Write null", id="shouted, too"),
+        pytest.param("-Infinity", "JSON has no -Infinity: numbers are finite", None, id="a number there is not"),
+        pytest.param("hello", "hello is not JSON: text needs double quotes", 'Write "hello"', id="else a text"),
+    ],
+)
+def test_what_a_bare_word_was_meant_to_be(word: str, told: str, fix: str | None) -> None:
+    (found,) = [each for each in check(f'{{"a": {word}}}') if each.rule == "json-syntax"]
+    assert (found.message, found.fix.title if found.fix else None) == (told, fix)
