@@ -286,10 +286,10 @@ async def test_an_agent_whose_start_is_broken_off_leaves_no_pipe_behind(
     async def broken_off(*_: object, **__: object) -> None:
         raise asyncio.CancelledError
 
-    monkeypatch.setattr(asyncio, "create_subprocess_exec", broken_off)
     reading, writing = os.pipe()
-    monkeypatch.setattr(os, "pipe", lambda: (reading, writing))
-    with pytest.raises(asyncio.CancelledError):
+    with monkeypatch.context() as patched, pytest.raises(asyncio.CancelledError):
+        patched.setattr(asyncio, "create_subprocess_exec", broken_off)
+        patched.setattr(os, "pipe", lambda: (reading, writing))
         await start("a", sys.executable, (), environment={"PATH": ""}, folder=tmp_path, seconds=1.0, most=1)
     for each in (reading, writing):
         with pytest.raises(OSError):
