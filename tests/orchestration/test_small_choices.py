@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +11,6 @@ import pytest
 from aurora_deliverables.detection.issues import read_issues
 from aurora_deliverables.transitions import was_under_way
 from aurora_orchestration.agents.executors.git_guard import _closed
-from aurora_orchestration.agents.executors.processes import start
 from aurora_orchestration.agents.formats.markdown import _front_matter, _parted, _tools
 from aurora_orchestration.agents.formats.mcp_servers import server_named
 from aurora_orchestration.conversations import log_sanitizer
@@ -266,7 +262,7 @@ def test_how_what_is_from_outside_stands_in_a_prompt(value: Any, shown: Any) -> 
     json.dumps(outside(value), allow_nan=False)
 
 
-# Logs of phases, remotes, programs
+# Logs of phases, remotes
 
 
 def test_of_long_values_a_log_keeps_the_first_items() -> None:
@@ -278,19 +274,3 @@ def test_of_long_values_a_log_keeps_the_first_items() -> None:
 def test_of_many_remotes_the_first_twenty_are_closed(tmp_path: Path) -> None:
     addresses = [f"https://forge.example/{number}" for number in range(21)]
     assert _closed(tmp_path, addresses) == tuple(addresses[:20])
-
-
-async def test_an_agent_whose_start_is_broken_off_leaves_no_pipe_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def broken_off(*_: object, **__: object) -> None:
-        raise asyncio.CancelledError
-
-    reading, writing = os.pipe()
-    with monkeypatch.context() as patched, pytest.raises(asyncio.CancelledError):
-        patched.setattr(asyncio, "create_subprocess_exec", broken_off)
-        patched.setattr(os, "pipe", lambda: (reading, writing))
-        await start("a", sys.executable, (), environment={"PATH": ""}, folder=tmp_path, seconds=1.0, most=1)
-    for each in (reading, writing):
-        with pytest.raises(OSError):
-            os.fstat(each)
