@@ -10,12 +10,14 @@ import pytest
 
 from aurora_deliverables.detection.issues import read_issues
 from aurora_deliverables.transitions import was_under_way
+from aurora_orchestration.agents.executors.git_guard import _closed
 from aurora_orchestration.agents.formats.markdown import _front_matter, _parted, _tools
 from aurora_orchestration.agents.formats.mcp_servers import server_named
 from aurora_orchestration.conversations import log_sanitizer
 from aurora_orchestration.conversations.log_sanitizer import clean, json_text, quoted, sentence, text
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.feedback import MOST_ISSUES, feedback_for
+from aurora_orchestration.soar.phase_log import MAX_ITEMS, MAX_TEXT, plain
 from aurora_orchestration.soar.prompt_format import MOST_CHARACTERS, outside
 from aurora_orchestration.types import Check, Verification
 
@@ -258,3 +260,17 @@ def test_where_an_issue_is_and_that_it_is_open_again_is_told_by_the_message_befo
 def test_how_what_is_from_outside_stands_in_a_prompt(value: Any, shown: Any) -> None:
     assert outside(value) == shown
     json.dumps(outside(value), allow_nan=False)
+
+
+# Logs of phases, remotes
+
+
+def test_of_long_values_a_log_keeps_the_first_items() -> None:
+    assert plain(list(range(MAX_ITEMS + 1))) == list(range(MAX_ITEMS))
+    assert list(plain(dict.fromkeys(range(MAX_ITEMS + 1), "x"))) == [str(each) for each in range(MAX_ITEMS)]
+    assert plain("x" * (MAX_TEXT + 1)) == f"{'x' * MAX_TEXT}… ({MAX_TEXT + 1} characters)"
+
+
+def test_of_many_remotes_the_first_twenty_are_closed(tmp_path: Path) -> None:
+    addresses = [f"https://forge.example/{number}" for number in range(21)]
+    assert _closed(tmp_path, addresses) == tuple(addresses[:20])

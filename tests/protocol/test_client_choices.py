@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from aurora_manifest.client import transport
-from aurora_manifest.client.arguments import misfits
+from aurora_manifest.client.arguments import misfits, read_arguments
 from aurora_manifest.client.formats import format_checker
 from aurora_manifest.client.origins import Origin, parse_url
 from aurora_manifest.client.request import find_capability
@@ -262,3 +262,8 @@ def test_a_request_of_a_site_without_a_url_goes_to_example_com() -> None:
     document = {"site": {"url": "no url"}, "capabilities": {}}
     made = example_of(Manifest(parse(json.dumps(document))), capability(urlTemplate="/p/{a}"))
     assert made.url.startswith("https://example.com/p/a")
+
+
+def test_of_arguments_that_are_no_json_the_first_mistake_is_told() -> None:
+    with pytest.raises(SiteError, match=r"line 1, column 7"):
+        read_arguments('{"a": nope,\n"b": nope}')

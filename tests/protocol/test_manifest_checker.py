@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from aurora_manifest.check import Checker, CheckStopped
-from aurora_manifest.findings import Finding
+from aurora_manifest.findings import MAX_FINDINGS, Finding
 from aurora_manifest.json.parser import parse
 from aurora_manifest.rules import registry
 from aurora_manifest.rules.subject import Subject
@@ -128,3 +129,22 @@ def check_with(text: str, ask: Callable[..., list[Finding]]) -> list[Finding]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("aurora_manifest.check.ask", ask)
         return check(text)
+
+
+def test_an_edit_beside_capabilities_and_resources_is_looked_at_whole() -> None:
+    text = json.dumps(manifest(2), indent=2)
+    checker = Checker()
+    assert checker.check(checker.read(text)) == []
+    changed = text.replace('"url": "https:', '"url": "http:', 1)
+    assert changed != text
+    found = checker.check(checker.read(changed))
+    assert found == check(changed) and [each.rule for each in found] == ["url-insecure"]
+
+
+def test_one_rule_tells_so_much_and_does_not_keep_the_others_from_telling() -> None:
+    def look(*_: object) -> Iterator[registry.RuleMatch]:
+        return (registry.RuleMatch("m", (), 0, 1) for _ in range(MAX_FINDINGS + 1))
+
+    many = msgspec.structs.replace(registry.RULES["capability-id"], look=look)
+    assert len(registry.ask([many], None)) == MAX_FINDINGS
+    assert len(registry.ask([many, many], None)) == 2 * MAX_FINDINGS

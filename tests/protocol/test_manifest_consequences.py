@@ -78,6 +78,11 @@ def _lamp(manifest: dict[str, Any]) -> Any:
     return manifest["resources"]["lamp"]
 
 
+def _also_lists(manifest: dict[str, Any]) -> None:
+    manifest["capabilities"].update(list_lamps=_LISTS)
+    manifest["resources"]["lamps"]["operations"].update(GET={"capabilityId": "list_lamps"})
+
+
 def _renamed(object_: dict[str, Any], old: str, new: str) -> None:
     object_[new] = object_.pop(old)
 
@@ -171,12 +176,30 @@ MISTAKES: list[tuple[str, Mistake, str, str]] = [
     (
         "an operation that runs the neighbour",
         lambda m: (
-            m["capabilities"].update(list_lamps=_LISTS),
-            m["resources"]["lamps"]["operations"].update(GET={"capabilityId": "list_lamps"}),
+            _also_lists(m),
             m["resources"]["lamps"]["operations"]["POST"].update(capabilityId="list_lamps"),
         ),
         "operation-method",
         'did you mean "add_lamp"?',
+    ),
+    (
+        "the pattern of the resource before",
+        lambda m: (_also_lists(m), _lamp(m).update(uriPattern="/api/lamps")),
+        "resource-uri-pattern",
+        '"/api/lamps/{id}"',
+    ),
+    (
+        "the pattern of the resource behind",
+        lambda m: (_also_lists(m), m["resources"]["lamps"].update(uriPattern="/api/lamps/{id}")),
+        "resource-uri-pattern",
+        '"/api/lamps"',
+    ),
+    ("parameters of a list", lambda m: _get(m)["parameters"].update(type="array"), "parameters-object", "an object"),
+    (
+        "a bound of another type that is none",
+        lambda m: _get(m)["parameters"]["properties"]["id"].update(minItems=-1),
+        "parameters-schema",
+        "a whole number from 0 on",
     ),
 ]
 
@@ -204,6 +227,20 @@ def test_a_second_mistake_beside_the_first_is_told() -> None:
         "schema-unknown-member",
         "secret-token",
     }
+
+
+def test_what_stands_beside_an_object_is_told_with_the_first_that_it_lacks() -> None:
+    manifest = deepcopy(SOUND)
+    _get(manifest).update(_get(manifest).pop("action"))
+    del _get(manifest)["v"]
+    found = check(json.dumps(manifest))
+    assert [each.rule for each in found] == ["schema-required"] * 2
+    assert sum("beside it has no meaning here" in each.message for each in found) == 1
+
+
+def test_of_a_list_of_required_names_that_is_no_json_nothing_else_is_told() -> None:
+    text = json.dumps(SOUND).replace('"required": ["id"]', '"required": [id]')
+    assert [each.rule for each in check(text)] == ["json-syntax"]
 
 
 def test_a_capability_gets_the_method_of_the_operation_that_runs_it() -> None:

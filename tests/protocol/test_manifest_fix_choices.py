@@ -325,3 +325,52 @@ def test_a_parameter_that_stands_beside_the_others_is_no_keyword_without_its_sig
     """`schema` may be `$schema`, but not where a schema stands: that is a parameter in the wrong place."""
     found = told(update({"parameters": {"schema": value}}), "schema-unknown-member")
     assert any("$schema" in each.message for each in found) is meant
+
+
+@pytest.mark.parametrize(
+    ("text", "is_made"),
+    [
+        pytest.param('{"a": [1 000],\n"b": [2,]}', True, id="on a line that is clear"),
+        pytest.param('{"a": [1 000], "b": [2,]}', False, id="not beside what may be anything"),
+    ],
+)
+def test_a_comma_too_many_is_just_taken_out_where_the_line_is_clear(text: str, is_made: bool) -> None:
+    assert [is_fixable(each) for each in told(text, "json-trailing-comma")] == [is_made]
+
+
+@pytest.mark.parametrize(
+    ("text", "ways"),
+    [
+        pytest.param('{"a": 1,\n"b": 2, "a": 1}', 1, id="one of two that say the same goes"),
+        pytest.param('{"a": 1, // one\n"b": 2, "a": 1}', 3, id="but what is remarked on it would go with it"),
+    ],
+)
+def test_a_remark_does_not_go_with_a_member_that_stands_twice(text: str, ways: int) -> None:
+    (found,) = told(text, "json-duplicate-key")
+    assert len([each for each in (found.fix, *found.others) if each]) == ways and is_fixable(found) is (ways == 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        pytest.param('{"a": 1\n"b": 2}', '{"a": 1,\n"b": 2}', id="on the line of the value before"),
+        pytest.param('{"a": 1 // one\n"b": 2}', '{"a": 1 // one\n,"b": 2}', id="but not into a remark"),
+    ],
+)
+def test_where_a_missing_comma_goes(text: str, mended: str) -> None:
+    (found,) = told(text, "json-syntax")
+    assert found.fix is not None and edited(text, found.fix.edits) == mended
+
+
+@pytest.mark.parametrize(
+    ("word", "told", "fix"),
+    [
+        pytest.param("True", "True is not JSON: write true", "Write true", id="a word in any case"),
+        pytest.param("NULL", "NULL is not JSON: write null", "Write null", id="shouted, too"),
+        pytest.param("-Infinity", "JSON has no -Infinity: numbers are finite", None, id="a number there is not"),
+        pytest.param("hello", "hello is not JSON: text needs double quotes", 'Write "hello"', id="else a text"),
+    ],
+)
+def test_what_a_bare_word_was_meant_to_be(word: str, told: str, fix: str | None) -> None:
+    (found,) = [each for each in check(f'{{"a": {word}}}') if each.rule == "json-syntax"]
+    assert (found.message, found.fix.title if found.fix else None) == (told, fix)

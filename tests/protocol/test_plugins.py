@@ -121,3 +121,9 @@ def test_where_nothing_is_offered_metadata_is_not_even_imported(tmp_path: Path) 
         check=True,
     )
     assert run.stdout.split() == ["[]", "False"]
+
+
+def test_a_distribution_that_offers_nothing_does_not_hide_those_behind_it(site: Path) -> None:
+    (site / "a_plain-1.0.dist-info").mkdir()
+    install(site, "plugged_one", "[aurora.test_words]\nalpha = plugged_one:WORD\n")
+    assert [each.name for each in load("aurora.test_words", str)] == ["alpha"]

@@ -88,3 +88,9 @@ def test_an_edited_index_is_that_of_the_edited_text(seed: int) -> None:
         assert [index.line_start(line) for line in range(index.line_count)] == lines
         if len(index.text) < 5:
             index = LineIndex("\r\n".join("abcdefgh"))
+
+
+@pytest.mark.parametrize("size", [4095, 4096, 4097])
+def test_a_line_that_ends_with_a_block_of_the_index_begins_where_it_does(size: int) -> None:
+    lines = LineIndex("a" * (size - 1) + "\nb")
+    assert (lines.line_start(1), lines.position(size), lines.line_count) == (size, Pos(1, 0), 2)

@@ -169,6 +169,7 @@ def test_what_is_no_time_is_refused(text: str) -> None:
     [
         (-32800, None, 130),
         (-32800, "EndedUnasked", 3),
+        (-32800, "Refused", 130),
         (-32803, "Refused", 1),
         (-32803, "Other", 2),
         (-32602, None, 2),

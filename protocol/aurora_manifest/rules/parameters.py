@@ -38,11 +38,10 @@ _NUMBERS = frozenset({"minimum", "maximum", "minLength", "maxLength"})
 _DELIMITED = re.compile(r"/(\^.*)/[a-z]*", re.DOTALL).fullmatch
 """A regular expression with slashes around it, as JavaScript has them."""
 
-_OTHER_FORMATS = {"guid": "uuid", "uuid4": "uuid", "uuidv4": "uuid", "url": "uri", "link": "uri", "href": "uri"}
-_OTHER_FORMATS |= {"timestamp": "date-time", "iso8601": "date-time", "rfc3339": "date-time", "mail": "email"}
+_OTHER_FORMATS = {"guid": "uuid", "uuidv4": "uuid", "url": "uri", "link": "uri", "href": "uri"}
+_OTHER_FORMATS |= {"timestamp": "date-time", "iso8601": "date-time", "rfc3339": "date-time"}
 _OTHER_FORMATS |= {"yyyy-mm-dd": "date", "hh:mm:ss": "time", "ip": "ipv4", "ipaddress": "ipv4", "host": "hostname"}
-_OTHER_FORMATS |= {"regexp": "regex"}
-"""Words of other languages and libraries for formats of JSON Schema."""
+"""Words of other languages and libraries for formats of JSON Schema, but for those that are spelt much like them."""
 
 FORMATS = (
     "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri uuid "

@@ -223,5 +223,11 @@ def _of_two(
 
 
 def _has_comment(document: JsonDocument, member: Member, following: Member) -> bool:
-    """Whether there is something beside its value that goes with a member when it is taken out."""
-    return any(member.name_start <= each.start < following.name_start for each in document.problems)
+    """Whether there is something beside its value that goes with a member when it is taken out.
+
+    That its own name is a repeat is nothing of it.
+    """
+    return any(
+        member.name_start <= each.start < following.name_start and each.rule != "json-duplicate-key"
+        for each in document.problems
+    )

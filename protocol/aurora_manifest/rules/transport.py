@@ -17,8 +17,8 @@ from aurora_protocol.spelling import OF_FEW, closest
 
 LOCATIONS = ("path", "query", "header", "body")
 BODILESS = ("GET", "DELETE")
-_OTHER_WORDS = {"url": "path", "uri": "path", "querystring": "query", "params": "query", "search": "query"}
-_OTHER_WORDS |= {"headers": "header", "json": "body", "form": "body", "payload": "body"}
+_OTHER_WORDS = {"url": "path", "uri": "path", "params": "query", "search": "query"}
+_OTHER_WORDS |= {"json": "body", "form": "body", "payload": "body"}
 
 
 @capability_rule("body-without-meaning", "warning")

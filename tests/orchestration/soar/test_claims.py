@@ -11,6 +11,7 @@ from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.claims import (
     MAX_CLAIMS,
     Sources,
+    _named,
     cited,
     doubtful,
     mentioned,
@@ -227,3 +228,11 @@ def test_agents_doubt_lowers_confidence_halfway_and_their_certainty_raises_none(
     response = respond(synthesis, (result("SG1"),), ScoringSettings())
     assert response.confidence == pytest.approx(confidence)
     assert ("only" in response.because) is (agents < 0.9)
+
+
+@pytest.mark.parametrize(
+    ("place", "rows"),
+    [("src/a.py:10", {7}), ("src/a.py:20", {7}), ("src/a.py:21", set()), ("src/a.py:9", set()), ("b.py:10", set())],
+)
+def test_a_place_names_the_chunk_that_has_its_line(place: str, rows: set[int]) -> None:
+    assert _named({place}, ContextBundle(chunks=(CHUNK,), tokens=10, budget=100)) == rows

@@ -117,6 +117,7 @@ def test_claims_need_a_source_that_exists() -> None:
         Claim(text="four", sources=("upload.py:88",)),
         Claim(text="five", sources=("SG7", "src/api/middleware.py:900", "nowhere")),
         Claim(text="six", sources=()),
+        Claim(text="seven", sources=("src/api/middleware.py",)),
     ]
     assert [claim.text for claim in sourceless(claims, [result()], bundle())] == ["five", "six"]
 
