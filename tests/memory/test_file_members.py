@@ -90,3 +90,5 @@ def test_each_feature_of_a_file_has_a_weight_and_what_they_were_fitted_on_is_tol
         "outdated",
     }
     assert len(file_order().provenance["commits"]) >= 15
+    assert file_order().reports.keys() == set(FileFeatures._fields)
+    assert len(file_order().provenance["reports"]) >= 6
