@@ -5,6 +5,9 @@ are fitted by the softmax of their features: a question's loss is the surprise a
 free (`FREE`) is added to the weights that were set by hand (`SET`), and the half of it is taken: all of it puts topics
 of other repositories behind (decision 417). Members are fitted by the softmax within each file that is wanted, where a
 question tells lines, and an answer is no more than three times as long.
+
+`--commits` are clones with history: what orders the files of a report is fitted on subjects of their commits and the
+files these changed, from nothing and as a whole (decision 425). Without, it stays as it is.
 """
 
 from __future__ import annotations
@@ -23,15 +26,19 @@ import numpy.typing as npt
 from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.recall import file_features, parse_question
 from aurora_memory.recall.candidates import gather
-from aurora_memory.recall.file_features import FileFeatures, FileOrder, MemberWeights, features_of
+from aurora_memory.recall.file_evidence import TO_CHANGE
+from aurora_memory.recall.file_features import FileFeatures, FileOrder, MemberWeights, features_of, file_order
 from aurora_memory.recall.kinship import read_some
+from aurora_memory.recall.places import is_test
 from aurora_memory.recall.ranking import ranked
 from aurora_memory.recall.search import search
 from aurora_memory.recall.signals import CALLABLES, weights_of
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkHead
-from tests.benchmarks.recall_quality import database_of
+from tests.benchmarks.recall_cases import Case
+from tests.benchmarks.recall_fit import head
+from tests.benchmarks.recall_quality import database_of, prepared
 from tests.benchmarks.recall_topics import Indexed, Target, Topic
 
 Floats = npt.NDArray[np.float64]
@@ -50,9 +57,11 @@ AGAINST = frozenset({"test", "aside"})
 nothing of documents.
 """
 
+BY_VECTORS = ("near", "near_function")
 TAKEN = 0.5
 SHRINKING, SHRINKING_MEMBERS = 5.0, 3.0
 STEPS = 80
+LEAST_STEP = 1e-6
 SHORT, LONGER = 10, 3
 """Lines that are no more than any answer may have, and how much longer than what is wanted an answer may be."""
 
@@ -87,6 +96,33 @@ def told_by(reader: Reader, topics: Sequence[Topic]) -> tuple[list[Choice], list
     return files, members
 
 
+def told_by_commits(reader: Reader, cases: Sequence[Case]) -> list[Choice]:
+    """Of each commit that is told as a change or a report its files, those it changed wanted; no test is."""
+    found: list[Choice] = []
+    for case in cases:
+        question = parse_question(case.question)
+        wanted_files = {path for path, _ in case.answers if question.about_tests or not is_test(path)}
+        if question.kind not in TO_CHANGE or not wanted_files:
+            continue
+        findings = search(reader, question)
+        candidates = gather(reader, question, chunk_reader.heads(reader, findings.ids), findings, time.time())
+        told = features_of(candidates, ranked(candidates, reader.weighing))
+        wanted = np.array([path in wanted_files for path in told], dtype=bool)
+        if wanted.any():
+            found.append((np.array(list(told.values()), dtype=np.float64), wanted))
+    return found
+
+
+def order_of_reports(files: Sequence[Choice]) -> dict[str, float]:
+    """The weights of the files of a report, which word vectors are not asked for."""
+    names = [name for name in FileFeatures._fields if name not in BY_VECTORS]
+    places = [FileFeatures._fields.index(name) for name in names]
+    found = fit([(rows[:, places], wanted) for rows, wanted in files], np.zeros(len(names)), SHRINKING)
+    return dict.fromkeys(BY_VECTORS, 0.0) | {
+        name: round(float(each), 2) for name, each in zip(names, found, strict=True)
+    }
+
+
 def _same(one: str, other: str) -> bool:
     return f"/{one}".endswith(f"/{other}") or f"/{other}".endswith(f"/{one}")
 
@@ -107,10 +143,18 @@ def _lines(head: ChunkHead) -> float:
 
 
 def fit(given: Sequence[Choice], start: Floats, shrinking: float) -> Floats:
-    """Weights by which the softmax of each choice is on what is wanted, by Newton's steps; they are shrunk to `start`,
-    each by how far its feature spreads.
+    """Weights by which the softmax of each choice is on what is wanted, by Newton's steps, each halved until it helps
+    (line search); they are shrunk to `start`, each by how far its feature spreads.
     """
     spread = np.concatenate([rows for rows, _ in given]).std(axis=0) + 1e-9
+
+    def loss(weights: Floats) -> float:
+        surprise = 0.0
+        for rows, wanted in given:
+            strengths = rows @ weights - (rows @ weights).max()
+            surprise += math.log(np.exp(strengths).sum()) - math.log(max(np.exp(strengths[wanted]).sum(), 1e-300))
+        return surprise + float(shrinking * (spread**2 * (weights - start) ** 2).sum())
+
     weights = start.copy()
     for _ in range(STEPS):
         slope = 2 * shrinking * spread**2 * (weights - start)
@@ -121,7 +165,12 @@ def fit(given: Sequence[Choice], start: Floats, shrinking: float) -> Floats:
             right = shares * wanted / max(float((shares * wanted).sum()), 1e-12)
             slope += (shares - right) @ rows
             bend += (rows.T * shares) @ rows - np.outer(shares @ rows, shares @ rows)
-        weights = weights - np.linalg.solve(bend, slope)
+        step, now = np.linalg.solve(bend, slope), loss(weights)
+        while np.abs(step).max() > LEAST_STEP and loss(weights - step) > now:
+            step /= 2
+        weights = weights - step
+        if np.abs(step).max() <= LEAST_STEP:
+            break
     return weights
 
 
@@ -144,6 +193,14 @@ def in_first(files: Sequence[Choice], weights: Floats, most: int = 3) -> float:
     return float(np.mean([wanted[np.argsort(-(rows @ weights), kind="stable")[:most]].any() for rows, wanted in files]))
 
 
+async def _of_commits(database: Path, cases: Sequence[Case]) -> list[Choice]:
+    store = await Store.open(database)
+    try:
+        return await store.read(told_by_commits, cases)
+    finally:
+        await store.close()
+
+
 async def _of_database(database: Path, topics: Sequence[Topic]) -> tuple[list[Choice], list[Choice]]:
     store = await Store.open(database)
     try:
@@ -158,6 +215,9 @@ def main() -> None:
     parser.add_argument("clones", type=Path)
     parser.add_argument("--keep", type=Path, required=True, help="folder for databases, reused on the next run")
     parser.add_argument("--apart", nargs="*", default=[], help="names of repositories that are not fitted on")
+    parser.add_argument(
+        "--commits", nargs="*", type=Path, default=[], help="clones whose commits reports are fitted on"
+    )
     options = parser.parse_args()
     index = msgspec.json.decode((options.questions / "index.json").read_bytes(), type=list[Indexed])
     files: list[Choice] = []
@@ -177,14 +237,21 @@ def main() -> None:
     weights, of_members = order_of(files, members)
     for name, each in (("by hand", SET), ("fitted", FileFeatures(**weights))):
         print(f"{name}: a file that is wanted among the first three of {in_first(files, np.array(each)):.3f}")
+    known_order = file_order()
+    reports, of_reports = known_order.reports, known_order.provenance["reports"]
+    if options.commits:
+        subjects = [prepared("commit", source, options.keep / f"{source.name}-commit") for source in options.commits]
+        reports = order_of_reports([each for _, cases, at in subjects for each in asyncio.run(_of_commits(at, cases))])
+        of_reports = {source.name.replace("+", "/"): head(source) for source in options.commits}
     provenance = {
         "by": "tests/benchmarks/file_order_fit.py",
         "questions": f"{count}, written by reading the code before any was asked, with the lines or files that answer",
         "taken": f"{TAKEN} of what is fitted, all of what speaks against a file; {', '.join(FREE)} are fitted",
         "commits": used,
+        "reports": of_reports,
     }
     target = Path(file_features.__file__).with_name("file_order.json")
-    target.write_bytes(msgspec.json.format(msgspec.json.encode(FileOrder(provenance, weights, of_members))))
+    target.write_bytes(msgspec.json.format(msgspec.json.encode(FileOrder(provenance, weights, of_members, reports))))
 
 
 if __name__ == "__main__":

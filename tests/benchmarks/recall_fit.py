@@ -187,7 +187,8 @@ def _examples_of(sources: Sequence[Path], kind: str, work: Path) -> Iterator[tup
         yield source.name, asyncio.run(_of_database(database, cases))
 
 
-def _head(repository: Path) -> str:
+def head(repository: Path) -> str:
+    """The commit that a clone is at."""
     done = subprocess.run(["git", "-C", str(repository), "rev-parse", "HEAD"], check=True, capture_output=True)
     return done.stdout.decode().strip()
 
@@ -203,7 +204,7 @@ def main() -> None:
         kinds[kind] = fit_kind(made, kind)
     kinds["issue"] = kinds["error"] = {**kinds["issue"], "test": BEHIND, "aside": BEHIND}
     kinds["report"] = {**kinds["change"], "test": signals.test.weight}
-    used = {source.name: _head(source) for source in options.repositories}
+    used = {source.name: head(source) for source in options.repositories}
     target = Path(signals.__file__).with_name("fitted_weights.json")
     target.write_bytes(msgspec.json.format(msgspec.json.encode(Fit({**fitted().provenance, "commits": used}, kinds))))
 

@@ -40,6 +40,7 @@ def worth(
     kind: str = "function",
     topic: str = "retry of uploads",
     named: NameShares = UNNAMED,
+    of_reports: bool = False,
 ) -> float:
     """The evidence of a file of such chunks, beside one of code."""
     names = ["function" if each.doc is None else MODULE_NAME for each in chunks]
@@ -72,7 +73,7 @@ def worth(
         pointed=Pointed(),
     )
     ranks = [Rank(n, n, each.strength, Signals(())) for n, each in enumerate(said)]
-    return evidence(made, sorted(ranks, key=lambda rank: -rank.strength))[path]
+    return evidence(made, sorted(ranks, key=lambda rank: -rank.strength), of_reports=of_reports)[path]
 
 
 ALL = Said(SURE, doc=1.0)
@@ -126,6 +127,38 @@ TRADES = [
     ("today's sure answer outweighs one of a folder that is kept", worth(Said()), worth(Said(), path=OLD)),
     ("three sure answers there outweigh it", worth(*[Said()] * 3, path=OLD), worth(Said())),
 ]
+
+
+REPORTED = [
+    (
+        "words all over a file outweigh two more sure answers, which a topic takes for more",
+        worth(Said(file=0.5), of_reports=True),
+        worth(*[Said()] * 3, of_reports=True),
+    ),
+    (
+        "a function that is near in meaning says nothing: no vectors are asked",
+        worth(Said(), Said(), of_reports=True),
+        worth(Said(near=0.9), of_reports=True),
+    ),
+    (
+        "a sure answer of code outweighs three of a test",
+        worth(Said(), of_reports=True),
+        worth(*[Said()] * 3, path=TEST, of_reports=True),
+    ),
+    (
+        "a sure answer of code outweighs two of a document",
+        worth(Said(), of_reports=True),
+        worth(Said(), Said(), kind="section", of_reports=True),
+    ),
+    (
+        "a name that says all outweighs two more sure answers",
+        worth(Said(), named=CALLED, of_reports=True),
+        worth(*[Said()] * 3, of_reports=True),
+    ),
+]
+"""What outweighs what for who wants something changed."""
+
+TRADES += REPORTED
 
 
 @pytest.mark.parametrize(("more", "less"), [trade[1:] for trade in TRADES], ids=[rule for rule, *_ in TRADES])

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from aurora_memory.chunks import CodeChunk
-from aurora_memory.recall import file_evidence, parse_question, recall
+from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.candidates import Candidates
 from aurora_memory.recall.file_evidence import Ordered, with_files_pointed_at, with_likeliest_files, with_report
 from aurora_memory.recall.file_features import FileFeatures, answering, file_order
@@ -91,6 +91,8 @@ def test_each_feature_of_a_file_has_a_weight_and_what_they_were_fitted_on_is_tol
         "outdated",
     }
     assert len(file_order().provenance["commits"]) >= 15
+    assert file_order().reports.keys() == set(FileFeatures._fields)
+    assert len(file_order().provenance["reports"]) >= 6
 
 
 def ranks_of(*numbers: int) -> list[Rank]:
@@ -120,10 +122,9 @@ def test_a_topic_that_may_be_a_report_is_answered_as_one_behind_its_first_answer
         pytest.param("task", [0, 1, 6, 2, 3, 4, 5, 7], id="of a task those that have clearly more to do with it"),
     ],
 )
-def test_where_the_likeliest_files_answer(monkeypatch: pytest.MonkeyPatch, kind: str, order: list[int]) -> None:
+def test_where_the_likeliest_files_answer(kind: str, order: list[int]) -> None:
     worth = {"a.py": 1.0, "b.py": 2.0, "e.py": 2.3, "g.py": 2.5, "h.py": 2.39, "unheard.py": 0.1}
-    monkeypatch.setattr(file_evidence, "evidence", lambda *_: worth)
     heads = [SimpleNamespace(path=f"{letter}.py") for letter in "abcdefgh"]
     candidates = cast("Candidates", SimpleNamespace(heads=heads, question=SimpleNamespace(kind=kind)))
-    found = with_likeliest_files(candidates, Ordered(ranks_of(*range(8))), [])
+    found = with_likeliest_files(candidates, Ordered(ranks_of(*range(8))), worth)
     assert [rank.id for rank in found.ranks] == order

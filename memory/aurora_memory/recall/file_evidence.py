@@ -6,7 +6,7 @@ none of them is alone. The sum decays, so that a large file does not win by its 
 called counts besides (`file_features.py`, by fitted weights). For a topic, each file then answers once, by the chunk
 that tells most of it (`answering`), and the rest of its members is told beside that (`also`). For a change, every
 function answers for itself: measured, evidence of files adds nothing to the signals then, which say as much of a
-chunk's file.
+chunk's file. It tells which other files come behind the first ten answers.
 """
 
 from __future__ import annotations
@@ -37,8 +37,12 @@ CLEARLY = 0.4
 BY_FILE: frozenset[QuestionKind] = frozenset({"topic", "how", "name"})
 """Kinds of questions that each file answers once."""
 
-WITH_LIKELIEST: frozenset[QuestionKind] = frozenset({"report", "task"})
-"""Kinds that are answered function by function, with an answer of each of their likeliest files among the first."""
+TO_CHANGE: frozenset[QuestionKind] = frozenset({"change", "report", "error", "issue"})
+"""Kinds of those who want something changed: answered function by function, and then by the other likeliest files."""
+
+TOLD = 10
+OTHERS = 5
+"""Answers to such a question behind which other files come first, and the likeliest files of which these are."""
 
 
 class Ordered(Struct, frozen=True):
@@ -78,14 +82,13 @@ def with_report(ordered: Ordered, ranks: Sequence[Rank], most: int) -> Ordered:
     return Ordered(_placed(ordered.ranks, [*order, *(rank.id for rank in ordered.ranks)]), ordered.also)
 
 
-def with_likeliest_files(candidates: Candidates, ordered: Ordered, ranks: Sequence[Rank]) -> Ordered:
+def with_likeliest_files(candidates: Candidates, ordered: Ordered, worth: Mapping[str, float]) -> Ordered:
     """Answers to a report or a task, of which one of each of its two likeliest files is among the first four.
 
-    `ranks` are the candidates as a topic weighs them: evidence of files adds up to where a report belongs, although
-    what is to be changed there may not say much of it by itself. A task mostly means one function: its first answers
-    make way only where a file has clearly more to do with it than theirs.
+    `worth` is the evidence of each file: it adds up to where a report belongs, although what is to be changed there
+    may not say much of it by itself. A task mostly means one function: its first answers make way only where a file has
+    clearly more to do with it than theirs.
     """
-    worth = evidence(candidates, ranks)
     likeliest = sorted(worth, key=lambda path: -worth[path])[:LIKELIEST]
     if candidates.question.kind == "task":
         enough = max((worth[path] for path in _first_files(candidates, ordered)), default=0.0) + CLEARLY
@@ -100,23 +103,35 @@ def with_files_pointed_at(candidates: Candidates, ordered: Ordered) -> Ordered:
     return _moved_in(candidates, ordered, most)
 
 
+def with_other_files(candidates: Candidates, ordered: Ordered, worth: Mapping[str, float]) -> Ordered:
+    """Answers of which, behind the first ten, the best one of each of the five likeliest files comes that none of these
+    is of: who has read ten answers and goes on has not found it in their files.
+    """
+    told = {candidates.heads[rank.place].path for rank in ordered.ranks[:TOLD]}
+    likeliest = sorted(worth, key=lambda path: -worth[path])[:OTHERS]
+    return _moved_in(candidates, ordered, [path for path in likeliest if path not in told], TOLD)
+
+
 def _first_files(candidates: Candidates, ordered: Ordered) -> set[str]:
     return {candidates.heads[rank.place].path for rank in ordered.ranks[:UNMOVED]}
 
 
-def _moved_in(candidates: Candidates, ordered: Ordered, paths: Sequence[str]) -> Ordered:
+def _moved_in(candidates: Candidates, ordered: Ordered, paths: Sequence[str], unmoved: int = UNMOVED) -> Ordered:
     """The answers with the best one of each of those files behind the first that stay where they are."""
     best: dict[str, int] = {}
     for rank in ordered.ranks:
         best.setdefault(candidates.heads[rank.place].path, rank.id)
     moved = [best[path] for path in paths if path in best]
-    order = [*(rank.id for rank in ordered.ranks[:UNMOVED]), *moved, *(rank.id for rank in ordered.ranks)]
+    order = [*(rank.id for rank in ordered.ranks[:unmoved]), *moved, *(rank.id for rank in ordered.ranks)]
     return Ordered(_placed(ordered.ranks, order), ordered.also)
 
 
-def evidence(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, float]:
-    """Score aggregation by path: what the features of its file amount to. `ranks` are the candidates, best first."""
-    return {path: weighed(features) for path, features in features_of(candidates, ranks).items()}
+def evidence(candidates: Candidates, ranks: Sequence[Rank], *, of_reports: bool = False) -> dict[str, float]:
+    """Score aggregation by path: what the features of its file amount to, for who asks about something or,
+    `of_reports`, wants something changed. `ranks` are the candidates, best first.
+    """
+    told = features_of(candidates, ranks)
+    return {path: weighed(features, of_reports=of_reports) for path, features in told.items()}
 
 
 def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:

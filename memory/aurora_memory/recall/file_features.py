@@ -1,7 +1,8 @@
 """File features: what a question's candidates say of their files together, in numbers of which each is weighed. Pure.
 
 What they weigh (`file_order.json`) was fitted on questions that developers would ask, each with the places that answer
-it, by `tests/benchmarks/file_order_fit.py`. A new feature is a field of `FileFeatures` and a weight there.
+it, and on subjects of commits and the files they changed, by `tests/benchmarks/file_order_fit.py`. A new feature is a
+field of `FileFeatures` and two weights there.
 """
 
 from __future__ import annotations
@@ -72,11 +73,14 @@ class MemberWeights(Struct, frozen=True):
 
 
 class FileOrder(Struct, frozen=True):
-    """Fitted weights of files, by a feature's name, and of their members; and of what data."""
+    """Fitted weights of files, by a feature's name, of their members, and of files that something is to be changed in
+    (`reports`); and of what data.
+    """
 
     provenance: Mapping[str, Any]
     files: Mapping[str, float]
     members: MemberWeights
+    reports: Mapping[str, float]
 
 
 @cache
@@ -86,14 +90,15 @@ def file_order() -> FileOrder:
 
 
 @cache
-def _weights() -> tuple[float, ...]:
-    files = file_order().files
+def _weights(of_reports: bool) -> tuple[float, ...]:
+    order = file_order()
+    files = order.reports if of_reports else order.files
     return tuple(files[name] for name in FileFeatures._fields)
 
 
-def weighed(features: FileFeatures) -> float:
-    """What a file's features amount to."""
-    return float(sum(map(mul, _weights(), features)))
+def weighed(features: FileFeatures, *, of_reports: bool = False) -> float:
+    """What a file's features amount to, for who asks about something or, `of_reports`, wants something changed."""
+    return float(sum(map(mul, _weights(of_reports), features)))
 
 
 def features_of(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, FileFeatures]:
