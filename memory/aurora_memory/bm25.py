@@ -377,6 +377,7 @@ _cached: tuple[Floats, Floats] | None = None
 
 
 def _weighted(start: int, end: int) -> Floats:
+    """Look-up table of field weights (BM25F): what each value of the packed counts within those bits weighs."""
     import numpy as np
 
     values = np.arange(1 << (end - start), dtype=np.uint32)

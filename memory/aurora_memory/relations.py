@@ -74,7 +74,8 @@ def _empty(known: object) -> None:
 
 
 class Catalogue:
-    """Catalogue of definitions: by name within a family of languages, by name and file, files by module."""
+    """Catalogue of definitions (symbol table): by name within a family of languages, by name and file, files by
+    module."""
 
     def __init__(self, definitions: Iterable[ReferenceTarget], links: LinkedFiles = NO_LINKS) -> None:
         self._named: dict[str, dict[str, list[ReferenceTarget]]] = {}
@@ -114,6 +115,7 @@ class Catalogue:
             _empty(known)
 
     def _add_file(self, path: str) -> None:
+        """Index entry of a file, for look-ups by path segment, stem and folder."""
         stem = _without_suffix(path)
         for segment in stem.split("/")[-3:]:
             self._files.setdefault(segment, set()).add(path)
@@ -328,7 +330,7 @@ class Scope:
     def _own(
         self, source: ReferenceTarget, name: str, qualifier: str, here: Sequence[ReferenceTarget]
     ) -> list[tuple[ReferenceTarget, float]]:
-        """What `self.name` means: the method of the same class, or of those it inherits from."""
+        """Method resolution of `self.name`: the method of the same class, or of those it inherits from."""
         if self._exact and qualifier not in SELF_NAMES:
             return []  # `self.client.get`: nobody said what `self.client` is
         own_class = source.name if source.kind == "class" else source.parent

@@ -325,6 +325,7 @@ class Tree:
 
 
 def _pointers(page: bytes, start: int, header: int) -> list[int]:
+    """Cell pointer array of a b-tree page: where each of its cells begins."""
     count = min(int.from_bytes(page[start + 3 : start + 5], "big"), (len(page) - start - header) // 2)
     if count <= 0:
         return []

@@ -395,6 +395,7 @@ def _flipped_rowids(head: bytes) -> Iterator[int]:
 
 
 def _pages_of(path: Path) -> Pages:
+    """Pages of a damaged file. Raises StoreError."""
     try:
         return Pages(path)
     except OSError as error:
