@@ -143,6 +143,7 @@ class Checker:
         return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
 
     def _whole_answer(self, manifest: Manifest, stopped: Callable[[], bool]) -> ManifestAnswer:
+        """Full check: every rule that is on, of the text, the whole and each part."""
         document, torn = manifest.document, manifest.document.torn
         told = self._severities.get(_MISSPELT, "error") == "error"
         local, sound = self._local([*manifest.capabilities.values(), *manifest.resources], document, stopped)
@@ -175,6 +176,7 @@ class Checker:
         return ManifestAnswer(manifest, [edited.moved(each) for each in last.whole], local)
 
     def _rules(self, scope: Scope) -> list[Rule]:
+        """Enabled rules of a scope."""
         return [
             rule
             for rule in RULES.values()
@@ -241,6 +243,7 @@ class Checker:
         return [rule for rule in self._part if rule.absent is None or not rule.absent(text, lines)]
 
     def _as_set(self, findings: list[Finding]) -> list[Finding]:
+        """Findings by the configured severities (overrides); what is off is left out."""
         if not self._severities:
             return findings
         wanted = []

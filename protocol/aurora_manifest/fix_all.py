@@ -117,6 +117,7 @@ class _Trials:
         return good
 
     def _tried(self, text: str, found: Sequence[Finding], made: Sequence[Finding]) -> _Step | None:
+        """Trial of some fixes; None where they change the meaning, or bring findings that cannot be fixed."""
         self._left -= 1
         changed = edited(text, (edit for each in made if each.fix for edit in each.fix.edits))
         if not _reads_alike(text, changed, made):

@@ -151,6 +151,7 @@ def _begun_by(member: Member, shape: SchemaShape) -> str | None:
 def _about(
     document: JsonDocument, node: Object, member: Member, shape: SchemaShape, guesses: Guesses, alone: bool
 ) -> Iterator[Misspelt]:
+    """Finding about an unknown name, with what was probably meant as its fix."""
     name = member.name
     if (name.startswith("x-") and not shape.closed) or (name in _OLDER and "dependentSchemas" in shape.members):
         return

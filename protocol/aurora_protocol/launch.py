@@ -215,6 +215,7 @@ def daemon_environment(environ: Mapping[str, str], home: Path) -> dict[str, str]
 
 
 def _signal(pid: int, number: int = signal.SIGTERM) -> bool:
+    """Signal to a process, which is continued to hear it; whether it was there."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:

@@ -112,6 +112,7 @@ class Builder:
     def _parts(
         self, piece: DocumentPiece, body: str, lines: Span, heading: str, doc: str, mentioned: Sequence[str]
     ) -> tuple[ChunkPart, ...]:
+        """Chunking of a piece into searchable parts."""
         names = packed_name(piece.name)
         source = body.encode("utf-8", "replace")
         texts = [body]

@@ -148,6 +148,7 @@ def shallow_commits(repository: GitDirectory) -> frozenset[str]:
 
 
 def _is_same(folder: Path | None, other: Path) -> bool:
+    """Whether two paths are one folder, symbolic links resolved."""
     try:
         return folder is not None and folder.resolve() == other.resolve()
     except (OSError, RuntimeError):
@@ -166,6 +167,7 @@ def _packed(common: Path, ref: str) -> str | None:
 
 
 def _read(file: Path, limit: int = _MAX_POINTER) -> str:
+    """Bounded read of one of git's small files; "" where there is none."""
     try:
         content = read_prefix(str(file), limit, follow=True)
     except (OSError, NotARegularFile):

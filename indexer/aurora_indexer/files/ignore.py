@@ -172,6 +172,7 @@ class IgnoreRules:
         return folder
 
     def _closed(self, parent: Folder, path: str, name: str, present: Container[str]) -> Skip | None:
+        """Skip of a whole folder: ignored, a nested repository, a virtual environment or a cache."""
         if parent.closed:
             return parent.closed
         if parent.ignores(name, is_folder=True):
@@ -185,6 +186,7 @@ class IgnoreRules:
         return None
 
     def _furnish(self, path: str, own: tuple[_Layer, ...], git: tuple[_Layer, ...], present: Container[str]) -> Folder:
+        """Folder with its own ignore files' patterns laid over those from above (precedence)."""
         cut = len(os.fsencode(path)) + 1 if path else 0
         if OWN_IGNORE in present and (patterns := compiled(self._read(path, OWN_IGNORE))):
             own = (_Layer(patterns, "", cut), *own)

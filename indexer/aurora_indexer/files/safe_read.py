@@ -95,6 +95,7 @@ def settled_mark(status: os.stat_result, read_at_ns: int) -> int:
 
 @contextmanager
 def _opened(path: str, follow: bool) -> Iterator[tuple[int, os.stat_result]]:
+    """Open regular file, without following a symbolic link unless told to (`O_NOFOLLOW`)."""
     descriptor = os.open(path, _FLAGS if follow else _FLAGS | _NOFOLLOW)
     try:
         status = os.fstat(descriptor)

@@ -118,6 +118,7 @@ def normalized_remote(url: str, common: Path) -> str:
 
 
 def _joined(host: str, port: int | None, scheme: str, path: str) -> str:
+    """Normalized host and path, without default port and `.git`."""
     at = host.lower().strip("[]").rstrip(".")
     if port is not None and port != _DEFAULT_PORTS.get(scheme):
         at = f"{at}:{port}"

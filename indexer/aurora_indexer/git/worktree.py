@@ -59,6 +59,7 @@ async def edits(
 def _differing(
     root: Path, files: Mapping[bytes, bytes], indexed: Mapping[str, bytes]
 ) -> tuple[dict[bytes, bytes], set[bytes]]:
+    """Dirty files: contents of those whose blob is not HEAD's, and those that cannot be compared."""
     contents: dict[bytes, bytes] = {}
     lost: set[bytes] = set()
     for path, blob in files.items():

@@ -188,6 +188,7 @@ def _spans(captures: Captures, label: str) -> list[Span]:
 
 
 def _imports(language: Language, bare: bytes, captures: Captures) -> tuple[Import, ...]:
+    """Imports of a file, each once."""
     spans = sorted({node.byte_range for label in ("import", "import.inner") for node in captures.get(label, ())})
     found: dict[Import, None] = {}
     for start, end in spans:

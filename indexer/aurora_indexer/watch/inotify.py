@@ -198,6 +198,7 @@ class InotifyTree:
         self._unwatch([other for other in self._watches if other == path or other.startswith(below)])
 
     def _watch(self, path: str) -> None:
+        """Watch on one folder (`inotify_add_watch`), known by path and by number."""
         if path in self._watches:
             return
         watch = self._add(self._rules.root / path, _FOLDER if path else _ROOT, required=not path)
@@ -209,6 +210,7 @@ class InotifyTree:
             self._watches[path] = watch
 
     def _unwatch(self, paths: list[str]) -> None:
+        """Removal of the watches of some folders."""
         watches = [watch for path in paths if (watch := self._watches.pop(path, None)) is not None]
         for watch in watches:
             self._paths.pop(watch, None)
@@ -220,6 +222,7 @@ class InotifyTree:
             self._reader.remove_callbacks(ids)
 
     def _watch_git(self) -> None:
+        """Watches on `.git`: HEAD, the index and the reflog."""
         if self._repository is None:
             return
         for folder in (self._repository.directory, self._repository.directory / "logs"):

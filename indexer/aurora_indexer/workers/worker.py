@@ -51,6 +51,7 @@ def _options(arguments: list[str]) -> dict[str, int]:
 
 
 def _read_requests(requests: BinaryIO, pending: queue.SimpleQueue[ParseRequest]) -> None:
+    """Reader thread: length-prefixed requests into a queue; the process ends with stdin."""
     while True:
         head = requests.read(LENGTH_BYTES)
         length = int.from_bytes(head, "big")
@@ -61,6 +62,7 @@ def _read_requests(requests: BinaryIO, pending: queue.SimpleQueue[ParseRequest])
 
 
 def _send(replies: BinaryIO, reply: Reply | Ready) -> None:
+    """Reply on stdout; the process ends where nobody reads any more (broken pipe)."""
     try:
         replies.write(frame(reply))
         replies.flush()

@@ -85,6 +85,7 @@ class WorkerProcess:
         return reply
 
     async def _receive(self, seconds: float, what: str) -> Reply | Ready:
+        """Length-prefixed reply, within a timeout and a size limit. Raises WorkerLost."""
         assert self._process.stdout is not None
         try:
             async with asyncio.timeout(seconds):

@@ -75,6 +75,7 @@ def misfits(parameters: Any, arguments: dict[str, Any]) -> list[Misfit]:
 
 
 def _misfit(error: ValidationError) -> Misfit:
+    """Validation error in words, with its place."""
     path = list(error.absolute_path)
     expected: Any = error.validator_value
     match error.validator:

@@ -137,6 +137,7 @@ def _capability_named(manifest: Manifest, capability: Capability, offset: int) -
 
 
 def _capability(manifest: Manifest, name: str, offset: int) -> Named | None:
+    """References to a capability: its name, its id, the operations that use it."""
     document = manifest.document
     found: list[Occurrence] = []
     for member in members(manifest.capabilities_node):
@@ -233,6 +234,7 @@ def _same(capability: Capability, names: Path | str) -> set[Path | str]:
 
 
 def _taken(capability: Capability, meant: set[Path | str]) -> set[str]:
+    """Name conflicts: names that a renamed parameter may not have."""
     taken: set[str] = set()
     for each in meant:
         if isinstance(each, str):
@@ -273,6 +275,7 @@ def _inner_sites(document: JsonDocument, capability: Capability) -> Iterator[_Si
 
 
 def _in_pointer(document: JsonDocument, capability: Capability, node: Scalar) -> Iterator[_Site]:
+    """Mentions in a JSON Pointer, one for each step."""
     pointer = str(node.value)
     path = pointed_at(capability, pointer)
     at = 1
@@ -284,6 +287,7 @@ def _in_pointer(document: JsonDocument, capability: Capability, node: Scalar) ->
 
 
 def _in_template(document: JsonDocument, node: Scalar | None, template: Template | None) -> Iterator[_Site]:
+    """Mentions in a URI template, one for each variable."""
     if node is None or template is None:
         return
     for variable in template.variables:

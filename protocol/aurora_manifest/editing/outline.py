@@ -57,6 +57,7 @@ def _operation(operation: Operation) -> OutlineEntry:
 
 
 def _capability(capability: Capability) -> OutlineEntry:
+    """Outline entry of a capability, with its parameters."""
     request = (capability.method, capability.url_template)
     detail = " ".join(str(each.value) for each in request if each is not None)
     children = []

@@ -71,6 +71,7 @@ def _string(text: str, start: int, end: int, offset: int) -> list[tuple[int, int
 
 
 def _containers(root: Node | None) -> Iterator[Object | Array]:
+    """Objects and arrays of a document, all of them."""
     pending = [root]
     while pending:
         node = pending.pop()
@@ -83,6 +84,7 @@ def _containers(root: Node | None) -> Iterator[Object | Array]:
 
 
 def _lines(document: JsonDocument, lines: LineIndex, node: Object | Array) -> tuple[int, int] | None:
+    """Lines of a fold; None for what is on one line."""
     first = lines.line_of(node.start)
     last = lines.line_of(max(node.start, node.end - 1))
     last = last - 1 if is_closed(document.text, node) else last
