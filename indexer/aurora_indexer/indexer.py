@@ -351,7 +351,8 @@ class Indexer:
         return structs.replace(summary, unchanged=summary.unchanged + unchanged)
 
     async def _refresh(self, paths: Sequence[str]) -> IndexSummary:
-        """Look at some files only; a folder among them stands for the files memory has below it."""
+        """Incremental refresh: look at some files only; a folder among them stands for the files memory has below
+        it."""
         found = await asyncio.to_thread(
             lambda: [(path, find_file(self._watched.rules, path, self._settings.limits)) for path in paths]
         )

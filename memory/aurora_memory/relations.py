@@ -433,6 +433,7 @@ def _relative_base(module: str, importer: str) -> str:
 
 
 def _without_suffix(path: str) -> str:
+    """Path without its file extension."""
     head, _, tail = path.rpartition("/")
     stem = tail.split(".", 1)[0] if not tail.startswith(".") else tail
     return f"{head}/{stem}" if head else stem

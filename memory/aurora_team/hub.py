@@ -242,6 +242,7 @@ class Hub:
             raise HubAway(f"the hub answers what no hub does: {_said(error)}") from error
 
     def _hang_up(self) -> None:
+        """Shutdown of the socket, which ends whatever waits on it."""
         with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self._db.fileno())) as line:
             line.shutdown(socket.SHUT_RDWR)
 

@@ -117,6 +117,7 @@ class Guise:
         return self._hash(of, value) if self._key else value
 
     def _hash(self, of: str, value: str) -> str:
+        """Keyed hash (BLAKE2) of a name."""
         told = msgspec.json.encode((of, value))
         return hashlib.blake2b(told, digest_size=16, key=self._key).hexdigest()
 

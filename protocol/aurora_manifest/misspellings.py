@@ -112,6 +112,7 @@ def misspelt_members(
 
 
 def _of_type(name: str, node: Object, shape: SchemaShape) -> str | None:
+    """Name that an unknown one stands for beside that `type`."""
     kind = node.value.get("type")
     meant = _BY_TYPE.get(name, {}).get(kind) if isinstance(kind, str) else None
     return meant if meant in shape.members else None

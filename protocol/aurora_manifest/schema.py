@@ -26,7 +26,7 @@ def manifest_schema() -> SchemaCheck:
 
 
 def usual_value(document: JsonDocument, path: tuple[str | int, ...], node: Object, name: str) -> Any:
-    """A value to begin with for a member of a manifest that is missing; None where any value would be a guess."""
+    """Default value to begin with for a member of a manifest that is missing; None where any value would be a guess."""
     match path, name:
         case (), "site":
             return {"name": "Example Site", "url": "https://example.com"}

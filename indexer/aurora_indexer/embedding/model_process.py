@@ -162,6 +162,7 @@ class ModelProcess:
         return reply
 
     def _retire_later(self) -> None:
+        """Idle timeout, begun anew."""
         if self._retirement is not None:
             self._retirement.cancel()
         self._retirement = asyncio.get_running_loop().call_later(self._idle_seconds, self._retire)

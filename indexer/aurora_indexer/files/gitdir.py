@@ -156,11 +156,13 @@ def _is_same(folder: Path | None, other: Path) -> bool:
 
 
 def _common(directory: Path) -> Path:
+    """Common git directory that worktrees share (`commondir`)."""
     pointer = _read(directory / "commondir").strip()
     return directory / pointer if pointer else directory
 
 
 def _packed(common: Path, ref: str) -> str | None:
+    """Commit of a packed ref (`packed-refs`)."""
     text = _read(common / "packed-refs", _MAX_PACKED_REFS)
     found = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(ref)}$", text, re.MULTILINE)
     return found.group(1) if found else None

@@ -215,6 +215,7 @@ class IgnoreRules:
         return self._outer
 
     def _markers(self, path: str) -> frozenset[str]:
+        """Marker files in a folder: ignore files, `.git`, cache tags."""
         folder = self.root / path if path else self.root
         return frozenset(name for name in MARKERS if os.path.lexists(folder / name))
 

@@ -294,6 +294,7 @@ def may_be_source(name: str) -> bool:
 
 
 def _suffix(name: str) -> str:
+    """File extension, "" without one."""
     dot = name.rfind(".")
     return name[dot:] if dot > 0 else ""
 

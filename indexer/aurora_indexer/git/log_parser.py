@@ -166,12 +166,14 @@ class GitLogParser:
             self._kept = self._change.path in self._wanted
 
     def _close_change(self, commit: LoggedCommit) -> None:
+        """End of one file's diff, which is kept if the file matters."""
         if self._kept:
             commit.changes.append(self._change)
         self._change = FileChange()
         self._kept = False
 
     def _close_commit(self) -> None:
+        """End of one commit, which is handed over."""
         assert self._commit is not None
         self._close_change(self._commit)
         commit, self._commit = self._commit, None

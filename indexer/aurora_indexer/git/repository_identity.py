@@ -173,5 +173,6 @@ async def _matching(
 
 
 async def _configured(root: Path, key: str, environment: Mapping[str, str]) -> str:
+    """Setting of git's configuration (`git config --get`), "" without one."""
     said = await commands.told(root, ["config", "--get", key], seconds=PATIENCE, environment=environment)
     return (said or b"").decode("utf-8", "replace").strip()[:200]

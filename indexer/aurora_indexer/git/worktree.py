@@ -24,7 +24,8 @@ TREE_SECONDS = 20.0
 
 
 async def tracked_files(root: Path, commit: str) -> dict[bytes, bytes] | None:
-    """Paths below `root` as git has them, with their blobs' hashes (hex); None if git cannot tell. Raises GitSilent."""
+    """Tracked files: paths below `root` as git has them, with their blobs' hashes (hex); None if git cannot tell.
+    Raises GitSilent."""
     said = await commands.told(root, ["ls-tree", "-r", "-z", commit], seconds=TREE_SECONDS)
     if said is None:
         return None

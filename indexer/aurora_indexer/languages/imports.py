@@ -257,6 +257,7 @@ def _scala_selected(module: str, selectors: str) -> list[Import]:
 
 
 def _aliased(item: str) -> tuple[str, str]:
+    """Name and alias of `a as b`."""
     name, *alias = _AS.split(item.strip(), maxsplit=1)
     return name.strip("'\""), alias[0].strip() if alias else ""
 

@@ -119,6 +119,7 @@ def _lateness(deadline: float, watched_bytes: int | None) -> Callable[..., bool]
 
 
 def _cursor(query: Query) -> QueryCursor:
+    """Query cursor of tree-sitter, bounded in depth and in matches."""
     cursor = QueryCursor(query, match_limit=_MAX_MATCHES)
     cursor.set_max_start_depth(_MAX_DEPTH)
     return cursor

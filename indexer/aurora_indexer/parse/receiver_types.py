@@ -236,6 +236,7 @@ class ReceiverTypes:
             types[name] = None
 
     def _around(self, owner: int) -> int:
+        """Index of the enclosing definition, -1 outside of any."""
         around = self._definitions[owner].around if owner >= 0 else None
         return self._index[id(around)] if around is not None else -1
 

@@ -194,11 +194,12 @@ class InotifyTree:
                     self._events.changed(folder.prefix + entry.name)
 
     def _forget(self, path: str) -> None:
+        """Removal of the watches of a folder and all below it."""
         below = f"{path}/"
         self._unwatch([other for other in self._watches if other == path or other.startswith(below)])
 
     def _watch(self, path: str) -> None:
-        """Watch on one folder (`inotify_add_watch`), known by path and by number."""
+        """Watch on one folder, known by path and by number."""
         if path in self._watches:
             return
         watch = self._add(self._rules.root / path, _FOLDER if path else _ROOT, required=not path)
@@ -217,6 +218,7 @@ class InotifyTree:
         self._remove(watches)
 
     def _remove(self, watches: list[WatchDescriptor]) -> None:
+        """Removal of watches from the reader."""
         ids = [(watch, id_) for watch in watches if (id_ := self._ids.pop(watch, None)) is not None]
         if self._reader is not None and ids:
             self._reader.remove_callbacks(ids)

@@ -230,6 +230,7 @@ class WorkerPool:
             self._retirement = loop.call_at(oldest + self._idle_seconds, self._retire)
 
     async def _bury(self, worker: WorkerProcess) -> None:
+        """Kill of a worker that cannot go on; it leaves the pool."""
         await worker.kill()
         self._alive.discard(worker)
 

@@ -71,7 +71,8 @@ def _send(replies: BinaryIO, reply: Reply | Ready) -> None:
 
 
 def _alarm(seconds: int) -> None:
-    """Have the kernel end this process in `seconds` (0: no longer), even where no Python code gets to run."""
+    """Watchdog timer: have the kernel end this process in `seconds` (0: no longer), even where no Python code gets to
+    run."""
     if hasattr(signal, "alarm"):
         signal.alarm(seconds)
 

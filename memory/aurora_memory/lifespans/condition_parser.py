@@ -107,11 +107,13 @@ class _Parser:
         return self._tokens[self._position]
 
     def take(self) -> _ConditionToken:
+        """Next token, consumed."""
         token = self.next
         self._position += token.kind != "end"
         return token
 
     def fail(self, expected: str, at: _ConditionToken | None = None) -> NoReturn:
+        """Syntax error at a token: what was expected there. Raises ConditionError."""
         token = at or self.next
         raise ConditionError(token.column, f"expected {expected}, not {token.shown}")
 
@@ -121,6 +123,7 @@ class _Parser:
         return operands[0] if len(operands) == 1 else Or(tuple(operands))
 
     def _all_of(self, depth: int) -> Condition:
+        """AND, which binds more tightly than OR (operator precedence)."""
         operands = self._joined("AND", self._one, depth)
         return operands[0] if len(operands) == 1 else And(tuple(operands))
 

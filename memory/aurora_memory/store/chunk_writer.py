@@ -258,6 +258,7 @@ async def _vanish(db: aiosqlite.Connection, vanished: Sequence[StoredChunk], mom
 
 
 async def _forget_words(db: aiosqlite.Connection, chunks: Sequence[StoredChunk]) -> None:
+    """Removal of chunks from the word index, and of their references."""
     await postings.forget(db, [old.id for old in chunks if not old.gone])
     await db.executemany("DELETE FROM refs WHERE chunk_id = ?", [(old.id,) for old in chunks])
 

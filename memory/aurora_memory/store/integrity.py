@@ -94,6 +94,7 @@ async def text_tables(db: aiosqlite.Connection) -> list[str]:
 
 
 def _damage(told: Sequence[str]) -> Fault:
+    """Fault of a corrupt database, by what SQLite said of it."""
     first = " ".join(told[0].split())[:200]
     return Fault(first, len(told), "salvage")
 

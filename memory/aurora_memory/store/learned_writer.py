@@ -224,6 +224,7 @@ async def replace_reasoning(
 
 
 async def _add(db: aiosqlite.Connection, name: str, document: ReasoningDocument, mark: bytes, at: float) -> int:
+    """Insertion of a reasoning chunk; its row id."""
     cursor = await db.execute(_ADD, (None, name, *_values(document, mark, at)))
     assert cursor.lastrowid is not None
     return cursor.lastrowid

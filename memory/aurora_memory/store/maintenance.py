@@ -404,5 +404,6 @@ def _is_empty(path: Path) -> bool:
 
 
 def _forget_file(path: Path) -> None:
+    """Deletion of a database with SQLite's own two files beside it."""
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -336,5 +336,6 @@ async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
 
 
 def _version_of_backup(path: Path) -> int:
+    """Version number in the name of a backup."""
     number = path.name.removesuffix(".bak").rpartition(".v")[2]
     return int(number) if number.isdigit() else 0

@@ -208,6 +208,7 @@ class Pages:
         return found
 
     def _place(self, number: int, at: int, length: int) -> ByteRange:
+        """Byte range within a page: of the log's frame where that has a newer one."""
         frame = self._frames.get(number)
         start = (number - 1) * self.size if frame is None else frame
         return ByteRange(frame is not None, start + at, max(length, 0))

@@ -53,6 +53,8 @@ class NewPart(Struct, frozen=True, array_like=True, gc=False):
 
 
 class _Rows(Struct, frozen=True):
+    """Rows of new parts, with their blocks and postings."""
+
     parts: list[tuple[int, int, int, int, bytes]]
     blocks: list[tuple[int, bytes]]
     postings: list[tuple[int, str, bytes]]

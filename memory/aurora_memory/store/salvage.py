@@ -379,6 +379,7 @@ def _name_chunks(new: sqlite3.Connection, reading: _Reading) -> None:
 
 
 def _rowid(head: bytes) -> int:
+    """Row id in the head of a cell (varint)."""
     _, at = varint(head, 0)
     value, _ = varint(head, at)
     return value - (1 << 64) if value >= 1 << 63 else value

@@ -389,6 +389,7 @@ def _put(beside: Path, path: Path) -> None:
 
 
 async def _remember(db: aiosqlite.Connection, key: str, value: str) -> None:
+    """Upsert of a key-value pair."""
     await db.execute(
         "INSERT INTO facts VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, value)
     )

@@ -51,7 +51,8 @@ def read_arguments(text: str) -> dict[str, Any]:
 
 
 def misfits(parameters: Any, arguments: dict[str, Any]) -> list[Misfit]:
-    """Every way in which `arguments` break the JSON Schema `parameters`; none when there is no schema.
+    """Validation errors: every way in which `arguments` break the JSON Schema `parameters`; none when there is no
+    schema.
 
     Raises SiteError when `parameters` is itself no usable schema. References are never fetched from anywhere.
     """

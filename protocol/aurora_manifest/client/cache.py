@@ -97,7 +97,8 @@ class ManifestCache:
 
 
 def fresh_until(headers: Mapping[str, str], now: float) -> float:
-    """Until when an answer may be used unasked (RFC 9111 §4.2); 0 when it names no time. Nothing is guessed."""
+    """Expiry (`max-age`, `Expires`): until when an answer may be used unasked (RFC 9111 §4.2); 0 when it names no time.
+    Nothing is guessed."""
     directives = _directives(headers.get("cache-control"))
     if "no-cache" in directives or "no-store" in directives:
         return 0.0

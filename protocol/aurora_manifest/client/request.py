@@ -298,6 +298,7 @@ def expandable(name: str, value: Any) -> Any:
 
 
 def _pairs(name: str, value: Any) -> list[tuple[str, str]]:
+    """Query parameters of one value; a list repeats the name."""
     if value is None:
         return []
     return [(name, _text(name, each)) for each in (value if isinstance(value, list) else [value])]

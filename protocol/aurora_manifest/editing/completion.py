@@ -56,7 +56,7 @@ class Proposal(Struct, frozen=True):
 
 
 def complete(manifest: Manifest, offset: int, *, snippets: bool = True) -> list[Proposal]:
-    """Proposals for `offset`, the most likely first. `snippets` tells whether the client can fill in holes."""
+    """Completion items for `offset`, the most likely first. `snippets` tells whether the client can fill in holes."""
     cursor = cursor_at(manifest.document, offset)
     if cursor is None:
         return []

@@ -63,7 +63,7 @@ class _LayoutToken(Struct, frozen=True):
 
 
 def laid_out(document: JsonDocument, style: LayoutStyle, start: int = 0, end: int | None = None) -> list[Edit]:
-    """The edits that lay out the text, or those of them that touch what lies between two offsets.
+    """Formatting: the edits that lay out the text, or those of them that touch what lies between two offsets.
 
     There are none for a text with syntax errors: what is put right by guessing could go wrong.
     """

@@ -66,7 +66,8 @@ class Named(Struct, frozen=True):
 
     @property
     def definitions(self) -> list[Occurrence]:
-        """Where the name is defined: where the schema has it, else where the mapping introduces it."""
+        """Go to definition: where the name is defined, where the schema has it, else where the mapping introduces
+        it."""
         start, end = self.around or (0, sys.maxsize)
         for role in _DEFINING:
             found = [each for each in self.occurrences if each.role == role and start <= each.start < end]
@@ -83,7 +84,7 @@ class _Site(Struct, frozen=True):
 
 
 def named_at(manifest: Manifest, offset: int) -> Named | None:
-    """The capability or parameter that is named at `offset`; None where nothing is."""
+    """Symbol at a cursor: the capability or parameter that is named at `offset`; None where nothing is."""
     place = manifest.document.place(offset)
     if place is None or len(place.path) < 2:
         return None
@@ -97,7 +98,7 @@ def named_at(manifest: Manifest, offset: int) -> Named | None:
 
 
 def uses_of(manifest: Manifest, capability_id: str) -> list[Occurrence]:
-    """Where resources name a capability."""
+    """References to a capability: where resources name it."""
     document = manifest.document
     uses = [each.capability_id for each in manifest.uses_of(capability_id)]
     return [Occurrence(*_inside(document, node.start, node.end), "use") for node in uses if node is not None]

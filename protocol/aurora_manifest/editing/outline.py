@@ -47,11 +47,13 @@ def outline(manifest: Manifest) -> list[OutlineEntry]:
 
 
 def _resource(resource: Resource) -> OutlineEntry:
+    """Outline entry of a resource, with its operations."""
     pattern = str(resource.uri_pattern.value) if resource.uri_pattern else ""
     return _entry(resource.member, "resource", pattern, tuple(map(_operation, resource.operations)))
 
 
 def _operation(operation: Operation) -> OutlineEntry:
+    """Outline entry of an operation."""
     target = str(operation.capability_id.value) if operation.capability_id else ""
     return _entry(operation.member, "operation", target)
 

@@ -24,13 +24,15 @@ class Fold(Struct, frozen=True, order=True):
 
 
 def folds(document: JsonDocument, lines: LineIndex) -> list[Fold]:
-    """Every object and array on several lines, and every comment on several lines, in the order of the text."""
+    """Folding ranges: every object and array on several lines, and every comment on several lines, in the order of the
+    text."""
     found = {Fold(*each) for node in _containers(document.root) if (each := _lines(document, lines, node))}
     return sorted(found | set(_comments(document, lines)))
 
 
 def selections(document: JsonDocument, offset: int) -> list[tuple[int, int]]:
-    """Stretches to select around `offset`, the smallest first, each within the next, up to the whole text."""
+    """Selection ranges (expand selection): stretches to select around `offset`, the smallest first, each within the
+    next, up to the whole text."""
     text = document.text
     spans: list[tuple[int, int]] = [(0, len(text))]
     node = document.root
