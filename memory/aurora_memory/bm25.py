@@ -305,7 +305,7 @@ def _of_fields(weighed: Sequence[tuple[Entries, float, np.float32]], places: Pla
 
 
 def _highest(scores: Floats, most: int) -> Places:
-    """The places of the highest scores, in any order."""
+    """Top-k selection: the places of the highest scores, in any order."""
     import numpy as np
 
     if len(scores) <= most:

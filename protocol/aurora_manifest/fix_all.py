@@ -31,7 +31,7 @@ class Fixed(Struct, frozen=True):
 
 
 def fix_all(text: str, check: Callable[[str], Sequence[Finding]], found: Sequence[Finding] | None = None) -> Fixed:
-    """Apply the loss-free fixes of what `check` finds until it finds none that may be made.
+    """Fixed-point iteration: apply the loss-free fixes of what `check` finds until it finds none that may be made.
 
     Fixes that bring about a finding that was not there are not made, nor are those after which a text of broken JSON
     reads differently. Fixes that undo each other end it as soon as a text comes up again. `found` is what `check` says

@@ -118,7 +118,7 @@ class Info:
 
 
 def write_info(address: Address, info: Info) -> None:
-    """Atomic write of `info`: a reader sees the old file or the new one."""
+    """Atomic write of the PID file, `info`: a reader sees the old file or the new one."""
     document = {"pid": info.pid, "version": info.version, "socket": info.socket, "started": info.started}
     _write_private(address.info, document)
 

@@ -164,15 +164,15 @@ class IgnoreRules:
             folder = self._furnish("", (), self._outer_layers(), present)
         else:
             path = parent.prefix + name
-            closed = self._closed(parent, path, name, present)
+            closed = self._exclusion(parent, path, name, present)
             folder = Folder(path, (), (), closed) if closed else self._furnish(path, parent._own, parent._git, present)
         if len(self._folders) >= MAX_FOLDERS:
             self._folders = {}
         self._folders[folder.path] = folder
         return folder
 
-    def _closed(self, parent: Folder, path: str, name: str, present: Container[str]) -> Skip | None:
-        """Skip of a whole folder: ignored, a nested repository, a virtual environment or a cache."""
+    def _exclusion(self, parent: Folder, path: str, name: str, present: Container[str]) -> Skip | None:
+        """Exclusion of a whole folder: ignored, a nested repository, a virtual environment (virtualenv) or a cache."""
         if parent.closed:
             return parent.closed
         if parent.ignores(name, is_folder=True):

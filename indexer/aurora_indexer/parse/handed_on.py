@@ -1,5 +1,5 @@
-"""Names handed on (callbacks, function references): what a call is given by its name, as `map(parse, lines)` is given
-`parse`.
+"""Names handed on (callbacks, functions passed as arguments): what a call is given by its name, as `map(parse, lines)`
+is given `parse`.
 
 Told where the file says what the name is: a definition of its own, something imported, a method of the class around. A
 parameter or variable that is called so is something else.

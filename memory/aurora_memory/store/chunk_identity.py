@@ -1,6 +1,5 @@
-"""Chunk identity (matching across edits and renames): which stored chunk a parsed one is, of those of the same name,
-and of those that have most words in common. Pure.
-"""
+"""Chunk identity (rename detection, matching across edits): which stored chunk a parsed one is, of those of the same
+name, and of those that have most words in common. Pure."""
 
 from __future__ import annotations
 

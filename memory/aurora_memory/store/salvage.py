@@ -94,7 +94,7 @@ def copy_learned(damaged: Path, fresh: Path, now: float) -> Copied:
 
 
 def set_aside(path: Path, now: float) -> Path:
-    """Quarantine: move a damaged file, with SQLite's files beside it, out of the way; returns where to."""
+    """Quarantine of a corrupt file: move it, with SQLite's files beside it, out of the way; returns where to."""
     stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
     target = path.with_name(f"{path.name}.damaged-{stamp}")
     number = 1
