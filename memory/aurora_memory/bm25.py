@@ -34,8 +34,10 @@ FIELD_WEIGHTS: dict[Field, float] = {
 """Weight of a term by the field it stands in: what a chunk is called says more than what it mentions."""
 
 SATURATION = 1.2
+"""BM25's k1 parameter."""
 LENGTH_SHARE = 0.5
 FILE_LENGTH_SHARE = 0.6
+"""BM25's b parameter, of parts and of whole files."""
 CALLED_FILES = 24
 CALLED_PARTS = 2
 """Files that are called as the question says, and best parts of each, that are looked at beside the best of all: a
