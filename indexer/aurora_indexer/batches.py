@@ -27,6 +27,8 @@ UNREAD = FileStat(-1, -1)
 
 @dataclass
 class _Batch:
+    """Batch: what one transaction will write."""
+
     files: list[IndexedFile] = field(default_factory=list)
     skipped: list[SkippedFile] = field(default_factory=list)
     touched: dict[str, FileStat] = field(default_factory=dict)
@@ -102,6 +104,7 @@ class Batches:
         await asyncio.gather(self._writer, return_exceptions=True)
 
     async def _hand_over(self) -> None:
+        """Producer's end of the bounded queue: waits for room (backpressure). Raises what ended the writer."""
         if self._writer.done():
             self._writer.result()  # raises: only a failure ends it early
         batch, self._batch = self._batch, _Batch()
@@ -113,6 +116,7 @@ class Batches:
             self._writer.result()
 
     async def _write(self) -> None:
+        """Consumer of the queue: writes batch after batch."""
         while (batch := await self._full.get()) is not None:
             await self._store.write(
                 batch.files,

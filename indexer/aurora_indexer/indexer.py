@@ -210,6 +210,7 @@ class Indexer:
         await self._first.wait()
 
     async def _work(self) -> None:
+        """Main loop of the indexer: a run for what is wanted, else a wait."""
         while True:
             wanted, self._wanted = self._wanted, _Wanted(set())
             waiters, self._waiters = self._waiters, []
@@ -238,6 +239,7 @@ class Indexer:
                 return
 
     async def _attempt(self, wanted: _Wanted, waiters: list[_Waiter]) -> None:
+        """Run with its error handling: who waits for it is answered, what failed is tried again."""
         self._sweeping = waiters if wanted.everything else None
         self._under_way = max(1, len(wanted.paths))  # until it is written: `pending` counts what is still to be parsed
         try:
@@ -282,6 +284,7 @@ class Indexer:
         await asyncio.sleep(RETRY_SECONDS)
 
     async def _once(self, wanted: _Wanted) -> IndexSummary:
+        """Run: sweep or refresh, reference resolution, counts."""
         begun = time.monotonic()
         if wanted.everything:
             self.state = "scanning"
@@ -348,7 +351,8 @@ class Indexer:
         return structs.replace(summary, unchanged=summary.unchanged + unchanged)
 
     async def _refresh(self, paths: Sequence[str]) -> IndexSummary:
-        """Look at some files only; a folder among them stands for the files memory has below it."""
+        """Incremental refresh: look at some files only; a folder among them stands for the files memory has below
+        it."""
         found = await asyncio.to_thread(
             lambda: [(path, find_file(self._watched.rules, path, self._settings.limits)) for path in paths]
         )
@@ -367,6 +371,7 @@ class Indexer:
         first_time: bool,
         edited: bool,
     ) -> IndexSummary:
+        """Incremental update: changed files are parsed by the workers and written in batches."""
         if not changed and not removed:
             return IndexSummary()
         self.state = "indexing"
@@ -454,12 +459,14 @@ class Indexer:
         await self._store.resolve(lambda waiting: self._tell(IndexProgress(0, waiting, 0, "linking")))
 
     def _on_changes(self, changes: FileChanges) -> None:
+        """Handler of file events: what changed is queued; an overflow or a checkout asks for a sweep."""
         if changes.overflow or changes.git_head_changed:
             self._wanted.everything = True
             self._wanted.edited = not changes.git_head_changed
         self.changed([*changes.changed, *changes.removed])
 
     def _tell(self, progress: IndexProgress | None) -> None:
+        """Notification of the listeners (observers) of progress."""
         for listener in list(self._listeners):
             listener(progress)
         if progress is not None:

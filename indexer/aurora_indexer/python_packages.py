@@ -82,6 +82,7 @@ def _project(root: Path, folder: str, known: dict[str, str]) -> str:
 
 
 def _declares(folder: Path) -> bool:
+    """Project root: whether a folder has a `pyproject.toml` or the like."""
     try:
         return any((folder / name).is_file() for name in _PROJECT_FILES)
     except OSError:  # the path is too long, as a rule

@@ -1,5 +1,5 @@
-"""ACT-R activation (recency and frequency of use): base-level learning (power law of forgetting) and decay, as pure
-maths apart from storage: `A = B + S + C − D` (AURORA §6.3).
+"""ACT-R activation (recency and frequency of use): base-level learning (power law of forgetting), decay and the
+retrieval threshold, as pure maths apart from storage: `A = B + S + C − D` (AURORA §6.3).
 
 Ages are days since each access, floored at one minute so that "just now" stays finite. pyactr is the authority for the
 formulas; the vectorised form here ranks many chunks at once and is held equal to pyactr's by a property test.

@@ -34,8 +34,10 @@ FIELD_WEIGHTS: dict[Field, float] = {
 """Weight of a term by the field it stands in: what a chunk is called says more than what it mentions."""
 
 SATURATION = 1.2
+"""BM25's k1 parameter."""
 LENGTH_SHARE = 0.5
 FILE_LENGTH_SHARE = 0.6
+"""BM25's b parameter, of parts and of whole files."""
 CALLED_FILES = 24
 CALLED_PARTS = 2
 """Files that are called as the question says, and best parts of each, that are looked at beside the best of all: a
@@ -320,7 +322,7 @@ def _of_fields(weighed: Sequence[tuple[Entries, float, np.float32]], places: Pla
 
 
 def _highest(scores: Floats, most: int) -> Places:
-    """The places of the highest scores, in any order."""
+    """Top-k selection: the places of the highest scores, in any order."""
     import numpy as np
 
     if len(scores) <= most:
@@ -399,6 +401,7 @@ _cached: tuple[Floats, Floats] | None = None
 
 
 def _weighted(start: int, end: int) -> Floats:
+    """Look-up table of field weights (BM25F): what each value of the packed counts within those bits weighs."""
     import numpy as np
 
     values = np.arange(1 << (end - start), dtype=np.uint32)

@@ -99,6 +99,7 @@ def _shortened(message: str) -> str:
 
 @cache
 def _validator(name: str) -> Validator:
+    """Compiled JSON Schema validator, made once for each of our schemas."""
     from jsonschema import Draft202012Validator  # 60 ms to import: only where a document comes from outside
 
     schema: dict[str, Any] = aurora_schemas.load(name)

@@ -256,11 +256,13 @@ Document = CodeDocument | ReasoningDocument | KnowledgeDocument
 
 
 def _in_order(first: int, last: int) -> None:
+    """Validation of a range of lines. Raises ValueError."""
     if first > last:
         raise ValueError(f"the first line, {first}, comes after the last, {last}")
 
 
 def _finite(*numbers: float) -> None:
+    """Validation of numbers: no NaN, no infinity. Raises ValueError."""
     for number in numbers:
         if not math.isfinite(number):
             raise ValueError(f"{number} is not a number a document can hold")

@@ -252,7 +252,8 @@ def lesson_of(run: FinishedRun, policy: LearningPolicy = POLICY) -> Lesson:
 
 
 def signature(query: str) -> str:
-    """A question's telling terms, stemmed, sorted, none twice: equal for questions that say the same in other order."""
+    """Normal form (bag of words) of a question: its telling terms, stemmed, sorted, none twice: equal for questions
+    that say the same in other order."""
     return " ".join(sorted(stems_of(query))) or " ".join(query.lower().split())[:200]
 
 
@@ -264,7 +265,7 @@ def similar(one: str, other: str, policy: LearningPolicy = POLICY) -> bool:
 
 
 def alikeness(one: ReasoningDocument, other: ReasoningDocument, policy: LearningPolicy = POLICY) -> float:
-    """How much two ways of working are one, in [0, 1]; 0 where they are not.
+    """Similarity of two ways of working, in [0, 1]; 0 where they are not one.
 
     The same question, with a few words more or less around it, taken apart in as many steps about the same: a model
     never words them twice alike. A word in the place of another ("login" for "request") makes another question; a word
@@ -320,6 +321,7 @@ def better(old: ReasoningDocument, new: ReasoningDocument) -> bool:
 
 
 def _document(run: FinishedRun, *, is_pattern: bool, flagged: bool) -> ReasoningDocument:
+    """Pattern (reasoning chunk) that is kept of a run."""
     tools = [tool for use in run.tools_used for tool in use.tools]
     pattern = _slug(run.pattern) if run.pattern else pattern_name(run.query)
     texts = [subgoal.description for subgoal in run.subgoals]
@@ -354,6 +356,7 @@ def _slug(name: str) -> str:
 
 
 def _check(run: FinishedRun) -> None:
+    """Input validation of a run. Raises InvalidRun."""
     if not run.id or len(run.id) > 200:
         raise InvalidRun(f"a run needs an id of 1 to 200 characters, not {len(run.id)}; give it its query id")
     if not 0.0 <= run.score <= 1.0:  # NaN fails this too
@@ -367,7 +370,7 @@ def _check(run: FinishedRun) -> None:
 
 
 def _each_once(retrieved: Iterable[Retrieved]) -> tuple[Retrieved, ...]:
-    """Each chunk once; what was said of it last holds."""
+    """Deduplication: each chunk once; what was said of it last holds."""
     found: dict[int, Retrieved] = {}
     for each in retrieved:
         if each.helpful is not None or each.id not in found:

@@ -73,6 +73,7 @@ def candidates(module: str, importer: str, family: str, aliases: Sequence[Module
 
 
 def _python(module: str, importer: str) -> Iterator[str]:
+    """Module resolution of Python: relative imports by their dots, others from each folder above the importer."""
     folder = posixpath.dirname(importer)
     dots = len(module) - len(module.lstrip("."))
     rest = module[dots:].replace(".", "/")
@@ -90,6 +91,7 @@ def _python(module: str, importer: str) -> Iterator[str]:
 
 
 def _python_files(stem: str) -> Iterator[str]:
+    """Files that a Python module can be: a package's `__init__.py`, `.py` or a stub (`.pyi`)."""
     stem = stem.rstrip("/")
     yield f"{stem}/__init__.py" if stem else "__init__.py"
     yield f"{stem}.py"
@@ -97,6 +99,7 @@ def _python_files(stem: str) -> Iterator[str]:
 
 
 def _es_files(written: str) -> Iterator[str]:
+    """Module resolution of JavaScript (Node.js): the path as written, with each suffix, and a folder's `index`."""
     path = posixpath.normpath(written)
     if path.startswith(".."):
         return

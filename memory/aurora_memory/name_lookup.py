@@ -70,7 +70,8 @@ class LinkedFiles(Struct, frozen=True):
 
 
 class NameLookup:
-    """Lookup of names among the definitions by file (`placed`, by path and simple name), along `links`."""
+    """Symbol resolution: lookup of names among the definitions by file (`placed`, by path and simple name), along
+    `links`."""
 
     def __init__(self, placed: Mapping[tuple[str, str], Sequence[ReferenceTarget]], links: LinkedFiles) -> None:
         self._placed = placed
@@ -222,6 +223,7 @@ class NameLookup:
         return Meaning(holder=(path, name)) if (path, name) in self._holders else NOTHING
 
     def _bindings(self, path: str) -> Mapping[str, Import]:
+        """Import bindings of a file (memoized): its imports by the names that they bind."""
         known = self._bound.get(path)
         if known is None:
             entries = self._links.imports.get(path, ())
@@ -309,6 +311,7 @@ class NameLookup:
         return NOTHING
 
     def _returned(self, function: ReferenceTarget, receiver: Meaning, family: str) -> Meaning:
+        """Return type of a function, as what a call of it means."""
         value = self._links.returns.get(function.id)
         if value is None:
             return NOTHING
@@ -367,7 +370,8 @@ class NameLookup:
         return []
 
     def bases(self, owner: ReferenceTarget, family: str) -> list[ReferenceTarget]:
-        """Base classes (superclasses): the classes that a class inherits from, as far as they are known here."""
+        """Class hierarchy: base classes (superclasses), the classes that a class inherits from, as far as they are
+        known here."""
         return [
             base
             for name, qualifier in self._links.bases.get(owner.id, ())

@@ -74,7 +74,8 @@ def _empty(known: object) -> None:
 
 
 class Catalogue:
-    """Catalogue of definitions: by name within a family of languages, by name and file, files by module."""
+    """Catalogue of definitions (symbol table): by name within a family of languages, by name and file, files by
+    module."""
 
     def __init__(self, definitions: Iterable[ReferenceTarget], links: LinkedFiles = NO_LINKS) -> None:
         self._named: dict[str, dict[str, list[ReferenceTarget]]] = {}
@@ -114,6 +115,7 @@ class Catalogue:
             _empty(known)
 
     def _add_file(self, path: str) -> None:
+        """Index entry of a file, for look-ups by path segment, stem and folder."""
         stem = _without_suffix(path)
         for segment in stem.split("/")[-2:]:  # its name, and that of the folder whose front it may be
             self._files.setdefault(segment, set()).add(path)
@@ -324,7 +326,7 @@ class Scope:
     def _own(
         self, source: ReferenceTarget, name: str, qualifier: str, here: Sequence[ReferenceTarget]
     ) -> list[tuple[ReferenceTarget, float]]:
-        """What `self.name` means: the method of the same class, or of those it inherits from."""
+        """Method resolution of `self.name`: the method of the same class, or of those it inherits from."""
         if self._exact and qualifier not in SELF_NAMES:
             return []  # `self.client.get`: nobody said what `self.client` is
         own_class = source.name if source.kind == "class" else source.parent
@@ -419,6 +421,7 @@ def _relative_base(module: str, importer: str) -> str:
 
 
 def _without_suffix(path: str) -> str:
+    """Path without its file extension."""
     head, _, tail = path.rpartition("/")
     stem = tail.split(".", 1)[0] if not tail.startswith(".") else tail
     return f"{head}/{stem}" if head else stem

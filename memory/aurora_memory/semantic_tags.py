@@ -149,6 +149,7 @@ def _asked(query: str) -> tuple[str, str]:
 
 
 def _code_role(name: str, kind: str, path: str) -> str:
+    """Role of a code chunk (`token-validator`), by the naming conventions of its kind."""
     file = _stem_of(path)
     if name == MODULE_NAME or kind == "module":
         return _spelled((*_pieces(file), "module"))

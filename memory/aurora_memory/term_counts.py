@@ -24,7 +24,7 @@ _VALUES = {field: tuple(count << SHIFTS[field] for count in range(limit + 1)) fo
 
 
 def packed(field: Field, counts: Mapping[str, int]) -> dict[str, int]:
-    """Counts of one field's terms, packed."""
+    """Bit packing: counts of one field's terms."""
     values = _VALUES[field]
     limit, most = LIMITS[field], values[-1]
     found = dict(counts)  # of its full size at once: one that grows is filled anew each time

@@ -115,6 +115,7 @@ def _joined(pieces: list[str]) -> str:
 
 
 def _stemmed(word: str) -> tuple[str, ...]:
+    """Stems of a word's pieces, and of its whole where there are several."""
     pieces = _pieces(word)
     if is_unspaced(word):
         return tuple(map(_stem_of, _segmented(pieces)))

@@ -22,7 +22,8 @@ _PASSWORDS = ("password", "sslpassword", "passfile")
 
 
 def connection_text(url: str, environ: Mapping[str, str]) -> str:
-    """What libpq is given for `url`: with `sslmode=verify-full` wherever the host may be another machine.
+    """Connection string, with TLS certificates verified: what libpq is given for `url`, with `sslmode=verify-full`
+    wherever the host may be another machine.
 
     A password comes from PGPASSWORD, a service file or .pgpass. Raises AddressRefused; it does not repeat the
     address, which may hold one. Files that say where the hub is, or whose word for it counts, are believed only if
@@ -102,6 +103,7 @@ def _is_here(given: Mapping[str, str], environ: Mapping[str, str]) -> bool:
 
 
 def _loops_back(host: str) -> bool:
+    """Whether a host is this machine: localhost, a loopback address or a Unix socket."""
     if host.startswith(("/", "@")) or host == "localhost":
         return True
     try:

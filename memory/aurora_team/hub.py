@@ -100,7 +100,7 @@ class Hub:
         self.add_member(team, user)
 
     def add_member(self, team: str, role: str) -> None:
-        """Let a role of the server into a team, as the hub's owner; one who left comes back."""
+        """Grant of access: let a role of the server into a team, as the hub's owner; one who left comes back."""
         with self._step() as db, db.transaction():
             if not _one(db.execute("SELECT count(*) FROM pg_roles WHERE rolname = %s", (role,))):
                 raise TeamError(f"the server has no role {role!r}; make it with: createuser {role} --pwprompt")
@@ -114,9 +114,8 @@ class Hub:
             )
 
     def remove_member(self, team: str, role: str) -> bool:
-        """Take a member out of a team, as the hub's owner; whether he was in it. What he sent stays, and whose it is
-        another role may say then: that person's new one.
-        """
+        """Revocation of access: take a member out of a team, as the hub's owner; whether he was in it. What he sent
+        stays, and whose it is another role may say then: that person's new one."""
         with self._step() as db:
             cursor = db.execute(
                 """UPDATE aurora.members SET left_at = now(), author = NULL
@@ -193,9 +192,8 @@ class Hub:
             )
 
     def pull(self, team: str, repository: str, cursors: Mapping[Stream, int], limit: int) -> list[Arrival]:
-        """Page of what arrived in each of these streams after its number, at most `limit` of each, in the order of
-        arrival.
-        """
+        """Pagination by cursors: a page of what arrived in each of these streams after its number, at most `limit` of
+        each, in the order of arrival."""
         values = {"team": team, "repository": repository, "limit": limit, **_columns(cursors)}
         with self._step() as db:
             return _arrivals(repository, db.execute(PULL, values).fetchall(), cursors)
@@ -216,6 +214,7 @@ class Hub:
             return int(_one(db.execute("SELECT aurora.erase(%s, %s, %s)", (team, repository, list(ids)))))
 
     def _shape(self) -> int:
+        """Schema version of the hub. Raises HubRefused for who is in no team."""
         try:
             with self._step() as db, db.pipeline() if Pipeline.is_supported() else nullcontext():
                 db.execute(_OWN_NAMES)
@@ -243,6 +242,7 @@ class Hub:
             raise HubAway(f"the hub answers what no hub does: {_said(error)}") from error
 
     def _hang_up(self) -> None:
+        """Shutdown of the socket, which ends whatever waits on it."""
         with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self._db.fileno())) as line:
             line.shutdown(socket.SHUT_RDWR)
 
@@ -308,6 +308,7 @@ def _columns(numbers: Mapping[Stream, int]) -> dict[str, list[str] | list[int]]:
 
 
 def _arrivals(repository: str, rows: Sequence[tuple[Any, ...]], cursors: Mapping[Stream, int]) -> list[Arrival]:
+    """Arrivals of fetched rows. Raises ValueError for what was not asked for."""
     arrivals = [_arrival(repository, row) for row in rows]
     if any(each.number <= cursors[each.stream] for each in arrivals):
         raise ValueError("it sends what was not asked for")
@@ -315,6 +316,7 @@ def _arrivals(repository: str, rows: Sequence[tuple[Any, ...]], cursors: Mapping
 
 
 def _arrival(repository: str, row: tuple[Any, ...]) -> Arrival:
+    """Arrival of one row: what is no entry counts as none."""
     author, machine, number, identity = typed.convert(row[:4], tuple[str, str, int, str])
     sequence, at, kind, body = row[4:]
     entry = None

@@ -95,6 +95,7 @@ class Guise:
         return any(name.search(text) for name in self._names for text in texts)
 
     def _body(self, entry: Entry) -> str:
+        """Body of an entry with this person's name as a pseudonym."""
         field = _NAMED.get(entry.kind)
         if field is None:
             return entry.body
@@ -104,6 +105,7 @@ class Guise:
             return entry.body  # it is no JSON, and therefore not sent
 
     def _with_names(self, value: Any, field: str) -> Any:
+        """JSON value with names as pseudonyms wherever that field stands."""
         if isinstance(value, dict):
             return {
                 name: self.shown(each) if name == field and isinstance(each, str) else self._with_names(each, field)
@@ -115,6 +117,7 @@ class Guise:
         return self._hash(of, value) if self._key else value
 
     def _hash(self, of: str, value: str) -> str:
+        """Keyed hash (BLAKE2) of a name."""
         told = msgspec.json.encode((of, value))
         return hashlib.blake2b(told, digest_size=16, key=self._key).hexdigest()
 

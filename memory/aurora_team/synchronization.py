@@ -199,6 +199,7 @@ def _send(
 
 
 def _judge(leaving: Entry, kinds: Collection[str], guise: Guise) -> SendVerdict:
+    """Verdict of the sharing policy, and on names that are to stay hidden."""
     verdict = judge(leaving, kinds)
     if not verdict.reason and guise.names_in(leaving):
         return SendVerdict("it holds your name, and names are hashed")

@@ -143,6 +143,7 @@ class Checker:
         return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
 
     def _whole_answer(self, manifest: Manifest, stopped: Callable[[], bool]) -> ManifestAnswer:
+        """Full check: every rule that is on, of the text, the whole and each part."""
         document, torn = manifest.document, manifest.document.torn
         told = self._severities.get(_MISSPELT, "error") == "error"
         local, sound = self._local([*manifest.capabilities.values(), *manifest.resources], document, stopped)
@@ -156,7 +157,8 @@ class Checker:
         return ManifestAnswer(manifest, findings, local)
 
     def _after_edit(self, manifest: Manifest) -> ManifestAnswer | None:
-        """Answer by the last one, where only parts were edited in ways that no rule about the whole looks at."""
+        """Incremental check: answer by the last one, where only parts were edited in ways that no rule about the whole
+        looks at."""
         last, document = self._last, manifest.document
         edited = edited_parts(last.manifest, manifest) if last is not None else None
         if last is None or edited is None or len(last.local) > _ENOUGH or IGNORE in document.text:
@@ -175,6 +177,7 @@ class Checker:
         return ManifestAnswer(manifest, [edited.moved(each) for each in last.whole], local)
 
     def _rules(self, scope: Scope) -> list[Rule]:
+        """Enabled rules of a scope."""
         return [
             rule
             for rule in RULES.values()
@@ -225,11 +228,13 @@ class Checker:
         self._kept[answer.key] = self._by_value[id(answer.plain)] = answer
 
     def _forget(self, answer: PartAnswer) -> None:
+        """Cache eviction of one answer."""
         self._kept.pop(answer.key, None)
         self._by_value.pop(id(answer.plain), None)
 
     def _possible(self, parts: list[Capability | Resource], document: JsonDocument) -> list[Rule]:
-        """Rules about parts that may find something in any of them: one look at each different line of the text.
+        """Prefilter: rules about parts that may find something in any of them: one look at each different line of the
+        text.
 
         A first check of a thousand capabilities takes 25 ms less with it (200 instead of 225).
         """
@@ -241,6 +246,7 @@ class Checker:
         return [rule for rule in self._part if rule.absent is None or not rule.absent(text, lines)]
 
     def _as_set(self, findings: list[Finding]) -> list[Finding]:
+        """Findings by the configured severities (overrides); what is off is left out."""
         if not self._severities:
             return findings
         wanted = []

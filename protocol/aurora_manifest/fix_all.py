@@ -31,7 +31,7 @@ class Fixed(Struct, frozen=True):
 
 
 def fix_all(text: str, check: Callable[[str], Sequence[Finding]], found: Sequence[Finding] | None = None) -> Fixed:
-    """Apply the loss-free fixes of what `check` finds until it finds none that may be made.
+    """Fixed-point iteration: apply the loss-free fixes of what `check` finds until it finds none that may be made.
 
     Fixes that bring about a finding that was not there are not made, nor are those after which a text of broken JSON
     reads differently. Fixes that undo each other end it as soon as a text comes up again. `found` is what `check` says
@@ -117,6 +117,7 @@ class _Trials:
         return good
 
     def _tried(self, text: str, found: Sequence[Finding], made: Sequence[Finding]) -> _Step | None:
+        """Trial of some fixes; None where they change the meaning, or bring findings that cannot be fixed."""
         self._left -= 1
         changed = edited(text, (edit for each in made if each.fix for edit in each.fix.edits))
         if not _reads_alike(text, changed, made):

@@ -112,6 +112,7 @@ def misspelt_members(
 
 
 def _of_type(name: str, node: Object, shape: SchemaShape) -> str | None:
+    """Name that an unknown one stands for beside that `type`."""
     kind = node.value.get("type")
     meant = _BY_TYPE.get(name, {}).get(kind) if isinstance(kind, str) else None
     return meant if meant in shape.members else None
@@ -151,6 +152,7 @@ def _begun_by(member: Member, shape: SchemaShape) -> str | None:
 def _about(
     document: JsonDocument, node: Object, member: Member, shape: SchemaShape, guesses: Guesses, alone: bool
 ) -> Iterator[Misspelt]:
+    """Finding about an unknown name, with what was probably meant as its fix."""
     name = member.name
     if (name.startswith("x-") and not shape.closed) or (name in _OLDER and "dependentSchemas" in shape.members):
         return

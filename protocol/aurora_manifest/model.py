@@ -150,6 +150,7 @@ class Capability:
 
     @_Once
     def _by_keyword(self) -> dict[str, list[Subschema]]:
+        """Subschemas by their keywords (index)."""
         found: dict[str, list[Subschema]] = {}
         for schema in self.schemas:
             for keyword in schema.node.value:

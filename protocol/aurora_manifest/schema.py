@@ -26,7 +26,7 @@ def manifest_schema() -> SchemaCheck:
 
 
 def usual_value(document: JsonDocument, path: tuple[str | int, ...], node: Object, name: str) -> Any:
-    """A value to begin with for a member of a manifest that is missing; None where any value would be a guess."""
+    """Default value to begin with for a member of a manifest that is missing; None where any value would be a guess."""
     match path, name:
         case (), "site":
             return {"name": "Example Site", "url": "https://example.com"}
@@ -86,6 +86,7 @@ def _slug(name: str) -> str:
 
 
 def _mapping(capability: Any) -> dict[str, str]:
+    """Default `parameterMapping`: a pointer to each parameter under its own name."""
     value = capability.value if isinstance(capability, Object) else {}
     parameters = value.get("parameters")
     properties = parameters.get("properties") if isinstance(parameters, dict) else None
@@ -94,6 +95,7 @@ def _mapping(capability: Any) -> dict[str, str]:
 
 
 def _host(site: Object) -> str | None:
+    """Host name of the site."""
     url = site.value.get("url")
     try:
         return urlsplit(url).hostname if isinstance(url, str) else None

@@ -202,6 +202,7 @@ class SchemaShape:
         return not self._branches or any(branch.accepts(value) for branch in self._branches)
 
     def _accepts_members(self, value: dict[str, Any]) -> bool:
+        """Object validation: required members, and each member by its own shape."""
         for name in self.required:
             if name not in value:
                 return False

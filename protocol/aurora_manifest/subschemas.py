@@ -22,7 +22,7 @@ class Subschema(Struct, frozen=True, gc=False):
 
 
 def subschemas(path: tuple[str | int, ...], node: Object) -> list[Subschema]:
-    """The schema itself and all schemas in it, the outer before the inner."""
+    """Schema traversal: the schema itself and all schemas in it, the outer before the inner."""
     found: list[Subschema] = []
     pending = [Subschema(path, node, True)]
     while pending:

@@ -113,6 +113,7 @@ def parse_template(text: str) -> Template:
 
 
 def _literal(text: str, start: int, end: int, mistakes: list[Mistake]) -> None:
+    """Characters of a literal that a URI cannot have unless percent-encoded, as mistakes."""
     for match in _NOT_LITERAL.finditer(text, start, end):
         if len(mistakes) >= _MAX_PROBLEMS:
             return
@@ -124,6 +125,7 @@ def _literal(text: str, start: int, end: int, mistakes: list[Mistake]) -> None:
 
 
 def _expression(text: str, start: int, end: int, mistakes: list[Mistake]) -> Expression:
+    """Parser of one expression: its operator and its variables."""
     inside, last = start + 1, end - 1
     operator = text[inside : inside + 1]
     if operator in OPERATORS and operator:
@@ -148,6 +150,7 @@ def _expression(text: str, start: int, end: int, mistakes: list[Mistake]) -> Exp
 
 
 def _variable(text: str, start: int, end: int, mistakes: list[Mistake]) -> Variable | None:
+    """Parser of one variable with its modifier; None where it has no name."""
     match = _NAME.match(text, start, end)
     if match is None:
         if start == end:

@@ -22,6 +22,7 @@ def unread_settings(document: JsonDocument, schema: dict[str, Any]) -> Iterator[
 def _unread(
     document: JsonDocument, node: Node | None, schema: dict[str, Any], whole: dict[str, Any], path: str
 ) -> Iterator[Finding]:
+    """Findings about unknown settings, at any depth."""
     while "$ref" in schema:
         schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
     if not isinstance(node, Object) or ("properties" not in schema and "additionalProperties" not in schema):

@@ -24,6 +24,7 @@ def unreadable_times(document: JsonDocument, schema: dict[str, Any]) -> Iterator
 
 
 def _times(node: Node | None, schema: dict[str, Any], whole: dict[str, Any], name: str) -> Iterator[tuple[Scalar, str]]:
+    """Texts that the schema says are a `date-time`, each with its name."""
     if "$ref" in schema:
         yield from _times(node, whole["$defs"][schema["$ref"].rpartition("/")[2]], whole, name)
     for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):

@@ -121,6 +121,7 @@ class SchemaCheck:
         member: Member | None,
         explained: frozenset[tuple[int, str]],
     ) -> Iterator[Finding]:
+        """Finding about a missing required member, with a usual value as its fix."""
         if node.broken:
             return
         start, end = (member.name_start, member.name_end) if member else (node.start, node.start + 1)
@@ -132,6 +133,7 @@ class SchemaCheck:
             yield finding("schema-required", message, path, start, end, fix=fix)
 
     def _message(self, error: ValidationError, path: tuple[str | int, ...], document: JsonDocument, node: Node) -> str:
+        """Error message of a violation, by its keyword (`type`, `enum`, `const`, …)."""
         expected: Any = error.validator_value
         subject = self._subject(path)
         match error.validator:
@@ -156,6 +158,7 @@ class SchemaCheck:
         return f"{subject} {_broken_constraint(str(error.validator), expected, within, _described(document, node))}"
 
     def _subject(self, path: tuple[str | int, ...]) -> str:
+        """Subject of a message: the member, item or document that is wrong."""
         if not path:
             return self._noun
         last = path[-1]

@@ -118,7 +118,7 @@ class Info:
 
 
 def write_info(address: Address, info: Info) -> None:
-    """Atomic write of `info`: a reader sees the old file or the new one."""
+    """Atomic write of the PID file, `info`: a reader sees the old file or the new one."""
     document = {"pid": info.pid, "version": info.version, "socket": info.socket, "started": info.started}
     _write_private(address.info, document)
 
@@ -161,6 +161,7 @@ def _short_socket(home: Path, version: str, temp: Path) -> Path:
 
 
 def _check_private(folder: Path) -> None:
+    """Permission check: a folder of ours is a folder, and closed to others (0700). Raises DaemonUnreachable."""
     if sys.platform == "win32":
         return
     try:
@@ -197,6 +198,7 @@ def _check_contents(home: Path) -> None:
 
 
 def _write_private(path: Path, document: Mapping[str, object]) -> None:
+    """Atomic write (temporary file, rename) of JSON that only the user can read (0600)."""
     unfinished = path.with_name(f"{path.name}.{os.getpid()}")
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OWN_FILE, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -205,6 +207,7 @@ def _write_private(path: Path, document: Mapping[str, object]) -> None:
 
 
 def _read_object(path: Path) -> dict[str, Any]:
+    """JSON object in a file of ours; empty where there is none."""
     try:
         document = json.loads(read_own(path, _MAX_INFO))
     except (OSError, ValueError):

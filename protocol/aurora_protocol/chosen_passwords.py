@@ -71,6 +71,7 @@ def chosen_passwords_in(text: str, lowered: str) -> Iterator[tuple[int, int]]:
 
 
 def _hints(lowered: str) -> list[int]:
+    """Places of words that tell of a password."""
     found: list[int] = []
     for hint in _HINTS:
         at = lowered.find(hint)
@@ -120,6 +121,7 @@ def coded_logins_in(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_login(value: str) -> bool:
+    """Whether base64 holds a user name and a password (Basic authentication)."""
     try:
         told = base64.b64decode(value, validate=True)
     except ValueError:

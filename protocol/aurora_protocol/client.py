@@ -174,6 +174,7 @@ class Client:
     def _answer(
         self, message: dict[str, Any], token: object, on_progress: Progress | None, deadline: float | None
     ) -> None:
+        """Dispatch of what the server sends by itself: progress notifications, and requests to this client."""
         method, params = message["method"], message.get("params")
         if "id" not in message:
             if method == "$/progress" and on_progress is not None and isinstance(params, dict):
@@ -194,6 +195,7 @@ class Client:
         self._send(reply, deadline)
 
     def _send(self, message: dict[str, Any], deadline: float | None) -> None:
+        """Frame written to the socket, within the deadline."""
         if message.get("params", ...) is None:
             del message["params"]
         frame = encode(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
@@ -210,6 +212,7 @@ class Client:
             self._usable = self._usable and finished  # half a frame: nothing can follow it
 
     def _receive(self, deadline: float | None) -> dict[str, Any]:
+        """Next message from the socket, within the deadline; a stopped daemon (SIGSTOP) is told from a slow one."""
         looks = 0
         while not self._arrived:
             left = _left(deadline)
@@ -250,6 +253,7 @@ class Client:
 
 
 def _result(message: dict[str, Any], method: str) -> Any:
+    """Result of a response; an error response (JSON-RPC error code) is raised as RequestFailed."""
     error = message.get("error")
     if error is None:
         return message.get("result")
@@ -269,6 +273,7 @@ def _soon() -> float:
 
 
 def _left(deadline: float | None) -> float | None:
+    """Remaining seconds until a deadline. Raises TimeoutError when it is over."""
     if deadline is None:
         return None
     left = deadline - time.monotonic()

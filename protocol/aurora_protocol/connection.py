@@ -51,6 +51,7 @@ def open_socket(path: str, timeout: float) -> socket.socket:
 
 
 def _connect(stream: socket.socket, path: str, deadline: float) -> None:
+    """Connection with retries while the listener's backlog is full."""
     while True:
         try:
             stream.connect(path)

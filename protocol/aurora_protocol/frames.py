@@ -105,6 +105,7 @@ class Decoder:
 
 
 def _content_length(block: bytes, max_frame: int) -> int:
+    """Parser of a header block: the value of `Content-Length`. Raises FrameError."""
     length: int | None = None
     for line in block.split(b"\r\n"):
         name, value = _field(line)
@@ -123,6 +124,7 @@ def _content_length(block: bytes, max_frame: int) -> int:
 
 
 def _field(line: bytes) -> tuple[bytes, bytes]:
+    """Header line as name, in lower case, and value. Raises FrameError."""
     name, colon, value = line.partition(b":")
     if not colon or not name or not name.replace(b"-", b"").isalnum():
         raise FrameError(f"a frame's header line must read 'Name: value', not {_quote(line)}")

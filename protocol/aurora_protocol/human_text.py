@@ -97,9 +97,8 @@ def plain(text: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    """Text without terminal escape sequences (ANSI), of several lines: colours and cursor moves are left out, and every
-    other control character but tabs and line ends replaced.
-    """
+    """Sanitized text, without terminal escape sequences (ANSI), of several lines: colours and cursor moves are left
+    out, and every other control character but tabs and line ends replaced."""
     return _CONTROL.sub("\ufffd", _SEQUENCE.sub("", text))
 
 

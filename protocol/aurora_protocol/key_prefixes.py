@@ -1,5 +1,5 @@
-"""Prefixes of keys (API key formats): providers whose keys begin with letters of their own, so that one is known
-wherever it stands.
+"""Prefixes of keys (API key formats and patterns): providers whose keys begin with letters of their own, so that one is
+known wherever it stands.
 
 A row is the prefix, what follows it, its kind for machines and its noun for people. All are facts that providers
 publish; where what follows could be a name in code, a digit has to be in it.

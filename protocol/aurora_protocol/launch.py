@@ -91,7 +91,8 @@ def ensure_daemon(
 
 
 def replace_older(address: Address, deadline: float) -> None:
-    """Stop a daemon of an older version that holds this home's lock; return when it is gone or `deadline` is reached.
+    """Upgrade: stop a daemon of an older version that holds this home's lock; return when it is gone or `deadline` is
+    reached.
 
     Its process is signalled only after its own socket has confirmed the process id that its info file gives. Raises
     DaemonUnreachable where a newer one runs: two editors with different versions would otherwise stop each other's
@@ -215,6 +216,7 @@ def daemon_environment(environ: Mapping[str, str], home: Path) -> dict[str, str]
 
 
 def _signal(pid: int, number: int = signal.SIGTERM) -> bool:
+    """Signal to a process, which is continued to hear it; whether it was there."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:

@@ -88,6 +88,7 @@ def login_options_in(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _behind_sign(text: str, at: int) -> Iterator[tuple[int, int]]:
+    """Span of the password behind a command's option, if one is there."""
     line = text[max(text.rfind("\n", 0, at) + 1, at - _LINE) : at]
     for sign, between, commands in _ROWS:
         if text.startswith(sign, at) and _compiled(_COMMAND.format(commands)).match(line) is not None:

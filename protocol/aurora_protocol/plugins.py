@@ -92,6 +92,7 @@ def left_out(*groups: str) -> list[LeftOut]:
 
 
 def _loaded(group: str, kind: type[Any], offering: tuple[str, ...]) -> list[Plugin[Any]]:
+    """Loaded entry points of a group; one that fails is left out and told."""
     found: dict[str, Plugin[Any]] = {}
     for point, owner in sorted(_points(group, offering), key=lambda each: (each[0].name, each[0].value)):
         try:
@@ -132,6 +133,7 @@ def _points(group: str, offering: tuple[str, ...]) -> Iterator[tuple[EntryPoint,
 
 
 def _leave_out(group: str, name: str, distribution: str, why: str) -> None:
+    """Note on a plug-in that is left out, logged once."""
     noted = LeftOut(group, name, distribution, " ".join(why.split())[:300])
     with _lock:
         known = _left_out.get((group, distribution, name))

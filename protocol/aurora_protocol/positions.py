@@ -37,7 +37,8 @@ class Range(Struct, frozen=True, order=True):
 
 
 class LineIndex:
-    """The lines of one text. Built in O(n); each look-up afterwards takes O(log n), however long the lines are."""
+    """Line index (table of line offsets) of one text. Built in O(n); each look-up afterwards takes O(log n), however
+    long the lines are."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,5 +1,5 @@
-"""State of a process (liveness): whether it is there, and whether it was stopped (SIGSTOP, Ctrl-Z), and so hears
-nothing.
+"""State of a process (liveness): whether it is there, and whether it was stopped or suspended (SIGSTOP, Ctrl-Z), and so
+hears nothing.
 
 Standard library only.
 """

@@ -87,6 +87,7 @@ def random_strings_in(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[tu
 
 
 def _may_be_key(run: str, before: str) -> bool:
+    """Whether a run of letters may be a key, by its length, its randomness and what stands before it."""
     if not _LEAST_BESIDE_A_KEY <= len(run) <= _MOST or run.startswith(_DATA):
         return False
     if is_licence(run):

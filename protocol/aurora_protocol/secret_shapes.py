@@ -1,5 +1,5 @@
-"""Secret shapes (credential patterns): the forms that providers publish of their keys and tokens, one row each, and the
-services whose keys have none but stand beside the service's name.
+"""Secret shapes (API key and credential patterns): the forms that providers publish of their keys and tokens, one row
+each, and the services whose keys have none but stand beside the service's name.
 
 A row is the letters a secret of that kind always has (its lead, searched for first, as they are written), its kind for
 machines, its noun for people, and its pattern. Every pattern is linear in the text's length: runs are bounded.

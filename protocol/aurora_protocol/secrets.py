@@ -147,6 +147,7 @@ def tokens_in(text: str) -> Iterator[Secret]:
 
 
 def _tokens(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Secret]:
+    """Keys and tokens by the shapes of providers, which are looked for by their prefixes."""
     taken: list[tuple[int, int]] = []
     # Leads are looked for in this, which is short, and not in `text`: there are two hundred of them.
     random = "\n".join([text[max(0, start - _AROUND) : end] for start, end in runs])
@@ -337,6 +338,7 @@ def service_keys_in(text: str) -> Iterator[Secret]:
 
 
 def _service_keys(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Secret]:
+    """Random values beside the name of a service."""
     for begin, end in runs:
         run = text[begin:end]
         value = run[run.rstrip("=").rfind("=") + 1 :]  # `NAME=value` is one run
@@ -354,6 +356,7 @@ def _random_strings(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Secr
 
 
 def _chosen(text: str, lowered: str) -> Iterator[Secret]:
+    """Passwords that people chose, placeholders left out."""
     for start, end in (
         *chosen_passwords_in(text, lowered),
         *login_arguments_in(text, lowered),

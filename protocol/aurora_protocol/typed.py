@@ -50,6 +50,7 @@ def decoder(kind: Any = Any) -> msgspec.json.Decoder[Any]:
 
 
 def _learn(kind: Any) -> None:
+    """First use of a type under a lock (thread safety)."""
     if kind not in _learned:
         with _learning:
             msgspec.json.Decoder(kind)

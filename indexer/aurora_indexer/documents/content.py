@@ -67,6 +67,7 @@ def confidence_of(language: str, tags: tuple[str, ...]) -> float:
 
 
 def _definitions(signature: str, docstring: str) -> Iterator[str]:
+    """Statements of a definition: its heading, and the sentences about it."""
     if signature:
         yield signature
     for paragraph in docstring.split("\n\n"):

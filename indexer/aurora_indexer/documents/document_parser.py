@@ -41,6 +41,7 @@ def parse_document(path: str, source: bytes) -> ParsedFile | None:
 
 
 def _parse_data(path: str, source: bytes, text: str, *, is_yaml: bool) -> ParsedFile | None:
+    """Chunks of JSON or YAML, if its content tells that it is OpenAPI or a JSON Schema."""
     root: Node | None
     if is_yaml:
         root, mistakes = parse_yaml(text)

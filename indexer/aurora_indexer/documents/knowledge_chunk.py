@@ -112,6 +112,7 @@ class Builder:
     def _parts(
         self, piece: DocumentPiece, body: str, lines: Span, heading: str, doc: str, mentioned: Sequence[str]
     ) -> tuple[ChunkPart, ...]:
+        """Chunking of a piece into searchable parts."""
         names = packed_name(piece.name)
         source = body.encode("utf-8", "replace")
         texts = [body]
@@ -143,6 +144,7 @@ class Builder:
         return tuple(parts)
 
     def _keywords(self, name: str, heading: str, doc: str, more: Sequence[str]) -> tuple[str, ...]:
+        """Keyword extraction, after the document's own tags."""
         chosen = _KEYWORDS.choose(name, heading, doc, more)
         return tuple(dict.fromkeys((*self._tags, *chosen)))[: summary.MAX_KEYWORDS]
 
@@ -161,7 +163,7 @@ def clean_name(text: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """At most `limit` characters, the last of them an ellipsis where something was cut."""
+    """Truncation to at most `limit` characters, the last of them an ellipsis where something was cut."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 

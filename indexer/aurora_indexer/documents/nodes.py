@@ -58,6 +58,7 @@ def referred(node: Node) -> list[str]:
 
 
 def _walk(node: Node) -> Iterator[tuple[str, Node]]:
+    """Depth-first traversal of a syntax tree, in the order of the text."""
     todo: list[tuple[str, Node]] = [("", node)]
     while todo:
         name, current = todo.pop()

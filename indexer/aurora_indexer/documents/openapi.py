@@ -49,6 +49,7 @@ def add_openapi(builder: Builder, text: str, root: Node) -> None:
 
 
 def _add_operation(builder: Builder, text: str, path: str, operation: Member) -> None:
+    """Chunk of one endpoint: its method and path, its summary."""
     asked = f"{operation.name.upper()} {path}"
     builder.add(
         DocumentPiece(

@@ -135,6 +135,7 @@ def _section(
     about: str = "",
     heading_end: int = 0,
 ) -> DocumentPiece:
+    """Section as a piece: its first paragraph is its documentation, its links are its references."""
     said = next((block for block in blocks if _says_something(text, block)), None)
     silent = [(span[0], heading_end)] if heading_end else []
     if said is not None and not about:

@@ -65,7 +65,8 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def statements(found: Iterable[Token]) -> Iterator[list[Token]]:
-    """Tokens up to each `;`, which is left out; the bodies of routines and triggers hold some of their own."""
+    """Statement splitting: tokens up to each `;`, which is left out; the bodies of routines and triggers hold some of
+    their own."""
     current: list[Token] = []
     heads: list[str] = []
     depth = 0
@@ -239,7 +240,7 @@ def _heading(text: str, code: Sequence[Token], at: int, kind: ChunkKind) -> str:
 
 
 def _columns(text: str, code: Sequence[Token], at: int) -> list[str]:
-    """The first name of each entry in the outer brackets that is no constraint."""
+    """Columns of a table: the first name of each entry in the outer brackets that is no constraint."""
     depth = 0
     expected = False
     found: list[str] = []
@@ -261,7 +262,8 @@ def _columns(text: str, code: Sequence[Token], at: int) -> list[str]:
 
 
 def _references(text: str, code: Sequence[Token], at: int, *, is_trigger: bool) -> Iterator[Reference]:
-    """The tables and views that a definition names; `ON` names one in a trigger, and conditions elsewhere."""
+    """Dependencies (foreign keys): the tables and views that a definition names; `ON` names one in a trigger, and
+    conditions elsewhere."""
     for number in range(at, len(code)):
         token = code[number]
         if token.kind != "word" or code[number - 1].text == "ON":  # ON UPDATE CASCADE

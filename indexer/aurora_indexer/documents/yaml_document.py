@@ -31,6 +31,7 @@ class _Open:
         self.name: tuple[str, int, int] | None = None
 
     def add(self, node: Node) -> None:
+        """Append to a list; in a mapping a key, or the value of the last key."""
         if self.is_list:
             self.items.append(node)
         elif self.name is None:
@@ -69,6 +70,7 @@ def parse_yaml(text: str) -> tuple[Node | None, int]:
 
 
 def _take(event: Event, stack: list[_Open], nodes: list[Node]) -> None:
+    """Event handler: what one event of libyaml does to the stack of open nodes. Raises TooDeep."""
     import yaml
 
     assert event.start_mark is not None and event.end_mark is not None, "read from a text"
@@ -86,6 +88,7 @@ def _take(event: Event, stack: list[_Open], nodes: list[Node]) -> None:
 
 
 def _place(node: Node, stack: list[_Open], nodes: list[Node]) -> None:
+    """Attachment of a node to the innermost open one, else as a root."""
     if stack:
         stack[-1].add(node)
     else:

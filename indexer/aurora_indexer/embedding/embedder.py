@@ -162,6 +162,7 @@ class Embedder:
             await asyncio.sleep(self._quiet)
 
     async def _embed(self, model: Loaded, batch: Sequence[WithText]) -> int:
+        """Embedding of one batch, stored and put into the vector index; how many chunks."""
         try:
             rows = await self._model.embed([text for _, text in batch])
         except ModelError as error:
@@ -180,6 +181,7 @@ class Embedder:
         return len(entries)
 
     async def _nearest(self, query: str) -> list[tuple[int, float]]:
+        """Semantic search: the question is embedded, its nearest neighbours looked up."""
         model = await self._model.loaded()
         row = await self._model.embed([query], question=True)
         async with self._turn:
@@ -190,6 +192,7 @@ class Embedder:
             return await asyncio.to_thread(vectors.nearest, row, NEAREST)
 
     async def _read(self, model: Loaded) -> VectorIndex:
+        """Vector index with all that is stored, read page by page."""
         vectors = VectorIndex(model.dimensions)
         last = 0
         while page := await self._store.read(embeddings.vectors, model.key, last, _PAGE):
@@ -229,6 +232,7 @@ def _texts(root: Path, files: Mapping[str, FileToEmbed], chunks: Sequence[ChunkT
 
 
 def _lines(path: Path, indexed: FileToEmbed) -> list[str] | None:
+    """Lines of a file; None where it is not what was indexed any more (stale)."""
     try:
         with path.open("rb") as file:
             content = file.read(_MAX_FILE)

@@ -104,6 +104,7 @@ def fingerprint(model: ModelFolder, text_version: int) -> str:
 
 
 def _static(folder: Path, place: Path, after: Sequence[str]) -> ModelFolder:
+    """Model folder of a static model. Raises ModelError."""
     if set(after) - {"Normalize"}:
         return _whole(folder)
     weights, tokenizer = place / "model.safetensors", place / "tokenizer.json"
@@ -112,6 +113,7 @@ def _static(folder: Path, place: Path, after: Sequence[str]) -> ModelFolder:
 
 
 def _transformer(folder: Path, steps: Sequence[tuple[str, Path]]) -> ModelFolder:
+    """Model folder of a transformer with an ONNX file: pooling, prompts and length by its configuration."""
     place = steps[0][1]
     onnx = next((place / name for name in _ONNX if (place / name).is_file()), None)
     if onnx is None:
@@ -155,6 +157,7 @@ def _whole(folder: Path) -> ModelFolder:
 
 
 def _steps(folder: Path) -> list[tuple[str, Path]]:
+    """Pipeline of a model (`modules.json`): the kind and folder of each step. Raises ModelError."""
     document = _json(folder / "modules.json", list)
     steps: list[tuple[str, Path]] = []
     for entry in document[:20]:

@@ -99,6 +99,7 @@ class ModelProcess:
         await self._end()
 
     async def _embed(self, request: Embed) -> bytes:
+        """Request to the process, whose reply is checked. Raises ModelError, WorkerLost."""
         async with self._turn:
             process = await self._running()
             reply = await self._exchange(process, frame(request), BATCH_SECONDS)
@@ -161,6 +162,7 @@ class ModelProcess:
         return reply
 
     def _retire_later(self) -> None:
+        """Idle timeout, begun anew."""
         if self._retirement is not None:
             self._retirement.cancel()
         self._retirement = asyncio.get_running_loop().call_later(self._idle_seconds, self._retire)
@@ -174,6 +176,7 @@ class ModelProcess:
             await self._end()
 
     async def _end(self) -> None:
+        """Termination of the process."""
         process, self._process = self._process, None
         if process is None:
             return

@@ -69,6 +69,7 @@ class StaticModel:
         return np.stack([self._mean([token for token in one.ids if token != self._unknown]) for one in encodings])
 
     def _mean(self, tokens: list[int]) -> Floats:
+        """Mean pooling of token vectors, weighted where the model has weights."""
         import numpy as np
 
         if not tokens:

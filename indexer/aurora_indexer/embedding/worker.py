@@ -70,6 +70,7 @@ def rows(model: EmbeddingModel, texts: Sequence[str], question: bool = False) ->
 
 
 def _maker(folder: ModelFolder) -> Callable[[ModelFolder], EmbeddingModel]:
+    """Factory of a model by the way it is run."""
     if folder.way == "static":
         from aurora_indexer.embedding.static_model import StaticModel
 
@@ -107,6 +108,7 @@ def serve(arguments: list[str]) -> None:
 
 
 def _answer(model: EmbeddingModel, request: Embed) -> Reply:
+    """Reply to one request; a failure is a reply as well."""
     try:
         return VectorRows(rows(model, request.texts, request.question))
     except ModelError as error:
@@ -114,6 +116,7 @@ def _answer(model: EmbeddingModel, request: Embed) -> Reply:
 
 
 def _receive(requests: BinaryIO) -> Embed | None:
+    """Next length-prefixed request; None at the end of stdin."""
     head = requests.read(LENGTH_BYTES)
     length = int.from_bytes(head, "big")
     body = requests.read(length) if len(head) == LENGTH_BYTES and length <= MAX_FRAME else b""
@@ -121,6 +124,7 @@ def _receive(requests: BinaryIO) -> Embed | None:
 
 
 def _send(replies: BinaryIO, reply: Reply) -> None:
+    """Reply on stdout; the process ends where nobody reads any more (broken pipe)."""
     try:
         replies.write(frame(reply))
         replies.flush()

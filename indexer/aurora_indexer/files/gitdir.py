@@ -148,6 +148,7 @@ def shallow_commits(repository: GitDirectory) -> frozenset[str]:
 
 
 def _is_same(folder: Path | None, other: Path) -> bool:
+    """Whether two paths are one folder, symbolic links resolved."""
     try:
         return folder is not None and folder.resolve() == other.resolve()
     except (OSError, RuntimeError):
@@ -155,17 +156,20 @@ def _is_same(folder: Path | None, other: Path) -> bool:
 
 
 def _common(directory: Path) -> Path:
+    """Common git directory that worktrees share (`commondir`)."""
     pointer = _read(directory / "commondir").strip()
     return directory / pointer if pointer else directory
 
 
 def _packed(common: Path, ref: str) -> str | None:
+    """Commit of a packed ref (`packed-refs`)."""
     text = _read(common / "packed-refs", _MAX_PACKED_REFS)
     found = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(ref)}$", text, re.MULTILINE)
     return found.group(1) if found else None
 
 
 def _read(file: Path, limit: int = _MAX_POINTER) -> str:
+    """Bounded read of one of git's small files; "" where there is none."""
     try:
         content = read_prefix(str(file), limit, follow=True)
     except (OSError, NotARegularFile):

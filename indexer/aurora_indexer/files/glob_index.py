@@ -83,6 +83,7 @@ class GlobIndex:
         )
 
     def _add(self, rule: GlobRule) -> None:
+        """Index entry of a rule, under the rarest trigram of its literal text."""
         size = min(GRAM, max(map(len, rule.runs), default=0))
         if not size:
             self._loose.append(rule)

@@ -164,14 +164,15 @@ class IgnoreRules:
             folder = self._furnish("", (), self._outer_layers(), present)
         else:
             path = parent.prefix + name
-            closed = self._closed(parent, path, name, present)
+            closed = self._exclusion(parent, path, name, present)
             folder = Folder(path, (), (), closed) if closed else self._furnish(path, parent._own, parent._git, present)
         if len(self._folders) >= MAX_FOLDERS:
             self._folders = {}
         self._folders[folder.path] = folder
         return folder
 
-    def _closed(self, parent: Folder, path: str, name: str, present: Container[str]) -> Skip | None:
+    def _exclusion(self, parent: Folder, path: str, name: str, present: Container[str]) -> Skip | None:
+        """Exclusion of a whole folder: ignored, a nested repository, a virtual environment (virtualenv) or a cache."""
         if parent.closed:
             return parent.closed
         if parent.ignores(name, is_folder=True):
@@ -185,6 +186,7 @@ class IgnoreRules:
         return None
 
     def _furnish(self, path: str, own: tuple[_Layer, ...], git: tuple[_Layer, ...], present: Container[str]) -> Folder:
+        """Folder with its own ignore files' patterns laid over those from above (precedence)."""
         cut = len(os.fsencode(path)) + 1 if path else 0
         if OWN_IGNORE in present and (patterns := compiled(self._read(path, OWN_IGNORE))):
             own = (_Layer(patterns, "", cut), *own)
@@ -213,6 +215,7 @@ class IgnoreRules:
         return self._outer
 
     def _markers(self, path: str) -> frozenset[str]:
+        """Marker files in a folder: ignore files, `.git`, cache tags."""
         folder = self.root / path if path else self.root
         return frozenset(name for name in MARKERS if os.path.lexists(folder / name))
 

@@ -76,9 +76,8 @@ def read_steady(path: str, limit: int, *, attempts: int = 3) -> tuple[bytes, os.
 
 
 def file_mark(status: os.stat_result) -> int:
-    """A number for when the inode changed, which one it is and where: a file that was replaced or written has another,
-    though its size and mtime are kept (`rsync -t`, `cp -p`, `mv`). Never 0.
-    """
+    """Change mark of a file (ctime, inode): a number for when the inode changed, which one it is and where: a file that
+    was replaced or written has another, though its size and mtime are kept (`rsync -t`, `cp -p`, `mv`). Never 0."""
     mark = 0
     for part in (status.st_ctime_ns, status.st_mtime_ns, status.st_ino, status.st_dev):
         mark = (mark * 0x9E3779B97F4A7C15 + part) & 0x7FFFFFFFFFFFFFFF
@@ -95,6 +94,7 @@ def settled_mark(status: os.stat_result, read_at_ns: int) -> int:
 
 @contextmanager
 def _opened(path: str, follow: bool) -> Iterator[tuple[int, os.stat_result]]:
+    """Open regular file, without following a symbolic link unless told to (`O_NOFOLLOW`)."""
     descriptor = os.open(path, _FLAGS if follow else _FLAGS | _NOFOLLOW)
     try:
         status = os.fstat(descriptor)

@@ -208,6 +208,7 @@ def find_file(rules: IgnoreRules, path: str, limits: Limits) -> FoundFile | Skip
 def _look(
     rules: IgnoreRules, path: str, name: str, absolute: str, limits: Limits, entry: os.DirEntry[str] | None
 ) -> FoundFile | Skip:
+    """Verdict on one file by its stat: a symbolic link, a device, too large, or to be indexed."""
     if not _encodable(path):
         return _badly_named(path)
     try:
@@ -238,6 +239,7 @@ def _look_at_data(
 
 
 def _link(root: Path, path: str, absolute: str) -> Skip:
+    """Skip of a symbolic link: broken (dangling), a loop, or where it leads."""
     try:
         target = Path(absolute).resolve(strict=True)
     except (OSError, RuntimeError) as error:
@@ -250,6 +252,7 @@ def _link(root: Path, path: str, absolute: str) -> Skip:
 
 
 def _below_a_link(root: Path, folder: str) -> bool:
+    """Whether a folder on the way is a symbolic link."""
     above = str(root)
     for name in folder.split("/") if folder else ():
         above = f"{above}/{name}"
@@ -291,6 +294,7 @@ def may_be_source(name: str) -> bool:
 
 
 def _suffix(name: str) -> str:
+    """File extension, "" without one."""
     dot = name.rfind(".")
     return name[dot:] if dot > 0 else ""
 
@@ -304,6 +308,7 @@ def _by_suffix(suffix: str) -> bool:
 
 
 def _encodable(text: str) -> bool:
+    """Whether a file's name is valid UTF-8."""
     if text.isascii():
         return True
     try:

@@ -100,6 +100,7 @@ class GitOutput:
         self.failed = self._process.returncode not in (0, None)
 
     async def _piece(self) -> bytes:
+        """Next piece of git's output, read with a timeout; empty at the end."""
         assert self._process.stdout is not None
         try:
             async with asyncio.timeout_at(self._deadline):
@@ -217,6 +218,7 @@ async def excludes_file(*, environment: Mapping[str, str] = os.environ) -> Path 
 
 
 async def _send(process: Process, what: bytes) -> None:
+    """Input to git's stdin, which is closed then."""
     assert process.stdin is not None
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         process.stdin.write(what)
@@ -228,6 +230,7 @@ async def _send(process: Process, what: bytes) -> None:
 async def _running(
     root: Path, arguments: list[str], environment: Mapping[str, str], stdin: int = DEVNULL
 ) -> AsyncIterator[Process]:
+    """Subprocess of git, at low priority, killed and reaped at the end."""
     process = await asyncio.create_subprocess_exec(
         *_COMMAND,
         *arguments,

@@ -43,6 +43,7 @@ async def first_parents(root: Path, head: str) -> list[ChainLink]:
 
 
 def _line(said: bytes) -> list[ChainLink]:
+    """Parser of git log's lines: hash, commit time and parents."""
     lines = (line.split() for line in said.decode("ascii", "replace").splitlines())
     return [
         ChainLink(words[0], int(words[1]), len(words) > 3, len(words) == 2)
@@ -93,6 +94,7 @@ def branches(merges: Sequence[str], graph: Mapping[str, tuple[Sequence[str], str
 
 
 def _first_line(merges: Sequence[str], graph: Mapping[str, tuple[Sequence[str], str]]) -> Iterable[str]:
+    """First-parent history of a graph."""
     commit = merges[0] if merges else ""
     while commit in graph:
         yield commit

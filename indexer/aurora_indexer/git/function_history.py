@@ -99,6 +99,7 @@ class FunctionWalk:
             self._keep(path, [span for span in spans if span.chunk_id in chunk_ids])
 
     def _keep(self, path: bytes, spans: Iterable[LineSpan]) -> None:
+        """Spans of a path that are followed further."""
         left = [span for span in spans if span.end >= span.start]
         if left:
             self.files.setdefault(path, []).extend(left)

@@ -131,6 +131,7 @@ async def _today(
 def _by_path(
     places: Sequence[ChunkPlace], tracked: Container[bytes]
 ) -> tuple[dict[bytes, list[LineSpan]], dict[int, str]]:
+    """Spans of the tracked chunks by path, and the chunks' names."""
     by_path: dict[bytes, list[LineSpan]] = {}
     names: dict[int, str] = {}
     for place in places:
@@ -250,6 +251,7 @@ class _Walking:
         await self._store.history.save(commits, self._names)
 
     def _collect(self) -> None:
+        """Walked commits that wait to be saved, and how far that came (progress)."""
         walked = self._walk.walked()
         if walked:
             self._ready.extend(walked)

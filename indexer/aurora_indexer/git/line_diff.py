@@ -31,6 +31,7 @@ def hunks_between(old: bytes, new: bytes) -> list[Hunk]:
 
 
 def _lines(text: bytes) -> list[bytes]:
+    """Lines of a text, whichever its line endings (CRLF, LF)."""
     lines = [line.removesuffix(b"\r") for line in text.split(b"\n")]
     if not lines[-1]:
         lines.pop()

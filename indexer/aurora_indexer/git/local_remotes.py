@@ -79,6 +79,7 @@ async def published_since(root: Path, before: Published, head: str) -> tuple[lis
 
 
 async def _from_here(root: Path, commit: str, old: Mapping[str, str], head: str) -> bool:
+    """Whether a remote's commit was pushed from here, rather than fetched from it."""
     if commit in old.values() or await commands.answer(root, ["cat-file", "-e", commit]) is None:
         return False
     if head and await commands.text(root, ["merge-base", commit, head]) == commit:
@@ -87,6 +88,7 @@ async def _from_here(root: Path, commit: str, old: Mapping[str, str], head: str)
 
 
 async def _refs(root: Path, folder: str) -> dict[str, str] | None:
+    """Refs (branches, tags) of a bare repository and their commits; None where git cannot tell."""
     arguments = [f"--git-dir={folder}", "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags"]
     said = await commands.answer(root, arguments)
     if said is None:

@@ -102,6 +102,7 @@ class GitLogParser:
         self._data, self._place = rest, 0
 
     def _header(self) -> bool:
+        """Parser of a commit's header; False where not all of it is there yet."""
         if self._data.count(b"\0", self._place) < _FIELDS:
             return False
         fields = self._data[self._place :].split(b"\0", _FIELDS)
@@ -118,6 +119,7 @@ class GitLogParser:
         return True
 
     def _content(self) -> bool:
+        """Skip over a hunk's lines; False where not all of them are there yet."""
         data, place, left = self._data, self._place, self._skip
         while left:
             newline = data.find(b"\n", place)
@@ -130,6 +132,7 @@ class GitLogParser:
         return not left
 
     def _line(self) -> bool:
+        """Parser of a line between hunks; False where it is not whole yet."""
         data, place = self._data, self._place
         if place < len(data) and data[place] == 0:
             if self._commit is not None:
@@ -145,6 +148,7 @@ class GitLogParser:
         return True
 
     def _diff_line(self, line: bytes, commit: LoggedCommit) -> None:
+        """Parser of diff headers: hunks (`@@`), renames, and the paths of a file."""
         if line.startswith(b"@@ "):
             if found := _HUNK.match(line):
                 removed, start, added = (1 if number is None else int(number) for number in found.groups())
@@ -162,12 +166,14 @@ class GitLogParser:
             self._kept = self._change.path in self._wanted
 
     def _close_change(self, commit: LoggedCommit) -> None:
+        """End of one file's diff, which is kept if the file matters."""
         if self._kept:
             commit.changes.append(self._change)
         self._change = FileChange()
         self._kept = False
 
     def _close_commit(self) -> None:
+        """End of one commit, which is handed over."""
         assert self._commit is not None
         self._close_change(self._commit)
         commit, self._commit = self._commit, None
@@ -186,6 +192,7 @@ def _path(line: bytes) -> bytes | None:
 
 
 def _unescaped(found: re.Match[bytes]) -> bytes:
+    """Byte of an escape sequence in a quoted path (octal, or as in C)."""
     code = found.group(1)
     if len(code) == 3:
         return bytes((int(code, 8) & 0xFF,))

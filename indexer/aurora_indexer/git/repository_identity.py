@@ -118,6 +118,7 @@ def normalized_remote(url: str, common: Path) -> str:
 
 
 def _joined(host: str, port: int | None, scheme: str, path: str) -> str:
+    """Normalized host and path, without default port and `.git`."""
     at = host.lower().strip("[]").rstrip(".")
     if port is not None and port != _DEFAULT_PORTS.get(scheme):
         at = f"{at}:{port}"
@@ -172,5 +173,6 @@ async def _matching(
 
 
 async def _configured(root: Path, key: str, environment: Mapping[str, str]) -> str:
+    """Setting of git's configuration (`git config --get`), "" without one."""
     said = await commands.told(root, ["config", "--get", key], seconds=PATIENCE, environment=environment)
     return (said or b"").decode("utf-8", "replace").strip()[:200]

@@ -24,7 +24,8 @@ TREE_SECONDS = 20.0
 
 
 async def tracked_files(root: Path, commit: str) -> dict[bytes, bytes] | None:
-    """Paths below `root` as git has them, with their blobs' hashes (hex); None if git cannot tell. Raises GitSilent."""
+    """Tracked files: paths below `root` as git has them, with their blobs' hashes (hex); None if git cannot tell.
+    Raises GitSilent."""
     said = await commands.told(root, ["ls-tree", "-r", "-z", commit], seconds=TREE_SECONDS)
     if said is None:
         return None
@@ -59,6 +60,7 @@ async def edits(
 def _differing(
     root: Path, files: Mapping[bytes, bytes], indexed: Mapping[str, bytes]
 ) -> tuple[dict[bytes, bytes], set[bytes]]:
+    """Dirty files: contents of those whose blob is not HEAD's, and those that cannot be compared."""
     contents: dict[bytes, bytes] = {}
     lost: set[bytes] = set()
     for path, blob in files.items():

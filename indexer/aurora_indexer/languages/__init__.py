@@ -174,6 +174,7 @@ def _own_query(name: str) -> Path:
 
 
 def _query_text(path: Path) -> str:
+    """Text of a query, after those that it inherits from."""
     text = path.read_text(encoding="utf-8")
     first = text.partition("\n")[0]
     if not first.startswith("; inherits:"):

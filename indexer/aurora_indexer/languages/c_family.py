@@ -186,6 +186,7 @@ def hidden(source: bytes) -> bytes:
 
 
 def _macros(source: bytes) -> list[tuple[int, int]]:
+    """Spans of macros for exports and namespaces."""
     spans = []
     if any(maybe.search(source) for maybe in _MAYBE):
         spans = [match.span(2) for match in _EXPORTED.finditer(source)]
@@ -195,6 +196,7 @@ def _macros(source: bytes) -> list[tuple[int, int]]:
 
 
 def _blanked(source: bytes, spans: list[tuple[int, int]], named: Sequence[tuple[int, int]] = ()) -> bytes:
+    """Masking of spans by spaces, or by a name; line ends stay."""
     if not spans and not named:
         return source
     text = bytearray(source)

@@ -45,6 +45,7 @@ def partial(source: bytes, *, lists: bool) -> list[Span]:
 
 
 def _is_partial(source: bytes, directives: list[Span], *, lists: bool) -> bool:
+    """Whether a conditional is no whole statement: one branch has unbalanced brackets, or ends within one."""
     start = directives[0][0]
     before = _COMMENT.sub(b" ", source[max(0, start - _BEFORE) : start])
     if not _WHOLE.search(before):

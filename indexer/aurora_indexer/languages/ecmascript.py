@@ -125,6 +125,7 @@ class _Refiner:
         return name if name is not None and name.type == "identifier" else None
 
     def _declared_call(self, node: Node, call: Node) -> None:
+        """Definition by a call that wraps a function (`memo(() => …)`), or is given an object of methods."""
         start, end = call.start_byte, call.end_byte
         is_made = _FACTORY.match(self._source, start, end)
         if not is_made and self._source.find(b"{", start, end) < 0:

@@ -244,6 +244,7 @@ def _file_module(path: str) -> str:
 
 
 def _scala_selected(module: str, selectors: str) -> list[Import]:
+    """Import selectors of Scala: renamed, hidden, wildcards."""
     found = []
     for item in selectors.split(","):
         name, *alias = _SCALA_ALIAS.split(item.strip(), maxsplit=1)
@@ -256,11 +257,13 @@ def _scala_selected(module: str, selectors: str) -> list[Import]:
 
 
 def _aliased(item: str) -> tuple[str, str]:
+    """Name and alias of `a as b`."""
     name, *alias = _AS.split(item.strip(), maxsplit=1)
     return name.strip("'\""), alias[0].strip() if alias else ""
 
 
 def _required(text: str) -> list[Import]:
+    """CommonJS `require` calls, names taken apart (destructuring) each by itself."""
     found = []
     for name, pattern, _, module, member in _ES_REQUIRE.findall(text):
         if name:
@@ -273,6 +276,7 @@ def _required(text: str) -> list[Import]:
 
 
 def _rust_path(path: str) -> Import:
+    """Import of one path of a `use`."""
     path, alias = _aliased(path)
     module, separator, name = path.rpartition("::")
     if not separator:

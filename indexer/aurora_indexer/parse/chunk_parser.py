@@ -119,6 +119,7 @@ def _lateness(deadline: float, watched_bytes: int | None) -> Callable[..., bool]
 
 
 def _cursor(query: Query) -> QueryCursor:
+    """Query cursor of tree-sitter, bounded in depth and in matches."""
     cursor = QueryCursor(query, match_limit=_MAX_MATCHES)
     cursor.set_max_start_depth(_MAX_DEPTH)
     return cursor
@@ -188,6 +189,7 @@ def _spans(captures: Captures, label: str) -> list[Span]:
 
 
 def _imports(language: Language, bare: bytes, captures: Captures) -> tuple[Import, ...]:
+    """Imports of a file, each once."""
     spans = sorted({node.byte_range for label in ("import", "import.inner") for node in captures.get(label, ())})
     found: dict[Import, None] = {}
     for start, end in spans:

@@ -114,6 +114,7 @@ class Chunker:
         tokens: int,
         uses: Uses,
     ) -> CodeChunk:
+        """Chunk with its text's parts, its keywords, references and hashes."""
         start, end = span
         line_start, line_end = self._line(start), self._line(max(start, end - 1))
         rows = references.references(uses)
@@ -172,6 +173,7 @@ class Chunker:
         )
 
     def _docstring(self, docs: Docs) -> str:
+        """Docstring extraction: from a string, or from comments."""
         if not docs.spans:
             return ""
         texts = [self._source[start:end] for start, end in docs.spans]

@@ -121,6 +121,8 @@ class Definition(Struct, eq=False):
 
 
 class _Region(Struct, eq=False):
+    """Region of a definition: its syntax node, and what of its name and body was met."""
+
     node: Node
     kind: str
     start: int
@@ -272,6 +274,7 @@ def _events(captures: Captures) -> tuple[list[_Event], dict[Span, Span], set[Spa
 
 
 def _named(language: Language, source: bytes, regions: list[_Region], brackets: dict[Span, Span]) -> list[Definition]:
+    """Definitions of the regions that have a name, qualified by what is around them."""
     definitions: list[Definition] = []
     namespaces: set[str] = set()
     unqualified = re.compile(language.unqualified)
@@ -373,6 +376,7 @@ def _first_code(bare: bytes, definitions: list[Definition]) -> int:
 
 
 def _file_docs(captures: Captures, leads: Leads, file_doc: Span | None, code: int) -> Docs:
+    """Documentation of a file (header comment): its docstring, inner doc comments or the comments it begins with."""
     if file_doc is not None:
         return Docs((file_doc,))
     if inner := captures.get("doc.inner"):

@@ -1,5 +1,5 @@
-"""Names handed on (callbacks, function references): what a call is given by its name, as `map(parse, lines)` is given
-`parse`.
+"""Names handed on (callbacks, functions passed as arguments): what a call is given by its name, as `map(parse, lines)`
+is given `parse`.
 
 Told where the file says what the name is: a definition of its own, something imported, a method of the class around. A
 parameter or variable that is called so is something else.
@@ -108,11 +108,13 @@ def _is_argument(node: Node | None) -> bool:
 def _is_method(
     bare: bytes, name: bytes, owner: Definition | None, methods: dict[tuple[int, bytes], Definition]
 ) -> bool:
+    """Whether a class has a method of that name, and no property."""
     method = methods.get((id(owner), name)) if owner is not None else None
     return method is not None and _PROPERTY.search(bare[method.start : method.header_end]) is None
 
 
 def _class_around(definitions: Sequence[Definition], index: int) -> Definition | None:
+    """Enclosing class of a definition; None outside of classes."""
     each = definitions[index] if index >= 0 else None
     while each is not None and each.kind in _FUNCTIONS:
         each = each.around
@@ -140,6 +142,7 @@ def _is_local(
 
 
 def _binds(bare: bytes, language: str, name: bytes, function: Definition) -> bool:
+    """Variable binding (shadowing): whether a function has a parameter or local variable of that name."""
     header = bare[function.head : min(function.header_end, function.head + _MAX_HEADER)]
     if name != function.written and name in header and name in _PARAMETER.findall(header):
         return True

@@ -94,7 +94,8 @@ class Leads:
         return start, docs
 
     def at_head(self, code: int) -> list[Span]:
-        """The first comment before `code` that says something of the file: what stands together, no licence."""
+        """The first comment before `code` that says something of the file: what stands together, no licence (license
+        header)."""
         block: list[Span] = []
         for start, end, is_comment in self._leads:
             if end > code:

@@ -48,7 +48,7 @@ def every_term(text: bytes) -> list[str]:
 
 
 def text_terms(text: bytes) -> dict[str, int]:
-    """Count the terms of a text; the first 3,000 distinct ones are kept."""
+    """Term frequencies: count the terms of a text; the first 3,000 distinct ones are kept."""
     words = text.translate(_SPACED).split()
     if len(words) > _FEW:
         counts: dict[str, int] = Counter(chain.from_iterable(map(_terms_of, words)))

@@ -76,6 +76,7 @@ def flat(written: bytes) -> str:
 
 
 def _without_generics(text: str) -> str:
+    """Name without its type parameters (generics) and spaces."""
     if not any(map(str.isalpha, text)):  # an operator, as Ruby's `<=>`
         return text
     while "<" in text and (shorter := _GENERICS.sub("", text)) != text:

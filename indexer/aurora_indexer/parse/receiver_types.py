@@ -191,6 +191,7 @@ class ReceiverTypes:
             self._returned[owner] = None
 
     def _give(self, name: bytes, value: bytes, owner: int, *, told: bool = False) -> None:
+        """Assignment to a variable or field, as far as it tells the type."""
         is_field = owner >= 0 and self._definitions[owner].kind in _CLASSES
         if name.startswith(_OWN):
             inside = self._in_class(value, owner)
@@ -224,6 +225,7 @@ class ReceiverTypes:
         return re.search(rb"(?<![\w$.])" + re.escape(head) + rb"(?![\w$])", header) is not None
 
     def _note(self, owner: int, name: bytes, value: bytes, *, told: bool) -> None:
+        """Type of a variable; unknown once two assignments say different ones."""
         types = self._known.setdefault(owner, {})
         if told and (owner, name) not in self._told:
             self._told.add((owner, name))
@@ -234,10 +236,12 @@ class ReceiverTypes:
             types[name] = None
 
     def _around(self, owner: int) -> int:
+        """Index of the enclosing definition, -1 outside of any."""
         around = self._definitions[owner].around if owner >= 0 else None
         return self._index[id(around)] if around is not None else -1
 
     def _class_around(self, owner: int) -> int:
+        """Index of the enclosing class, -1 outside of classes."""
         for _ in range(MAX_AROUND):
             if owner < 0 or self._definitions[owner].kind in _CLASSES:
                 return owner
@@ -280,6 +284,7 @@ class ReceiverTypes:
         return known
 
     def _visible(self, receiver: bytes, owner: int) -> bytes | None:
+        """Scope chain: the type of a variable in a definition or those around it."""
         for _ in range(MAX_AROUND):
             types = self._known.get(owner, {})
             if receiver in types:

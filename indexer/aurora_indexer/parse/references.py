@@ -208,6 +208,7 @@ def uses_of(
 
 
 def _body_of(literal: Node) -> int:
+    """Start of a function literal's body."""
     body = literal.child_by_field_name("body")
     return body.start_byte if body is not None else literal.end_byte
 

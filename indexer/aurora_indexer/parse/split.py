@@ -79,6 +79,7 @@ class _Weights(Sequence[int]):
 
 
 def _parts(starts: list[int], text: bytes, offset: int, weights: Sequence[int]) -> list[Span]:
+    """Parts from start to start, so large that there are MAX_PARTS at most."""
     limit = max(MAX_PART, 2 * weights[-1] // MAX_PARTS)
     before = [weights[start - offset] for start in starts]
     cuts = _merged(starts, before, weights[-1], limit)

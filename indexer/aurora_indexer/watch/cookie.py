@@ -62,6 +62,7 @@ class Cookies:
                 loop.call_soon_threadsafe(back.set)
 
     def _make(self, name: str) -> None:
+        """Creation of a cookie file, which is removed at once: its event is what counts."""
         path = self.folder / name
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0), 0o600))
         path.unlink(missing_ok=True)

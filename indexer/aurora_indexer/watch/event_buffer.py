@@ -108,6 +108,7 @@ class EventBuffer:
         return FileEvents(changed, removed, overflow, git)
 
     def _put(self, path: str, *, gone: bool) -> None:
+        """Note on a path, the last event wins; too many paths are an overflow."""
         if len(self._gone) >= MAX_PATHS:
             self._gone.clear()
             self._folders.clear()
@@ -117,6 +118,7 @@ class EventBuffer:
         self._gone[path] = (self._count, gone)
 
     def _tell(self) -> None:
+        """Thread-safe wake-up of the event loop, once for all that is noted until then."""
         self.last_at = self._loop.time()
         with self._lock:
             if self._awake or self._loop.is_closed():

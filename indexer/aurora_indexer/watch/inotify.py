@@ -194,10 +194,12 @@ class InotifyTree:
                     self._events.changed(folder.prefix + entry.name)
 
     def _forget(self, path: str) -> None:
+        """Removal of the watches of a folder and all below it."""
         below = f"{path}/"
         self._unwatch([other for other in self._watches if other == path or other.startswith(below)])
 
     def _watch(self, path: str) -> None:
+        """Watch on one folder, known by path and by number."""
         if path in self._watches:
             return
         watch = self._add(self._rules.root / path, _FOLDER if path else _ROOT, required=not path)
@@ -209,17 +211,20 @@ class InotifyTree:
             self._watches[path] = watch
 
     def _unwatch(self, paths: list[str]) -> None:
+        """Removal of the watches of some folders."""
         watches = [watch for path in paths if (watch := self._watches.pop(path, None)) is not None]
         for watch in watches:
             self._paths.pop(watch, None)
         self._remove(watches)
 
     def _remove(self, watches: list[WatchDescriptor]) -> None:
+        """Removal of watches from the reader."""
         ids = [(watch, id_) for watch in watches if (id_ := self._ids.pop(watch, None)) is not None]
         if self._reader is not None and ids:
             self._reader.remove_callbacks(ids)
 
     def _watch_git(self) -> None:
+        """Watches on `.git`: HEAD, the index and the reflog."""
         if self._repository is None:
             return
         for folder in (self._repository.directory, self._repository.directory / "logs"):

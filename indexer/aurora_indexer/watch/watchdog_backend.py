@@ -76,6 +76,7 @@ def polling(rules: IgnoreRules, seconds: float) -> Callable[[], BaseObserver]:
 
 
 def _counts(ignores: Callable[[str, bool], bool], entry: os.DirEntry[str]) -> bool:
+    """Filter of a listing: folders, source files and ignore files that count."""
     name = entry.name
     if name in MARKERS:
         return True
@@ -84,6 +85,8 @@ def _counts(ignores: Callable[[str, bool], bool], entry: os.DirEntry[str]) -> bo
 
 
 class _Handler(FileSystemEventHandler):
+    """Event handler of watchdog: what the ignore rules leave goes into the buffer."""
+
     def __init__(self, rules: IgnoreRules, events: EventBuffer) -> None:
         self._rules = rules
         self._events = events
@@ -107,6 +110,7 @@ class _Handler(FileSystemEventHandler):
             self._note(source, event.is_directory, gone=False)
 
     def _note(self, absolute: str, is_folder: bool, *, gone: bool) -> None:
+        """Dispatch of one path: of `.git`, an ignore file, ignored, a folder or a file."""
         root = next((root for root in self._roots if absolute.startswith(root)), None)
         if root is None:
             return
@@ -130,6 +134,7 @@ class _Handler(FileSystemEventHandler):
             self._events.changed(path)
 
     def _note_content(self, path: str) -> None:
+        """Files of a folder that came with all its content."""
         for walked in walk(self._rules, path):
             for entry in walked.files:
                 if may_be_source(entry.name) and not walked.folder.ignores(entry.name, is_folder=False):

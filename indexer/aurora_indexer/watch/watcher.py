@@ -55,6 +55,8 @@ class FileChanges(Struct, frozen=True):
 
 
 class _WatchBackend(Protocol):
+    """Interface of a watch backend."""
+
     @property
     def watches(self) -> int: ...
 
@@ -133,6 +135,7 @@ class Watcher:
         return self._events.count() + self._handing
 
     def _begin(self) -> None:
+        """Start of the system's backend, or of polling where that fails (fallback)."""
         if not self._polling:
             try:
                 tree, mode = self._native()
@@ -161,6 +164,7 @@ class Watcher:
             self.stop()
 
     def _native(self) -> tuple[_WatchBackend, Mode]:
+        """Backend of this system: inotify on Linux, else watchdog's."""
         if sys.platform == "linux":
             from aurora_indexer.watch.inotify import InotifyTree
 
@@ -173,6 +177,7 @@ class Watcher:
         return ObservedTree(self._rules, self._events, make), mode
 
     def _explain(self, error: Exception) -> str:
+        """Warning of exhausted inotify limits (ENOSPC, EMFILE), and which setting raises them."""
         polled = f"{self._root} is polled every {self._poll_seconds:g} s instead."
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             return f"The inotify watches are used up; {polled} Raise fs.inotify.max_user_watches (sysctl)."
@@ -189,6 +194,7 @@ class Watcher:
             self._task.cancel()
 
     async def _deliver(self) -> None:
+        """Delivery loop: wait for events, debounce, hand over."""
         while True:
             await self._news.wait()
             self._news.clear()
@@ -212,6 +218,7 @@ class Watcher:
                 return
 
     async def _hand_over(self) -> None:
+        """Delivery of all that was noted, counted as pending until it is taken."""
         noted = self._events.take()
         self._handing = len(noted.changed) + len(noted.removed) + noted.overflow
         try:
@@ -220,6 +227,7 @@ class Watcher:
             self._handing = 0
 
     async def _hand(self, noted: FileEvents) -> None:
+        """Callback with one batch, which also says whether HEAD moved."""
         moved = False
         if noted.git and self._repository is not None:
             head = await asyncio.to_thread(read_head, self._repository)

@@ -131,6 +131,7 @@ class WorkerPool:
             task.add_done_callback(self._calls.discard)
 
     async def _start_one(self) -> None:
+        """Start of one more worker, if the pool has room."""
         async with self._slots:
             if len(self._alive) < self.size:
                 with contextlib.suppress(WorkerLost):  # who has work for it tries again, and tells
@@ -149,6 +150,7 @@ class WorkerPool:
         self._idle.clear()
 
     async def _run(self, work: _Work, replies: _Replies, number: int) -> None:
+        """Runner: batch after batch on whichever worker is free, until the work is done."""
         while True:
             async with self._slots:
                 batch = work.next_batch(from_end=number % 2 == 1)
@@ -158,6 +160,7 @@ class WorkerPool:
                 return
 
     async def _run_batch(self, work: _Work, batch: list[WorkItem], replies: _Replies) -> None:
+        """Batch on one worker; where that crashes, what is left is tried again on another."""
         waiting = deque(batch)
         worker = await self._take()
         try:
@@ -180,6 +183,7 @@ class WorkerPool:
             self._give_back(worker)
 
     async def _take(self) -> WorkerProcess:
+        """Idle worker, else a new one."""
         while self._idle:
             worker = self._idle.pop()
             if worker.running:
@@ -188,6 +192,7 @@ class WorkerPool:
         return await self._start()
 
     async def _start(self) -> WorkerProcess:
+        """Worker start, with a few tries."""
         attempt = 1
         while True:
             try:
@@ -201,6 +206,7 @@ class WorkerPool:
                 return worker
 
     def _give_back(self, worker: WorkerProcess) -> None:
+        """Return of a worker to the idle ones, with an idle timeout."""
         loop = asyncio.get_running_loop()
         worker.idle_since = loop.time()
         self._idle.append(worker)
@@ -224,6 +230,7 @@ class WorkerPool:
             self._retirement = loop.call_at(oldest + self._idle_seconds, self._retire)
 
     async def _bury(self, worker: WorkerProcess) -> None:
+        """Kill of a worker that cannot go on; it leaves the pool."""
         await worker.kill()
         self._alive.discard(worker)
 

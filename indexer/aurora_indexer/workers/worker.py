@@ -51,6 +51,7 @@ def _options(arguments: list[str]) -> dict[str, int]:
 
 
 def _read_requests(requests: BinaryIO, pending: queue.SimpleQueue[ParseRequest]) -> None:
+    """Reader thread: length-prefixed requests into a queue; the process ends with stdin."""
     while True:
         head = requests.read(LENGTH_BYTES)
         length = int.from_bytes(head, "big")
@@ -61,6 +62,7 @@ def _read_requests(requests: BinaryIO, pending: queue.SimpleQueue[ParseRequest])
 
 
 def _send(replies: BinaryIO, reply: Reply | Ready) -> None:
+    """Reply on stdout; the process ends where nobody reads any more (broken pipe)."""
     try:
         replies.write(frame(reply))
         replies.flush()
@@ -69,7 +71,8 @@ def _send(replies: BinaryIO, reply: Reply | Ready) -> None:
 
 
 def _alarm(seconds: int) -> None:
-    """Have the kernel end this process in `seconds` (0: no longer), even where no Python code gets to run."""
+    """Watchdog timer: have the kernel end this process in `seconds` (0: no longer), even where no Python code gets to
+    run."""
     if hasattr(signal, "alarm"):
         signal.alarm(seconds)
 

@@ -85,6 +85,7 @@ class WorkerProcess:
         return reply
 
     async def _receive(self, seconds: float, what: str) -> Reply | Ready:
+        """Length-prefixed reply, within a timeout and a size limit. Raises WorkerLost."""
         assert self._process.stdout is not None
         try:
             async with asyncio.timeout(seconds):
@@ -125,7 +126,7 @@ class WorkerProcess:
         await self._listener
 
     async def _last_words(self) -> str:
-        """Why it ended, as far as its exit code and stderr tell."""
+        """Crash report: why it ended, as far as its exit code and stderr tell."""
         try:
             async with asyncio.timeout(1.0):
                 code = await self._process.wait()
@@ -137,6 +138,7 @@ class WorkerProcess:
         return f"The parsing worker {how}" + (f": {words}" if words else ".")
 
     async def _listen(self) -> None:
+        """Reader of stderr, of which the last lines are kept."""
         assert self._process.stderr is not None
         while piece := await self._process.stderr.read(64 << 10):
             self._said.extend(line.strip()[:500] for line in piece.decode("utf-8", "replace").splitlines())

@@ -50,6 +50,8 @@ _WANTED = "a property, contains_tag('…'), inactive_for_N_days, NOT or '('"
 
 
 class _ConditionToken(Struct, frozen=True):
+    """Token of a condition."""
+
     kind: Literal["number", "quoted", "operator", "word", "mark", "end"]
     text: str
     column: int
@@ -105,11 +107,13 @@ class _Parser:
         return self._tokens[self._position]
 
     def take(self) -> _ConditionToken:
+        """Next token, consumed."""
         token = self.next
         self._position += token.kind != "end"
         return token
 
     def fail(self, expected: str, at: _ConditionToken | None = None) -> NoReturn:
+        """Syntax error at a token: what was expected there. Raises ConditionError."""
         token = at or self.next
         raise ConditionError(token.column, f"expected {expected}, not {token.shown}")
 
@@ -119,10 +123,12 @@ class _Parser:
         return operands[0] if len(operands) == 1 else Or(tuple(operands))
 
     def _all_of(self, depth: int) -> Condition:
+        """AND, which binds more tightly than OR (operator precedence)."""
         operands = self._joined("AND", self._one, depth)
         return operands[0] if len(operands) == 1 else And(tuple(operands))
 
     def _joined(self, word: str, operand: Callable[[int], Condition], depth: int) -> list[Condition]:
+        """Operands of an operator that may stand several times in a row."""
         found = [operand(depth)]
         while self.next.says(word):
             self.take()
@@ -145,6 +151,8 @@ class _Parser:
         return self._named(token)
 
     def _named(self, subject: _ConditionToken) -> Condition:
+        """Named test: a comparison, `inactive_for_N_days` or a function call. Raises ConditionError for unknown
+        names."""
         name = subject.text
         if self.next.text == "(" and self.next.kind == "mark":
             return self._tagged(subject)
@@ -162,6 +170,7 @@ class _Parser:
         return Comparison(found.name, cast(Operator, operator.text), self._value(found, name))
 
     def _tagged(self, subject: _ConditionToken) -> Condition:
+        """Function call: `contains_tag('…')`."""
         if subject.text != "contains_tag":
             hint = did_you_mean(subject.text, ["contains_tag"]) or "; the only one is contains_tag('…')"
             raise ConditionError(subject.column, f"no function is called {subject.shown}{hint}")
@@ -181,6 +190,7 @@ class _Parser:
             self.fail("')'", token)
 
     def _value(self, subject: Property, name: str) -> Value:
+        """Literal of a comparison, type-checked against its property."""
         token = self.take()
         if subject.kind == "flag":
             if not (token.says("TRUE") or token.says("FALSE")):

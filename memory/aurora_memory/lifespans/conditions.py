@@ -85,6 +85,7 @@ def _enclosed(condition: Condition) -> str:
 
 
 def _literal(value: Value) -> str:
+    """Literal as text, quotes in it escaped."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -140,6 +140,7 @@ def _verdict(
     escalations: tuple[str, ...],
     now: float,
 ) -> Verdict:
+    """Verdict by a lifespan: kept, fading or, once its time to live is over, expired."""
     if lifespan.kind == "indefinite":
         return Verdict(name, "kept", mechanism, None, escalations, f"{kind} '{name}' keeps it for good.")
     if lifespan.kind == "decay":

@@ -239,6 +239,7 @@ def _laid_over(below: Policies, layer: Layer, problems: list[str]) -> Policies:
 
 
 def _with_policies(below: Policies, place: str, given: object, problems: list[str]) -> Policies:
+    """Merge of one layer's policies into those below: of one name the upper one wins, new ones are asked first."""
     if not isinstance(given, dict):
         problems.append(f"{place}: lifespan_policies.policies must be an object, not {_shown(given)}")
         return below
@@ -287,6 +288,7 @@ def retention_rules(given: object) -> tuple[LifespanRule, ...]:
 
 
 def _rule(where: str, given: object) -> LifespanRule:
+    """Parser of one retention rule. Raises PolicyError."""
     if not isinstance(given, dict) or set(given) != {"if", "then"}:
         raise PolicyError(f'{where} must be an object with "if" and "then", and nothing else')
     text, action = given["if"], given["then"]

@@ -49,6 +49,7 @@ def matcher(condition: Condition) -> Matcher:
 
 
 def _comparison(comparison: Comparison) -> Matcher:
+    """Comparison of a property with a literal, compiled to a closure."""
     asked = PROPERTIES[comparison.property]
     read = attrgetter(asked.field)
     compare = _OPERATORS[comparison.operator]
@@ -82,6 +83,7 @@ def _comparison(comparison: Comparison) -> Matcher:
 
 
 def _tagged(tag: str) -> Matcher:
+    """Test for a tag, compiled: keywords, tags or the role have it as whole words."""
     wanted = tag.casefold()
     words = re.compile(rf"(?<![^\W_]){re.escape(wanted)}(?![^\W_])").search
 
@@ -100,6 +102,7 @@ def _tagged(tag: str) -> Matcher:
 
 
 def _all_of(matchers: list[Matcher]) -> Matcher:
+    """Conjunction (AND) of compiled conditions."""
     if len(matchers) == 2:
         first, second = matchers
         return lambda facts, now: first(facts, now) and second(facts, now)
@@ -107,6 +110,7 @@ def _all_of(matchers: list[Matcher]) -> Matcher:
 
 
 def _any_of(matchers: list[Matcher]) -> Matcher:
+    """Disjunction (OR) of compiled conditions."""
     if len(matchers) == 2:
         first, second = matchers
         return lambda facts, now: first(facts, now) or second(facts, now)

@@ -64,7 +64,7 @@ class Forget(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 def entry_id(author: str, machine: str, sequence: int, kind: str, body: str) -> str:
-    """Id of an entry: the same everywhere, and another one if a byte of it were different."""
+    """Content hash of an entry, its id: the same everywhere, and another one if a byte of it were different."""
     content = msgspec.json.encode((author, machine, sequence, kind, body))
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 

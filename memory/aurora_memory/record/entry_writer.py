@@ -62,7 +62,7 @@ def add(db: sqlite3.Connection, entries: Sequence[Entry]) -> int:
         if each.kind == FORGET:
             forgets.append((number, each))
     for number, each in forgets:
-        _forget(db, number, each)
+        _erase(db, number, each)
     return new
 
 
@@ -87,7 +87,8 @@ def _reaches(forget: tuple[float, str, str], at: float, author: str, patterns: s
     return at <= until and (pattern in patterns if pattern else author == whose)
 
 
-def _forget(db: sqlite3.Connection, number: int, entry: Entry) -> None:
+def _erase(db: sqlite3.Connection, number: int, entry: Entry) -> None:
+    """Erasure of the entries that a forget reaches; each leaves a tombstone."""
     pattern = forget_of(entry.body).pattern
     if pattern:
         where = "number IN (SELECT number FROM patterns WHERE pattern = ?)"
@@ -101,7 +102,8 @@ def _forget(db: sqlite3.Connection, number: int, entry: Entry) -> None:
 
 
 def remove(db: sqlite3.Connection, number: int, entry: Entry, *, by: int | None = None) -> None:
-    """Take an entry out for good; `by` is the number of the one that says so, without one its own."""
+    """Deletion of an entry, which leaves a tombstone (`forgotten`); `by` is the number of the one that says so, without
+    one its own."""
     _, key, loose = entry_keys(entry)
     told = (entry.id, key, number if by is None else by, loose)
     db.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)", told)

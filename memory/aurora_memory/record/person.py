@@ -18,7 +18,8 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 
 def person_id(email: str, user: str, machine: str) -> str:
-    """Id of a person: by his mail address the same on every machine, without one by his user name on this one."""
+    """Anonymous id of a person, a hash: by his mail address the same on every machine, without one by his user name on
+    this one."""
     told = f"mail:{email.strip().lower()}" if email.strip() else f"user:{user}@{machine}"
     return hashlib.blake2b(told.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
@@ -39,6 +40,7 @@ def machine_id(home: Path) -> str:
 
 
 def _read(path: Path) -> str | None:
+    """Machine id that the file holds; None where there is no file."""
     try:
         with path.open("rb") as file:
             told = complaint(path, os.fstat(file.fileno()))
@@ -54,7 +56,7 @@ def _read(path: Path) -> str | None:
 
 
 def _make(path: Path) -> None:
-    """Make the file whole, so that nobody reads half an id; another process may be faster."""
+    """Atomic creation: make the file whole, so that nobody reads half an id; another process may be faster."""
     make_private_folder(path.parent)
     beside = path.with_name(f".machine.{os.getpid()}.{secrets.token_hex(4)}")
     try:

@@ -40,6 +40,7 @@ def _citing(line: ReasoningLine, cites: Sequence[CitedSpan]) -> ReasoningLine:
 
 
 def _placed(line: ExportLine, place: Callable[[str], str]) -> ExportLine:
+    """Path mapping of one line: every path in it put through `place`."""
     if isinstance(line, ReasoningLine):
         line = _citing(line, [replace(each, file=place(each.file)) for each in line.document.content.cites])
     moved = {

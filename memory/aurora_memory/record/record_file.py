@@ -115,7 +115,8 @@ class Record:
         return made
 
     def union(self, entries: Iterable[Entry]) -> int:
-        """Idempotent merge of entries that arose anywhere, in any order and any number of times; how many were new.
+        """Merge of replicas, idempotent (a CRDT's join): entries that arose anywhere, in any order and any number of
+        times; how many were new.
 
         All or none. Raises InvalidEntry, or InvalidExport, naming what is wrong.
         """
@@ -208,7 +209,8 @@ class Record:
         return [(row[0], float(row[1])) for row in rows]
 
     def heads(self) -> dict[tuple[str, str], int]:
-        """Version vector: the highest sequence by author and machine, of what is forgotten too."""
+        """Version vector (a vector clock of sequence numbers): the highest sequence by author and machine, of what is
+        forgotten too."""
         return {(row[0], row[1]): int(row[2]) for row in self._rows("SELECT author, machine, sequence FROM heads")}
 
     def forgotten_keys(self, number: int) -> set[str]:
@@ -245,6 +247,7 @@ class Record:
         return int(self._rows("PRAGMA data_version")[0][0])
 
     def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
+        """Query of the record, one thread at a time."""
         with self._turn:
             try:
                 return self._db.execute(sql, values).fetchall()
@@ -253,6 +256,7 @@ class Record:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Write transaction, one thread at a time."""
         with self._turn:
             try:
                 with transaction(self._db) as db:

@@ -89,6 +89,7 @@ def _moment(id_: object, at: object) -> int:
 
 
 def _is_of_shape(db: sqlite3.Connection) -> bool:
+    """Whether the schema version is today's."""
     if int(db.execute("PRAGMA user_version").fetchone()[0]) != len(MIGRATIONS):
         return False
     return len(db.execute("SELECT 1 FROM facts WHERE key IN ('repository', 'mark')").fetchall()) == 2

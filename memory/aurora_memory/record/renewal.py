@@ -53,6 +53,7 @@ def renew(path: Path, repository: str, author: str, machine: str) -> Renewed:
 
 
 def _copied(path: Path, fresh: Path, repository: str, author: str, machine: str) -> int:
+    """Copy of every entry that can be read into a new record; how many."""
     fresh.unlink(missing_ok=True)  # of a renewal that was killed
     saved = 0
     with closing(Record.open(fresh, repository, author, machine)) as record, _pages_of(path) as pages:
@@ -69,6 +70,7 @@ def _copied(path: Path, fresh: Path, repository: str, author: str, machine: str)
 
 
 def _pages_of(path: Path) -> Pages:
+    """Pages of a damaged record's file. Raises StoreError."""
     try:
         return Pages(path)
     except OSError as error:
@@ -76,6 +78,7 @@ def _pages_of(path: Path) -> Pages:
 
 
 def _taken(record: Record, entries: list[Entry]) -> int:
+    """Bulk insert of entries; one by one where some are refused."""
     try:
         return record.union(entries)
     except (InvalidEntry, InvalidExport, ValueError):

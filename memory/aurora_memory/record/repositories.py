@@ -128,6 +128,7 @@ class Repositories:
         return [Path(row[0]) for row in rows]
 
     def _open(self) -> sqlite3.Connection:
+        """Connection to the register, whose tables are made where they are missing. Raises StoreError."""
         make_private(self.path)
         try:
             db = sqlite3.connect(self.path, isolation_level=None, timeout=BUSY_SECONDS)

@@ -106,6 +106,7 @@ def matching(
 def _match(
     each: TransferablePattern, asked: set[str], domain: str, suffixes: frozenset[str], others_weight: float
 ) -> PatternMatch | None:
+    """Relevance of a pattern of another repository: shared terms, weighed by domain, language, success and author."""
     shared = asked & each.terms
     cover = len(shared) / len(asked)
     if cover < LEAST:

@@ -49,6 +49,7 @@ class AccessTimes:
         return {each: self._known[each] for each in ids if each in self._known}
 
     def _make_sure(self, ids: Sequence[int]) -> None:
+        """Cache validation: what is missing, or has another mark than before, is read again."""
         if not ids:
             return
         marks = self._rows(
@@ -64,6 +65,7 @@ class AccessTimes:
         self._sure.update(ids)
 
     def _read(self, marks: Mapping[int, tuple[int, int, float]]) -> None:
+        """Cache fill: the access times of chunks, one's own and colleagues' apart."""
         if not marks:
             return
         # In the order of the index: another one would be sorted.

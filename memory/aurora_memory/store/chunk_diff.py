@@ -73,6 +73,7 @@ def plan_file(
 def _displaced(
     unknown: Sequence[StoredChunk], stored: Sequence[StoredChunk], parsed: Sequence[CodeChunk]
 ) -> list[tuple[StoredChunk, int]]:
+    """Name collisions: stored chunks whose name and ordinal another one takes, each with a free ordinal."""
     taken = {(chunk.name, chunk.ordinal) for chunk in parsed}
     last: dict[str, int] = {}
     for name, ordinal in (*taken, *((old.name, old.ordinal) for old in stored)):
@@ -86,7 +87,8 @@ def _displaced(
 
 
 def claim_orphans(plans: Sequence[FilePlan], orphans: Sequence[StoredChunk]) -> list[FilePlan]:
-    """Let new chunks of any file take over chunks that vanished from another (moved files, moved functions).
+    """Move and rename detection: let new chunks of any file take over chunks that vanished from another (moved files,
+    moved functions).
 
     `orphans` are the chunks of removed files and those gone earlier; what vanished within `plans` is added here. Tiny
     chunks look alike everywhere, so they are claimed by a chunk of their own name only.
@@ -107,7 +109,8 @@ def claim_orphans(plans: Sequence[FilePlan], orphans: Sequence[StoredChunk]) -> 
 def _match_by_shape(
     strangers: list[CodeChunk], missing: list[StoredChunk]
 ) -> tuple[list[tuple[StoredChunk, CodeChunk]], list[CodeChunk], list[StoredChunk]]:
-    """Pair new chunks with vanished ones of the same shape; among several, the one whose name is the same wins."""
+    """Move detection by hash: pair new chunks with vanished ones of the same shape; among several, the one whose name
+    is the same wins."""
     by_shape: dict[tuple[str, bytes], list[StoredChunk]] = {}
     for old in missing:
         by_shape.setdefault((wherever(old.kind), old.shape_hash), []).append(old)

@@ -1,6 +1,5 @@
-"""Chunk identity (matching across edits and renames): which stored chunk a parsed one is, of those of the same name,
-and of those that have most words in common. Pure.
-"""
+"""Chunk identity (rename detection, matching across edits): which stored chunk a parsed one is, of those of the same
+name, and of those that have most words in common. Pure."""
 
 from __future__ import annotations
 
@@ -111,6 +110,7 @@ class _Namesakes:
         return [m for m in range(len(self._olds)) if m not in self._taken]
 
     def _alike(self, hashed: Callable[[CodeChunk | StoredChunk], Hashable]) -> None:
+        """Matches of equal hash, each in its order."""
         waiting: dict[Hashable, deque[int]] = {}
         for m in self._left():
             waiting.setdefault(hashed(self._olds[m]), deque()).append(m)
@@ -147,8 +147,8 @@ class _Namesakes:
 def match_by_terms(
     strangers: list[CodeChunk], missing: list[StoredChunk], terms: Mapping[int, frozenset[str]]
 ) -> tuple[list[tuple[StoredChunk, CodeChunk]], list[CodeChunk], list[StoredChunk]]:
-    """Greedy matching by Jaccard similarity of what is left when a function was renamed, or moved into a class or out
-    of it, and edited at once.
+    """Rename detection: greedy matching by Jaccard similarity of what is left when a function was renamed, or moved
+    into a class or out of it, and edited at once.
 
     The kind is the same, the parent or the simple name too, and most terms.
     """

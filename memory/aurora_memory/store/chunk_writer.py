@@ -196,6 +196,7 @@ def _stored(row: Sequence[Any]) -> StoredChunk:
 
 
 async def _stored_by_path(db: aiosqlite.Connection, paths: Sequence[str]) -> dict[str, list[StoredChunk]]:
+    """Stored chunks of some files, by path."""
     found: dict[str, list[StoredChunk]] = {}
     for start in range(0, len(paths), 500):
         some = paths[start : start + 500]
@@ -212,6 +213,7 @@ async def _terms_of(db: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, f
 
 
 async def _file_ids(db: aiosqlite.Connection, paths: Iterable[str]) -> dict[str, int]:
+    """Row ids of some files, by path."""
     wanted = list(paths)
     found: dict[str, int] = {}
     for start in range(0, len(wanted), 500):
@@ -256,6 +258,7 @@ async def _vanish(db: aiosqlite.Connection, vanished: Sequence[StoredChunk], mom
 
 
 async def _forget_words(db: aiosqlite.Connection, chunks: Sequence[StoredChunk]) -> None:
+    """Removal of chunks from the word index, and of their references."""
     await postings.forget(db, [old.id for old in chunks if not old.gone])
     await db.executemany("DELETE FROM refs WHERE chunk_id = ?", [(old.id,) for old in chunks])
 
@@ -266,7 +269,8 @@ async def _park(
     rewritten: Sequence[_Pair],
     displaced: Sequence[tuple[StoredChunk, int]],
 ) -> None:
-    """Names and ordinals may swap places in one save: put them aside first, so that no two rows hold one key meanwhile.
+    """Swap under a unique constraint: names and ordinals may swap places in one save, so put them aside first, so that
+    no two rows hold one key meanwhile.
 
     What is gone and stands where another comes to stays aside, behind all of its name.
     """
@@ -314,6 +318,7 @@ async def _save_files(
     touched: Mapping[str, FileStat],
     moment: float,
 ) -> None:
+    """Upsert of the rows of files and of skips."""
     await db.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in leaving])
     gone = [*leaving, *(entry.parsed.path for entry in files)]
     await db.executemany("DELETE FROM skips WHERE path = ?", [(path,) for path in gone])

@@ -115,6 +115,7 @@ def _blank_spilled(path: Path) -> bool:
 
 
 def _blank_together(files: list[BinaryIO], places: list[ByteRange]) -> bool:
+    """Scrubbing of a payload that lies in several pieces."""
     parts = []
     for place in places:
         files[place.in_log].seek(place.at)
@@ -136,6 +137,7 @@ def _writable(path: Path) -> BinaryIO:
 
 
 def _known(path: Path) -> set[str]:
+    """Files that were gone through by today's rules."""
     try:
         done = typed.decode(read_own(path, BLOCK), _Done)
     except (OSError, msgspec.DecodeError):  # the first time, or not ours any more
@@ -144,6 +146,7 @@ def _known(path: Path) -> set[str]:
 
 
 def _remember(path: Path, files: list[str]) -> None:
+    """Atomic write of which files were gone through."""
     unfinished = path.with_suffix(".tmp")
     with contextlib.suppress(FileNotFoundError):
         unfinished.unlink()

@@ -76,6 +76,7 @@ async def _count(db: aiosqlite.Connection, source: RowSource) -> int:
 async def _batches(
     db: aiosqlite.Connection, sources: Sequence[RowSource]
 ) -> AsyncIterator[tuple[list[Any], RowSource]]:
+    """Batches of rows, table by table, by a cursor."""
     for source in sources:
         async with db.execute(source.select) as cursor:
             while rows := list(await cursor.fetchmany(_AT_ONCE)):
@@ -87,7 +88,8 @@ def _write(write: Callable[[bytes], None], rows: list[Any], source: RowSource) -
 
 
 def _forget_unfinished(target: Path) -> None:
-    """Remove what exports to this file left that were killed an hour ago or more, where files had to have names."""
+    """Clean-up of temporary files: remove what exports to this file left that were killed an hour ago or more, where
+    files had to have names."""
     for part in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
         with suppress(OSError):
             if time.time() - part.stat().st_mtime > _ABANDONED:

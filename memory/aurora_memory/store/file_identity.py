@@ -66,6 +66,7 @@ def _no_file(path: Path, what: str) -> StoreCorrupt:
 
 
 def _number(name: str) -> tuple[int, int] | None:
+    """Device and inode number of what lies at a path; None where nothing does."""
     try:
         found = os.lstat(name)
     except OSError:

@@ -50,6 +50,7 @@ async def forget(db: aiosqlite.Connection, judge: Judge) -> int:
 def _forgotten(
     rows: Sequence[Any], width: int, make: Callable[[Sequence[Any]], ExportLine], judge: Judge
 ) -> list[tuple[Any, ...]]:
+    """Rows whose lines are forgotten."""
     lines: list[ExportLine] = []
     read: list[tuple[Any, ...]] = []
     for row in rows:
@@ -62,6 +63,7 @@ def _forgotten(
 
 
 async def _delete(db: aiosqlite.Connection, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Cascading deletion of learned rows, with what refers to them."""
     keys = [(row[0],) for row in rows]
     if table.name == "chunks":  # that it was archived is forgotten, not the chunk
         await db.executemany("UPDATE chunks SET archived_at = NULL WHERE id = ?", keys)

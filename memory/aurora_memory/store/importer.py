@@ -149,6 +149,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _read_raw(file: BinaryIO, number: int) -> bytes:
+    """Line of bounded length. Raises InvalidExport and StoreError."""
     try:
         raw = file.readline(MAX_LINE + 1)
     except OSError as error:
@@ -159,6 +160,7 @@ def _read_raw(file: BinaryIO, number: int) -> bytes:
 
 
 async def _batches(file: BinaryIO, read_line: _LineReader) -> AsyncIterator[list[tuple[int, ExportLine]]]:
+    """Stream of an export's lines in batches, read and parsed on other threads."""
     number = 2
     while True:
         batch, number, ended = await asyncio.to_thread(_batch, file, read_line, number)
@@ -169,6 +171,7 @@ async def _batches(file: BinaryIO, read_line: _LineReader) -> AsyncIterator[list
 
 
 def _batch(file: BinaryIO, read_line: _LineReader, number: int) -> tuple[list[tuple[int, ExportLine]], int, bool]:
+    """Batch of parsed lines without secrets, the next line's number, and whether the file has ended."""
     batch: list[tuple[int, ExportLine]] = []
     while len(batch) < _AT_ONCE:
         raw = _read_raw(file, number)
@@ -214,7 +217,7 @@ class _Taking:
         values: dict[type[ExportLine], list[dict[str, Any]]] = {}
         for number, line in batch:
             if isinstance(line, DifficultLine):
-                self._mind(line)
+                self._keep_newer(line)
             elif self._foreign and isinstance(line, DeliverableLine):
                 self.left_out += 1
             elif not isinstance(line, ReasoningLine):
@@ -249,7 +252,8 @@ class _Taking:
         )
         self.added["difficult"] += len(new)
 
-    def _mind(self, line: DifficultLine) -> None:
+    def _keep_newer(self, line: DifficultLine) -> None:
+        """Conflict resolution for a difficult question: the newer word on it wins."""
         known = self._difficult.get(line.signature)
         given = Difficulty(line.signature, line.query, line.failures, line.last_score, line.last_at)
         if known is None or _newer(given) > _newer(known):
@@ -272,6 +276,8 @@ class _Taking:
         return values
 
     async def _reasoning(self, number: int, line: ReasoningLine) -> int:
+        """Merge of a pattern, by its fingerprint, into the one that is here: the better run is kept, and the first
+        date."""
         document = line.document
         pattern = _VERSION_MARK.sub("", document.id.removeprefix("reas:"))
         mark = fingerprint(document.content.subgoals)
@@ -305,6 +311,7 @@ class _Taking:
         return known
 
     async def _found(self, number: int, key: ChunkKey) -> int:
+        """Row of a chunk by its key: by place, by a former place, by shape, else a new one. Raises InvalidExport."""
         if key.kind == REASONING:
             chunk_id = await self._reasoning_row(key)
             if chunk_id is None:
@@ -344,6 +351,7 @@ class _Taking:
         return cursor.lastrowid
 
     async def _reasoning_row(self, key: ChunkKey) -> int | None:
+        """Row id of a pattern by name and fingerprint; None where it is not here."""
         pattern = _VERSION_MARK.sub("", key.name)
         sql = "SELECT chunk_id FROM documents WHERE pattern = ? AND fingerprint = ?"
         for (chunk_id,) in await self._rows(sql, (pattern, bytes.fromhex(key.shape))):
@@ -355,7 +363,8 @@ class _Taking:
 
 
 def _newer(difficulty: Difficulty) -> tuple[float, int, float, str]:
-    """Order of two words on one kind of question; of those of one moment the graver one counts."""
+    """Last write wins (conflict resolution): order of two words on one kind of question; of those of one moment the
+    graver one counts."""
     return difficulty.last_at, difficulty.failures, -difficulty.last_score, difficulty.query
 
 
@@ -379,7 +388,8 @@ _VERSION_MARK = re.compile(r":v[1-9][0-9]{0,5}\Z")
 
 
 def _rank(document: ReasoningDocument, at: float) -> tuple[float, float, bytes]:
-    """Order of two runs of one decomposition: what went better, then what is newer; then any, but always the same."""
+    """Conflict resolution between two runs of one decomposition, their order: what went better, then what is newer;
+    then any, but always the same."""
     content = msgspec.json.encode(msgspec.structs.replace(document, id="reas:", created_at=None))
     return document.content.success_score, at, hashlib.blake2b(content, digest_size=8).digest()
 

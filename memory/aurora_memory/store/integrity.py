@@ -94,11 +94,13 @@ async def text_tables(db: aiosqlite.Connection) -> list[str]:
 
 
 def _damage(told: Sequence[str]) -> Fault:
+    """Fault of a corrupt database, by what SQLite said of it."""
     first = " ".join(told[0].split())[:200]
     return Fault(first, len(told), "salvage")
 
 
 async def _marks(db: aiosqlite.Connection, version: int) -> list[Fault]:
+    """Header check: the schema version, and SQLite's application id."""
     found: list[Fault] = []
     if version != len(MIGRATIONS):
         found.append(Fault(f"its tables have shape {version}, not {len(MIGRATIONS)}", 1, "none"))
@@ -109,6 +111,7 @@ async def _marks(db: aiosqlite.Connection, version: int) -> list[Fault]:
 
 
 async def _foreign_keys(db: aiosqlite.Connection) -> list[Fault]:
+    """Foreign key check (referential integrity) of what `_orphans` does not count."""
     # `accesses` refers to `chunks` so, which `_orphans` counts already.
     rows = list(await db.execute_fetchall("PRAGMA foreign_key_check"))
     counted = {table.name for table in TABLES if table.orphans}
@@ -140,6 +143,7 @@ async def _orphans(db: aiosqlite.Connection) -> list[Fault]:
 
 
 async def _chunks_and_files(db: aiosqlite.Connection) -> list[Fault]:
+    """Consistency of chunks with files and documents."""
     stray = await _count(
         db,
         """SELECT count(*) FROM chunks WHERE gone_at IS NULL AND kind != 'reasoning'
@@ -196,6 +200,7 @@ async def _words(db: aiosqlite.Connection) -> list[Fault]:
 
 
 async def _deliverables(db: aiosqlite.Connection, version: int) -> list[Fault]:
+    """Events of deliverables that are no JSON."""
     if version < 2:  # written before deliverables were kept
         return []
     unreadable = await _count(db, "SELECT count(*) FROM deliverable_events WHERE NOT json_valid(body)")
@@ -249,6 +254,7 @@ async def _wrong_blocks(db: aiosqlite.Connection) -> int:
 
 
 async def _missing_postings(db: aiosqlite.Connection) -> int:
+    """Sampled parts of which terms are missing in the word index."""
     total = await _count(db, "SELECT coalesce(max(id), -1) + 1 FROM parts")
     missing = 0
     for number in sorted({total * n // SAMPLED_PARTS for n in range(SAMPLED_PARTS)} if total else ()):

@@ -30,6 +30,8 @@ Rows = Callable[[str, Sequence[Any]], list[Any]]
 
 
 class _Kept(NamedTuple):
+    """Cache entry: where one term stands."""
+
     entries: Entries
     generation: int
     """Of the index, when it was read."""
@@ -40,7 +42,7 @@ class _Kept(NamedTuple):
 
 
 class KeptEntries:
-    """Entries of the terms that were asked last, at most MOST_BYTES of them."""
+    """LRU cache of postings: entries of the terms that were asked last, at most MOST_BYTES of them."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows

@@ -131,6 +131,7 @@ async def _runs(db: aiosqlite.Connection, chunk_id: int | None) -> int:
 
 
 async def _shown(db: aiosqlite.Connection, chunk_id: int | None) -> tuple[str | None, bool]:
+    """Id of a reasoning chunk as people see it, and whether it is a pattern."""
     rows = await _rows(db, "SELECT json FROM documents WHERE chunk_id = ?", (chunk_id,))
     if not rows:
         return None, False
@@ -174,7 +175,8 @@ async def _same(
 
 
 async def _alike(db: aiosqlite.Connection, new: ReasoningDocument) -> tuple[int, str, ReasoningDocument] | None:
-    """The chunk of a near-identical run, the most like it of those that share its words; None where there is none."""
+    """Near-duplicate of a run: the chunk of a near-identical one, the most like it of those that share its words; None
+    where there is none."""
     asked = terms(new.content.original_query)[:_MAX_TERMS]
     if not asked:
         return None
@@ -222,6 +224,7 @@ async def replace_reasoning(
 
 
 async def _add(db: aiosqlite.Connection, name: str, document: ReasoningDocument, mark: bytes, at: float) -> int:
+    """Insertion of a reasoning chunk; its row id."""
     cursor = await db.execute(_ADD, (None, name, *_values(document, mark, at)))
     assert cursor.lastrowid is not None
     return cursor.lastrowid
@@ -234,6 +237,7 @@ async def recover(db: aiosqlite.Connection, chunk_id: int, document: ReasoningDo
 
 
 def _values(document: ReasoningDocument, fingerprint: bytes, at: float) -> tuple[Any, ...]:
+    """Column values of a reasoning chunk."""
     content = document.content
     steps = "; ".join(subgoal.description for subgoal in content.subgoals)
     size = len(msgspec.json.encode(content)) // 4
@@ -278,6 +282,7 @@ async def _mind_difficulty(db: aiosqlite.Connection, run: FinishedRun, lesson: L
 
 
 async def _difficult(db: aiosqlite.Connection, signature: str, query: str, score: float, at: float) -> None:
+    """Upsert of a question that failed; beyond MAX_DIFFICULT the oldest are evicted."""
     await db.execute(
         """INSERT INTO difficult VALUES (?, ?, 1, ?, ?) ON CONFLICT DO UPDATE SET failures = failures + 1,
              last_score = excluded.last_score, last_at = max(last_at, excluded.last_at)""",
@@ -320,6 +325,7 @@ async def follow_copies(db: aiosqlite.Connection, ids: Sequence[int]) -> None:
 
 
 async def _move(db: aiosqlite.Connection, pairs: Iterable[tuple[int, int]]) -> None:
+    """Transfer of all that was learned of chunks to others."""
     rows = list(pairs)
     await db.executemany("UPDATE former_places SET chunk_id = ? WHERE chunk_id = ?", rows)
     await db.executemany(

@@ -80,6 +80,7 @@ def _facts_where(condition: str) -> str:
 
 
 def _facts(row: Sequence[Any]) -> ChunkFacts:
+    """Facts of one row (row mapping)."""
     number, kind, path, language, complexity, keywords, changed_at, json, name, docstring, calls, count, last = row
     if kind != REASONING:
         knowledge = type_of(kind) == "know"
@@ -177,6 +178,7 @@ async def escalations(db: aiosqlite.Connection) -> list[Escalation]:
 
 
 async def _changed(db: aiosqlite.Connection, statement: str, values: list[tuple[float, ...]]) -> int:
+    """Number of rows that a statement changed."""
     if not values:
         return 0
     cursor = await db.executemany(statement, values)

@@ -133,6 +133,7 @@ class Maintained:
         return await asyncio.shield(asyncio.ensure_future(self._write_back(time.time() if now is None else now)))
 
     async def _write_back(self, now: float) -> Path | None:
+        """Exchange of what lies at the path for a backup of what is open."""
         async with self._turn:
             try:
                 copy = await self._copied()
@@ -162,6 +163,7 @@ class Maintained:
             logger.warning("a removed memory file is lost", extra={"path": str(self.path), "error": str(error)})
 
     async def _copied(self) -> Path:
+        """Online backup of the open database into a file beside it."""
         copy = self.path.with_name(f"{self.path.name}.salvaged")
         await asyncio.to_thread(_forget_file, copy)
         copy.touch(mode=0o600)
@@ -170,6 +172,7 @@ class Maintained:
         return copy
 
     async def _reopen(self) -> None:
+        """Reconnection to the file that lies at the path now, with the triggers that a writing connection needs."""
         self._writer = await connect(self.path)
         await row_sums.keep_sums(self._writer)
         await record_outbox.note_lines(self._writer, self._note)
@@ -184,6 +187,7 @@ class Maintained:
         return await asyncio.shield(asyncio.ensure_future(self._salvage(time.time() if now is None else now)))
 
     async def _salvage(self, now: float) -> Salvaged:
+        """Exchange of the damaged file for a new one with what could be saved."""
         async with self._turn:
             fresh, copied = await _saved_copy(self.path, now)
             await self.read.leave()
@@ -316,7 +320,7 @@ class Maintained:
             await record_outbox.forget(db, numbers)
 
     async def review_lifespans(self, policies: Policies, now: float) -> Reviewed:
-        """Archive what is past its lifespan and flag what policies flag (AURORA §6.7.1), in one transaction.
+        """Expiry: archive what is past its lifespan and flag what policies flag (AURORA §6.7.1), in one transaction.
 
         The fact `reviewed_at` says when that was. Nothing is deleted.
         """
@@ -400,5 +404,6 @@ def _is_empty(path: Path) -> bool:
 
 
 def _forget_file(path: Path) -> None:
+    """Deletion of a database with SQLite's own two files beside it."""
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -250,8 +250,8 @@ async def weigh_callers(db: aiosqlite.Connection) -> None:
 
 
 async def tell_changed(db: aiosqlite.Connection) -> None:
-    """Database migration 11: what a commit changed and which chunks are gone, each by an index alone (covering,
-    partial): recall asks for hundreds of chunks that similar commits changed.
+    """Database migration 11: what a commit changed and which chunks are gone, each by an index alone (covering index,
+    partial index): recall asks for hundreds of chunks that similar commits changed.
     """
     await db.execute("DROP INDEX changes_commit")
     await db.execute("CREATE INDEX changes_commit ON changes (commit_id, chunk_id, changed)")
@@ -336,5 +336,6 @@ async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
 
 
 def _version_of_backup(path: Path) -> int:
+    """Version number in the name of a backup."""
     number = path.name.removesuffix(".bak").rpartition(".v")[2]
     return int(number) if number.isdigit() else 0

@@ -75,7 +75,7 @@ async def keep(db: aiosqlite.Connection, author: str, after: int, runs: Collecti
 
 
 async def tidy(db: aiosqlite.Connection) -> None:
-    """Forget whose the rows were that are gone: ids are given anew."""
+    """Garbage collection: forget whose the rows were that are gone: ids are given anew."""
     await db.execute("DELETE FROM others_accesses WHERE access_id NOT IN (SELECT id FROM accesses)")
     await db.execute("DELETE FROM others_runs WHERE run_id NOT IN (SELECT run_id FROM boosts)")
     await db.execute("DELETE FROM others_patterns WHERE chunk_id NOT IN (SELECT chunk_id FROM documents)")

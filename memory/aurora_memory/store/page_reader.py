@@ -208,6 +208,7 @@ class Pages:
         return found
 
     def _place(self, number: int, at: int, length: int) -> ByteRange:
+        """Byte range within a page: of the log's frame where that has a newer one."""
         frame = self._frames.get(number)
         start = (number - 1) * self.size if frame is None else frame
         return ByteRange(frame is not None, start + at, max(length, 0))
@@ -325,6 +326,7 @@ class Tree:
 
 
 def _pointers(page: bytes, start: int, header: int) -> list[int]:
+    """Cell pointer array of a b-tree page: where each of its cells begins."""
     count = min(int.from_bytes(page[start + 3 : start + 5], "big"), (len(page) - start - header) // 2)
     if count <= 0:
         return []

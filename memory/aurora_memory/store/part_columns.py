@@ -93,6 +93,7 @@ class PartColumns:
         )
 
     def _make_room(self, parts: int, files: int) -> None:
+        """Growth of the arrays, by an eighth more than is needed (amortized)."""
         if parts > len(self._chunks):
             size = parts + parts // 8 + _SPARE * BLOCK
             for name in ("_chunks", "_files", "_names", "_norms", "_lengths", "_types"):
@@ -102,6 +103,7 @@ class PartColumns:
 
 
 def _longer(column: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+    """Array that was grown to a size, zeros behind what it had."""
     import numpy as np
 
     longer = np.zeros(size, dtype=column.dtype)

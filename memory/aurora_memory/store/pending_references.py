@@ -293,6 +293,7 @@ def _names_of(qualifier: str) -> Iterable[str]:
 async def _definitions(
     db: aiosqlite.Connection, keys: Sequence[str], column: str = "leaf COLLATE NOCASE"
 ) -> list[sqlite3.Row]:
+    """Definitions by name, whatever the case (or by another column), some hundred keys a query."""
     found: list[sqlite3.Row] = []
     for start in range(0, len(keys), 500):
         some = keys[start : start + 500]
@@ -312,6 +313,7 @@ def _edges(
     imports: Mapping[str, Sequence[Import]],
     catalogue: Catalogue,
 ) -> list[tuple[int, str, int, float]]:
+    """Edges of the call graph that come from some chunks: what they contain, refer to and import."""
     edges: list[Relation] = []
     references: dict[int, list[Reference]] = {}
     for chunk_id, kind, name, qualifier in mentioned:

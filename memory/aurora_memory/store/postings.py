@@ -53,13 +53,15 @@ class NewPart(Struct, frozen=True, array_like=True, gc=False):
 
 
 class _Rows(Struct, frozen=True):
+    """Rows of new parts, with their blocks and postings."""
+
     parts: list[tuple[int, int, int, int, bytes]]
     blocks: list[tuple[int, bytes]]
     postings: list[tuple[int, str, bytes]]
 
 
 async def add(db: aiosqlite.Connection, parts: Sequence[NewPart]) -> None:
-    """Make parts searchable, inside the caller's transaction."""
+    """Insertion into the inverted index: make parts searchable, inside the caller's transaction."""
     if not parts:
         return
     rows = await db.execute_fetchall("SELECT block, length(parts) FROM blocks ORDER BY block DESC LIMIT 1")
@@ -122,7 +124,7 @@ def _little(entries: dict[int, dict[str, array[int]]]) -> dict[int, dict[str, ar
 
 
 async def forget(db: aiosqlite.Connection, chunk_ids: Sequence[int]) -> None:
-    """Strike the parts of some chunks out, inside the caller's transaction."""
+    """Deletion from the inverted index: strike the parts of some chunks out, inside the caller's transaction."""
     struck: list[int] = []
     for start in range(0, len(chunk_ids), _MANY):
         some = chunk_ids[start : start + _MANY]

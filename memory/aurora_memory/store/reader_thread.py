@@ -86,6 +86,7 @@ class ReaderThread:
         await self._disconnect()
 
     async def _disconnect(self) -> None:
+        """Disconnection, on the reader's thread."""
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.close()

@@ -86,7 +86,8 @@ async def _recover_reasoning(db: aiosqlite.Connection, now: float) -> int:
 
 
 async def _drop_orphans(db: aiosqlite.Connection) -> int:
-    """Row ids are given anew: what speaks of no chunk would one day speak of the wrong one."""
+    """Clean-up of orphaned rows. Row ids are given anew: what speaks of no chunk would one day speak of the wrong
+    one."""
     dropped = 0
     for table in TABLES:
         lost = [each for each in table.references if each.orphans == "drop"]

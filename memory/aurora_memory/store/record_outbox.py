@@ -125,6 +125,8 @@ def _packed(columns: Sequence[str]) -> str:
 
 
 async def _add_function(db: aiosqlite.Connection, hear: Callable[[], None]) -> None:
+    """User-defined SQL function that the triggers call: it makes a row's JSON, and lets `hear` know."""
+
     def told(*values: int | float | str | bytes | None) -> str:
         hear()
         texts = (each.decode(errors="replace") if isinstance(each, bytes) else each for each in values)

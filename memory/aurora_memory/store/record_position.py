@@ -1,5 +1,5 @@
-"""Position in the repository's record (cursor, high-water mark): up to where a memory has taken it in. Lost with the
-memory, it begins anew."""
+"""Position in the repository's record (consumer offset, cursor, high-water mark): up to where a memory has taken it in.
+Lost with the memory, it begins anew."""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ _COUNTED = 100_000
 
 
 def arcs(reader: Reader, ids: Sequence[int], hub: int) -> list[Arc]:
-    """The relations of some chunks, both ways; where a chunk has more than `hub` one way, none of those.
+    """Neighbours (adjacency) of some chunks: their relations, both ways; where a chunk has more than `hub` one way,
+    none of those.
 
     What is handed on is no way: nothing was fitted with it. It is left out here, since SQLite makes a filter of all
     relations where the statement asks for it (50 ms of 180,000).

@@ -94,7 +94,7 @@ def copy_learned(damaged: Path, fresh: Path, now: float) -> Copied:
 
 
 def set_aside(path: Path, now: float) -> Path:
-    """Quarantine: move a damaged file, with SQLite's files beside it, out of the way; returns where to."""
+    """Quarantine of a corrupt file: move it, with SQLite's files beside it, out of the way; returns where to."""
     stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
     target = path.with_name(f"{path.name}.damaged-{stamp}")
     number = 1
@@ -379,6 +379,7 @@ def _name_chunks(new: sqlite3.Connection, reading: _Reading) -> None:
 
 
 def _rowid(head: bytes) -> int:
+    """Row id in the head of a cell (varint)."""
     _, at = varint(head, 0)
     value, _ = varint(head, at)
     return value - (1 << 64) if value >= 1 << 63 else value
@@ -395,6 +396,7 @@ def _flipped_rowids(head: bytes) -> Iterator[int]:
 
 
 def _pages_of(path: Path) -> Pages:
+    """Pages of a damaged file. Raises StoreError."""
     try:
         return Pages(path)
     except OSError as error:

@@ -77,6 +77,7 @@ def drop_copies(path: Path) -> None:
 
 
 async def _clean(db: aiosqlite.Connection, table: str, key: str, columns: tuple[str, ...], rows: str = "TRUE") -> int:
+    """Redaction of some columns of a table; how many rows changed."""
     found = await _different(
         db,
         f"SELECT {key}, {', '.join(columns)} FROM {table} WHERE {rows}",
@@ -97,6 +98,7 @@ async def _different(
 
 
 async def _clean_difficult(db: aiosqlite.Connection) -> int:
+    """Redaction of the questions that failed; how many changed."""
     found = await _different(
         db,
         "SELECT signature, query FROM difficult",
@@ -111,6 +113,7 @@ async def _clean_difficult(db: aiosqlite.Connection) -> int:
 
 
 async def _clean_documents(db: aiosqlite.Connection) -> int:
+    """Redaction of patterns' documents; how many changed."""
     found = await _different(
         db,
         "SELECT chunk_id, pattern, fingerprint, json FROM documents",
@@ -130,6 +133,7 @@ def _document(json: str, clean: Callable[[ReasoningDocument], ReasoningDocument]
 
 
 async def _clean_log_index(db: aiosqlite.Connection) -> int:
+    """Redaction of the index of conversation logs; how many rows changed."""
     random = [
         (word,)
         for (word,) in await db.execute_fetchall("SELECT DISTINCT keyword FROM log_index WHERE length(keyword) > 13")

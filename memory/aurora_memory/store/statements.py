@@ -40,6 +40,7 @@ async def insert_rows(
 
 
 def _together(rows: Sequence[Sequence[Any]], at_once: int) -> Iterator[tuple[Any, ...]]:
+    """Rows flattened into one list of values per statement."""
     for start in range(0, len(rows), at_once):
         yield tuple(chain.from_iterable(rows[start : start + at_once]))
 

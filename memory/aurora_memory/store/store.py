@@ -208,7 +208,7 @@ class Store(Maintained):
         edited: bool = True,
         now: float | None = None,
     ) -> Written:
-        """Make memory agree with some files, in one transaction.
+        """Atomic batch of changes: make memory agree with some files, in one transaction.
 
         `files` were parsed; `removed` are gone, or no longer indexed; `skipped` were looked into and left out;
         `touched` have a new stat but the same content. Chunks with a history that vanish are put aside, not deleted.
@@ -244,7 +244,7 @@ class Store(Maintained):
             await pending_references.keep_aliases(db, aliases)
 
     async def remember(self, key: str, value: str) -> None:
-        """Keep a small fact about this memory (`git_head`, `indexed_at`, …)."""
+        """Key-value pair: keep a small fact about this memory (`git_head`, `indexed_at`, …)."""
         async with self._transaction() as db:
             await _remember(db, key, value)
 
@@ -389,6 +389,7 @@ def _put(beside: Path, path: Path) -> None:
 
 
 async def _remember(db: aiosqlite.Connection, key: str, value: str) -> None:
+    """Upsert of a key-value pair."""
     await db.execute(
         "INSERT INTO facts VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, value)
     )

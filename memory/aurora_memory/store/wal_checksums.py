@@ -76,6 +76,7 @@ def _has_changed_bit(log: int) -> bool:
 
 
 def _is_header(raw: bytes) -> bool:
+    """Whether it is a WAL header whose checksum fits."""
     magic, _, size = struct.unpack(">III", raw[:12])
     order = ">" if magic & 1 else "<"
     return magic & ~1 == _MAGIC and 512 <= size <= 65536 and _summed(raw[:24], order, (0, 0)) == _stored(raw[24:])
@@ -134,6 +135,7 @@ def _earlier(weight: Sums) -> Sums:
 
 
 def _stored(raw: bytes) -> Sums:
+    """Checksum as it is stored."""
     first, second = struct.unpack(">II", raw)
     return first, second
 

@@ -51,7 +51,8 @@ def read_arguments(text: str) -> dict[str, Any]:
 
 
 def misfits(parameters: Any, arguments: dict[str, Any]) -> list[Misfit]:
-    """Every way in which `arguments` break the JSON Schema `parameters`; none when there is no schema.
+    """Validation errors: every way in which `arguments` break the JSON Schema `parameters`; none when there is no
+    schema.
 
     Raises SiteError when `parameters` is itself no usable schema. References are never fetched from anywhere.
     """
@@ -75,6 +76,7 @@ def misfits(parameters: Any, arguments: dict[str, Any]) -> list[Misfit]:
 
 
 def _misfit(error: ValidationError) -> Misfit:
+    """Validation error in words, with its place."""
     path = list(error.absolute_path)
     expected: Any = error.validator_value
     match error.validator:

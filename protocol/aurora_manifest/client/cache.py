@@ -97,7 +97,8 @@ class ManifestCache:
 
 
 def fresh_until(headers: Mapping[str, str], now: float) -> float:
-    """Until when an answer may be used unasked (RFC 9111 §4.2); 0 when it names no time. Nothing is guessed."""
+    """Expiry (`max-age`, `Expires`): until when an answer may be used unasked (RFC 9111 §4.2); 0 when it names no time.
+    Nothing is guessed."""
     directives = _directives(headers.get("cache-control"))
     if "no-cache" in directives or "no-store" in directives:
         return 0.0
@@ -112,6 +113,7 @@ def fresh_until(headers: Mapping[str, str], now: float) -> float:
 
 
 def _directives(text: str | None) -> dict[str, str]:
+    """Parser of `Cache-Control`: its directives (`max-age`, `no-store`) with their values."""
     found = {}
     for part in (text or "").split(","):
         name, _, value = part.strip().partition("=")
@@ -124,6 +126,7 @@ def _seconds(text: str) -> float:
 
 
 def _between(date: str | None, expires: str, now: float) -> float:
+    """Freshness lifetime by `Expires`, in seconds."""
     try:
         start = parsedate_to_datetime(date).timestamp() if date else now
         return max(0.0, parsedate_to_datetime(expires).timestamp() - start)

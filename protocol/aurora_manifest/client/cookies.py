@@ -65,6 +65,7 @@ class Jar:
         write_private(self.file, self._text().encode("utf-8"))
 
     def _rename(self, domain: str, other: str) -> None:
+        """Move of a domain's cookies to another domain."""
         for each in [each for each in self._jar if each.domain == domain]:
             self._jar.clear(domain, each.path, each.name)
             each.domain = other

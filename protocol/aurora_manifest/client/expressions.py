@@ -74,6 +74,7 @@ def as_python(pattern: str) -> PythonPattern | None:
 
 
 def _pieces(pattern: str) -> Iterable[str]:
+    """Tokens of a pattern, each translated. Raises _Unknown."""
     pos, in_class = 0, False
     while pos < len(pattern):
         char = pattern[pos]
@@ -103,6 +104,7 @@ def _pieces(pattern: str) -> Iterable[str]:
 
 
 def _escape(match: re.Match[str], in_class: bool) -> str:
+    """Escape sequence, translated. Raises _Unknown."""
     match match.lastgroup:
         case "property":
             return _set(_points_of(match["property"]), match[0][1] == "P", in_class)
@@ -135,6 +137,7 @@ def _character(point: int) -> str:
 
 
 def _set(ranges: tuple[tuple[int, int], ...], inverted: bool, in_class: bool) -> str:
+    """Character class of code points, perhaps inverted."""
     if inverted:
         starts = [0, *(last + 1 for _, last in ranges)]
         ends = [*(first - 1 for first, _ in ranges), sys.maxunicode]
@@ -146,6 +149,7 @@ def _set(ranges: tuple[tuple[int, int], ...], inverted: bool, in_class: bool) ->
 
 
 def _points_of(name: str) -> tuple[tuple[int, int], ...]:
+    """Code points of a Unicode property. Raises _Unknown."""
     for prefix in ("gc=", "General_Category="):
         name = name.removeprefix(prefix)
     if name == "ASCII":
@@ -166,6 +170,7 @@ def _category(short: str) -> tuple[tuple[int, int], ...]:
 
 
 def _ranges(points: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Contiguous ranges of sorted code points."""
     found: list[tuple[int, int]] = []
     for point in points:
         if found and found[-1][1] == point - 1:

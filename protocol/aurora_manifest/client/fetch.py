@@ -115,6 +115,7 @@ async def fetch(
 
 
 def _require_manifest(reply: SiteReply) -> None:
+    """Status code and content type check. Raises SiteError."""
     if reply.status != 200:
         said = f"{reply.status} {reply.reason}".strip()
         raise SiteError(f"{reply.url}: {said}; {_advice(reply)}")
@@ -154,6 +155,7 @@ def _by_a_router(reply: SiteReply) -> str:
 
 
 def _published(url: str, body: bytes, headers: dict[str, str], source: Source) -> Published:
+    """Manifest decoded as UTF-8. Raises SiteError."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -96,6 +96,7 @@ def is_time(text: str) -> bool:
 
 
 def _is_date(text: str) -> bool:
+    """Whether a text is a `full-date` of RFC 3339."""
     match = _DATE.fullmatch(text)
     try:
         return match is not None and bool(date(*map(int, match.groups())))
@@ -128,6 +129,7 @@ def is_uri_reference(text: str) -> bool:
 
 
 def _is_authority(text: str) -> bool:
+    """Whether a text is a URI's authority: user, host or IP address, port."""
     user, at, rest = text.rpartition("@")
     host = _HOST.fullmatch(rest)
     if host is None or (at and _USER.fullmatch(user) is None):
@@ -159,6 +161,7 @@ def is_hostname(text: str, *, international: bool = False) -> bool:
 
 
 def _is_label(label: str, international: bool) -> bool:
+    """Whether a text is a label of a host name (IDNA, punycode)."""
     import idna
 
     if label.isascii() and _LABEL.fullmatch(label) is None:
@@ -188,6 +191,7 @@ def is_email(text: str, *, international: bool = False) -> bool:
 
 
 def _is_address(text: str) -> bool:
+    """Whether a text is an IP address as a mailbox has it (address literal)."""
     try:
         if text[:5].lower() == "ipv6:":
             return bool(ipaddress.IPv6Address(text[5:]))

@@ -40,6 +40,7 @@ class Hiding:
         return self._shown(value, named, schemas)
 
     def _shown(self, value: Any, names: list[str], schemas: list[Any]) -> Any:
+        """Masked value: secret by its name or by one of its schemas, at any depth."""
         if value is None:
             return None
         if any(secret(name, each) for name in names for each in schemas or [None]):
@@ -76,6 +77,7 @@ class Hiding:
         return found
 
     def _beside(self, schema: Mapping[str, Any]) -> Iterator[Any]:
+        """Schemas of the same value (`allOf`, `anyOf`, `$ref`)."""
         yield from (schema.get(name) for name in _ONE)
         for name in _LISTED:
             listed = schema.get(name)
@@ -85,6 +87,7 @@ class Hiding:
             yield self._at(reference[1:])
 
     def _at(self, pointer: str) -> Any:
+        """Schema that a local `$ref` names (reference resolution); None where it leads nowhere."""
         place = self._root
         try:
             for step in from_pointer(pointer):
@@ -106,6 +109,7 @@ def secret_texts(value: Any, shown: Any) -> set[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
+    """Texts in a JSON value, at any depth."""
     if isinstance(value, Mapping):
         value = [*value.values()]
     if isinstance(value, list):

@@ -134,6 +134,7 @@ def _shown_url(
 
 
 def _marked(shown: Any) -> Any:
+    """Value with a mark for each mask, which no encoding changes."""
     if isinstance(shown, Mapping):
         return {name: _marked(each) for name, each in shown.items()}
     if isinstance(shown, list):
@@ -193,6 +194,7 @@ def _encoding(capability: Capability, method: str) -> str:
 
 
 def _places(capability: Capability, template: Template, values: dict[str, Any], method: str) -> dict[str, str]:
+    """Parameter location of each value: template, query, header or body. Raises SiteError."""
     stated = location_of(capability)
     variables = {variable.name for variable in template.variables}
     rest = "body" if _encoding(capability, method) == "json" else "query"
@@ -210,6 +212,7 @@ def _places(capability: Capability, template: Template, values: dict[str, Any], 
 
 
 def _url(name: str, template: Template, sent: Mapping[str, Any], places: Mapping[str, str], origin: Origin) -> URL:
+    """URL of a request: template expanded, query percent-encoded. Raises SiteError; CallBlocked for path traversal."""
     from httpx2 import InvalidURL
 
     values = {each: value for each, value in sent.items() if places[each] == "template"}
@@ -237,7 +240,8 @@ def _url(name: str, template: Template, sent: Mapping[str, Any], places: Mapping
 
 
 def expanded_template(name: str, template: Template, values: Mapping[str, Any]) -> str:
-    """A template filled in (RFC 6570 §3). Raises SiteError where it asks for the first characters of no text."""
+    """Expansion of a URI template, values percent-encoded (RFC 6570 §3). Raises SiteError where it asks for the first
+    characters of no text."""
     import uritemplate
 
     for variable in template.variables:
@@ -294,12 +298,14 @@ def expandable(name: str, value: Any) -> Any:
 
 
 def _pairs(name: str, value: Any) -> list[tuple[str, str]]:
+    """Query parameters of one value; a list repeats the name."""
     if value is None:
         return []
     return [(name, _text(name, each)) for each in (value if isinstance(value, list) else [value])]
 
 
 def _header(name: str, value: Any) -> str:
+    """Header value; no header injection. Raises CallBlocked for headers that no argument may set."""
     if not _TOKEN.fullmatch(name) or _NOT_BY_ARGUMENT.fullmatch(name.lower()):
         raise CallBlocked(f"{name}: a manifest may not set this header by an argument")
     text = ", ".join(_text(name, each) for each in value) if isinstance(value, list) else _text(name, value)
@@ -309,6 +315,7 @@ def _header(name: str, value: Any) -> str:
 
 
 def _text(name: str, value: Any) -> str:
+    """Serialization of a value for a URL or header."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict | list):

@@ -66,6 +66,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _text(data: bytes) -> str:
+    """Text decoded as UTF-8. Raises SiteError."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -73,6 +74,7 @@ def _text(data: bytes) -> str:
 
 
 def _state(value: dict[str, Any]) -> SiteState:
+    """State by its members, each checked for its type."""
     problems = []
     authenticated, capabilities, context = (value.get(name) for name in ("isAuthenticated", "capabilities", "context"))
     if not isinstance(authenticated, bool):

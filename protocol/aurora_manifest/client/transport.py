@@ -274,6 +274,7 @@ def _require_known_encoding(request: SentRequest, response: Response) -> None:
 
 
 def _client(url: URL, policy: RequestPolicy, cookies: CookieJar | None) -> AsyncClient:
+    """HTTP client with its headers, cookie jar, timeout and proxy."""
     import httpx2
 
     headers = {"Accept": "application/json, */*;q=0.1", "User-Agent": f"aurora/{__version__}"}

@@ -47,7 +47,8 @@ def fix_all_edits(
 
 
 def ignoring(document: JsonDocument, finding: Finding) -> Fix | None:
-    """Put the finding's rule into the `x-aurora-ignore` of the nearest object that can have one.
+    """Suppression of a warning: put the finding's rule into the `x-aurora-ignore` of the nearest object that can have
+    one.
 
     None for rules that cannot be ignored, and where the text is broken. An object whose names are the user's own
     (`parameterMapping`, `properties`) cannot have one: there it would be one more name.

@@ -56,7 +56,7 @@ class Proposal(Struct, frozen=True):
 
 
 def complete(manifest: Manifest, offset: int, *, snippets: bool = True) -> list[Proposal]:
-    """Proposals for `offset`, the most likely first. `snippets` tells whether the client can fill in holes."""
+    """Completion items for `offset`, the most likely first. `snippets` tells whether the client can fill in holes."""
     cursor = cursor_at(manifest.document, offset)
     if cursor is None:
         return []
@@ -77,6 +77,7 @@ def complete_by_schema(document: JsonDocument, schema: SchemaCheck, offset: int,
 
 
 def _written(where: Where, schema: SchemaCheck, snippets: bool) -> list[Proposal]:
+    """Completion items for a cursor, ranked, each once."""
     cursor, text = where.cursor, where.cursor.document.text
     unit, end = indent_unit(text), line_end(text)
     if cursor.role == "value":
@@ -93,6 +94,7 @@ def _written(where: Where, schema: SchemaCheck, snippets: bool) -> list[Proposal
 
 
 def _names(where: Where, schema: SchemaCheck) -> Iterator[CompletionOffer]:
+    """Completion of property names: the manifest's own, then the schema's."""
     if schema is manifest_schema():
         yield from offers.names(where)
     path = where.cursor.path
@@ -115,6 +117,7 @@ def _rank_of_keyword(where: Where, name: str, otherwise: int) -> int:
 
 
 def _values(where: Where, schema: SchemaCheck) -> Iterator[CompletionOffer]:
+    """Completion of values: the manifest's own, then the schema's."""
     cursor, path = where.cursor, where.cursor.place
     is_manifest = schema is manifest_schema()
     if is_manifest:
@@ -130,6 +133,7 @@ def _values(where: Where, schema: SchemaCheck) -> Iterator[CompletionOffer]:
 
 
 def _by_shape(where: Where, shape: SchemaShape) -> Iterator[CompletionOffer]:
+    """Completion by a schema: `enum` values, booleans, empty objects."""
     cursor, words = where.cursor, shape.description
     for choice in shape.choices:
         yield CompletionOffer(str(choice), choice, "choice", 2, documentation=words)
@@ -146,6 +150,7 @@ def _by_shape(where: Where, shape: SchemaShape) -> Iterator[CompletionOffer]:
 
 
 def _variables(where: Where) -> Iterator[Proposal]:
+    """Completion of template variables between braces."""
     slot = _slot_at(where.cursor)
     for each in _candidates(where) if slot else ():
         if slot is not None and each.name not in slot.used and is_variable(each.name):

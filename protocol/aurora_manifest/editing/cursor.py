@@ -77,6 +77,7 @@ def cursor_at(document: JsonDocument, offset: int) -> ManifestCursor | None:
 
 
 def _locate(document: JsonDocument, offset: int) -> ManifestCursor | None:
+    """Descent to the innermost object or array around an offset, by binary search."""
     text, node = document.text, document.root
     if node is None or isinstance(node, Broken):
         if _TRIVIA.fullmatch(text, 0, offset) or text[:offset].isspace():
@@ -186,6 +187,7 @@ def _touches(text: str, start: int, end: int, offset: int) -> bool:
 
 
 def _is_closed_string(text: str, start: int, end: int) -> bool:
+    """Whether a string is terminated: its last quote is not escaped."""
     quote = text[start]
     if quote not in "\"'" or end - start < 2 or text[end - 1] != quote:
         return False
@@ -194,6 +196,7 @@ def _is_closed_string(text: str, start: int, end: int) -> bool:
 
 
 def _swallows(document: JsonDocument, cursor: ManifestCursor) -> bool:
+    """Whether the string at a cursor is unterminated, and so takes in what comes after it."""
     text, end = document.text, cursor.end
     if text[cursor.start : cursor.start + 1] not in ('"', "'") or cursor.end <= cursor.offset:
         return False

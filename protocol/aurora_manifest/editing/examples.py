@@ -123,6 +123,7 @@ def example_value(schema: Any, name: str, depth: int) -> Any:
 
 
 def _number(schema: dict[str, Any]) -> int | float:
+    """Sample number within its bounds."""
     low, high = schema.get("minimum"), schema.get("maximum")
     if isinstance(low, int | float) and low > 1:
         return low
@@ -130,6 +131,7 @@ def _number(schema: dict[str, Any]) -> int | float:
 
 
 def _string(schema: dict[str, Any], name: str) -> str:
+    """Sample string of a format and a length."""
     text = _BY_FORMAT.get(str(schema.get("format")), name or "value")
     shortest, longest = schema.get("minLength"), schema.get("maxLength")
     if isinstance(shortest, int) and len(text) < shortest <= _MAX_LENGTH:
@@ -142,6 +144,7 @@ def _singular(name: str) -> str:
 
 
 def _origin(manifest: Manifest) -> Origin:
+    """Origin of the site, else a made-up one."""
     url = string(manifest.site, "url")
     try:
         return origin_of(parse_url(str(url.value))) if url else _SOMEWHERE

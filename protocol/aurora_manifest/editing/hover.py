@@ -89,6 +89,7 @@ def _about(manifest: Manifest, place: NodePlace, offset: int) -> list[str]:
 
 
 def _capability(manifest: Manifest, name: str, capability: Capability | None) -> str:
+    """Hover text of a capability: its request, description, and uses."""
     if capability is None:
         return f"**{_plain(name)}** is not defined under `capabilities`."
     request = [str(each.value) for each in (capability.method, capability.url_template) if each is not None]
@@ -101,6 +102,7 @@ def _capability(manifest: Manifest, name: str, capability: Capability | None) ->
 
 
 def _parameter(manifest: Manifest, named: Named) -> str:
+    """Hover text of a parameter: its schema, and where it is named."""
     lines = [f"**{_plain(named.name)}** — parameter"]
     for each in named.definitions:
         if each.role != "property":
@@ -120,6 +122,7 @@ def _parameter(manifest: Manifest, named: Named) -> str:
 
 
 def _schema_in_words(schema: Object) -> str:
+    """Type, bounds and description of a schema, as Markdown."""
     facts = [
         f"{name} {_code(str(each))}" if name not in ("type", "format") else _code(str(each))
         for name, each in schema.value.items()
@@ -176,6 +179,7 @@ def _plain(text: str) -> str:
 
 
 def _code(text: str) -> str:
+    """Inline code of Markdown, whatever backticks are in it."""
     shown = " ".join(text[:400].split())[:200]
     if "`" not in shown:
         return f"`{shown}`"
@@ -184,6 +188,7 @@ def _code(text: str) -> str:
 
 
 def _fenced(text: str, language: str) -> str:
+    """Fenced code block of Markdown."""
     fence = "```"
     while fence in text:
         fence += "`"

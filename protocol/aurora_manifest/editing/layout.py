@@ -38,6 +38,8 @@ class LayoutStyle(Struct, frozen=True):
 
 
 class _LayoutToken(Struct, frozen=True):
+    """Token of a formatter, and the line breaks before it."""
+
     text: str
     start: int
     end: int
@@ -61,7 +63,7 @@ class _LayoutToken(Struct, frozen=True):
 
 
 def laid_out(document: JsonDocument, style: LayoutStyle, start: int = 0, end: int | None = None) -> list[Edit]:
-    """The edits that lay out the text, or those of them that touch what lies between two offsets.
+    """Formatting: the edits that lay out the text, or those of them that touch what lies between two offsets.
 
     There are none for a text with syntax errors: what is put right by guessing could go wrong.
     """
@@ -86,6 +88,7 @@ def _as_one(text: str, edits: list[Edit]) -> Edit:
 
 
 def _edits(document: JsonDocument, style: LayoutStyle) -> Iterator[Edit]:
+    """Formatting edits: white space between each two tokens, by depth (indentation)."""
     text, newline = document.text, line_end(document.text)
     tokens = _tokens(text)
     if not tokens:
@@ -141,6 +144,7 @@ def _gap(before: _LayoutToken, token: _LayoutToken, indented: str, newline: str,
 
 
 def _tokens(text: str) -> list[_LayoutToken]:
+    """Tokens of a text (lexer)."""
     tokens: list[_LayoutToken] = []
     at = 1 if text.startswith("\ufeff") else 0
     for match in _TOKEN.finditer(text, at):

@@ -14,7 +14,7 @@ MAX_HINTS = 200
 
 
 class Lens(Struct, frozen=True):
-    """Above a capability: its name, where that stands, and how many resources use it."""
+    """Code lens above a capability: its name, where that stands, and its reference count, how many resources use it."""
 
     capability: str
     start: int

@@ -34,6 +34,7 @@ def links(manifest: Manifest, uri: str) -> list[DocumentLink]:
 
 
 def _link(node: Scalar | None, tooltip: str, base: str) -> DocumentLink | None:
+    """Link of a URL, resolved against `base`; None for what no editor should open."""
     text = str(node.value) if node else ""
     if node is None or not text or len(text) > _MAX_URL or not text.isprintable() or " " in text:
         return None

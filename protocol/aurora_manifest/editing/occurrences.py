@@ -66,7 +66,8 @@ class Named(Struct, frozen=True):
 
     @property
     def definitions(self) -> list[Occurrence]:
-        """Where the name is defined: where the schema has it, else where the mapping introduces it."""
+        """Go to definition: where the name is defined, where the schema has it, else where the mapping introduces
+        it."""
         start, end = self.around or (0, sys.maxsize)
         for role in _DEFINING:
             found = [each for each in self.occurrences if each.role == role and start <= each.start < end]
@@ -83,7 +84,7 @@ class _Site(Struct, frozen=True):
 
 
 def named_at(manifest: Manifest, offset: int) -> Named | None:
-    """The capability or parameter that is named at `offset`; None where nothing is."""
+    """Symbol at a cursor: the capability or parameter that is named at `offset`; None where nothing is."""
     place = manifest.document.place(offset)
     if place is None or len(place.path) < 2:
         return None
@@ -97,7 +98,7 @@ def named_at(manifest: Manifest, offset: int) -> Named | None:
 
 
 def uses_of(manifest: Manifest, capability_id: str) -> list[Occurrence]:
-    """Where resources name a capability."""
+    """References to a capability: where resources name it."""
     document = manifest.document
     uses = [each.capability_id for each in manifest.uses_of(capability_id)]
     return [Occurrence(*_inside(document, node.start, node.end), "use") for node in uses if node is not None]
@@ -137,6 +138,7 @@ def _capability_named(manifest: Manifest, capability: Capability, offset: int) -
 
 
 def _capability(manifest: Manifest, name: str, offset: int) -> Named | None:
+    """References to a capability: its name, its id, the operations that use it."""
     document = manifest.document
     found: list[Occurrence] = []
     for member in members(manifest.capabilities_node):
@@ -233,6 +235,7 @@ def _same(capability: Capability, names: Path | str) -> set[Path | str]:
 
 
 def _taken(capability: Capability, meant: set[Path | str]) -> set[str]:
+    """Name conflicts: names that a renamed parameter may not have."""
     taken: set[str] = set()
     for each in meant:
         if isinstance(each, str):
@@ -273,6 +276,7 @@ def _inner_sites(document: JsonDocument, capability: Capability) -> Iterator[_Si
 
 
 def _in_pointer(document: JsonDocument, capability: Capability, node: Scalar) -> Iterator[_Site]:
+    """Mentions in a JSON Pointer, one for each step."""
     pointer = str(node.value)
     path = pointed_at(capability, pointer)
     at = 1
@@ -284,6 +288,7 @@ def _in_pointer(document: JsonDocument, capability: Capability, node: Scalar) ->
 
 
 def _in_template(document: JsonDocument, node: Scalar | None, template: Template | None) -> Iterator[_Site]:
+    """Mentions in a URI template, one for each variable."""
     if node is None or template is None:
         return
     for variable in template.variables:

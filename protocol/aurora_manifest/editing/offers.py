@@ -109,6 +109,7 @@ def described(capability: Capability | None, name: str) -> str:
 
 
 def _whole_capabilities(manifest: Manifest) -> Iterator[CompletionOffer]:
+    """Snippets of whole capabilities: those that are used and undefined first."""
     for name, uses in manifest.uses.items():
         if name not in manifest.capabilities:
             detail, words = f"used by {uses[0].resource.name}", "A capability that is used and not defined."
@@ -118,6 +119,7 @@ def _whole_capabilities(manifest: Manifest) -> Iterator[CompletionOffer]:
 
 
 def _whole_resources(manifest: Manifest) -> Iterator[CompletionOffer]:
+    """Snippets of whole resources, for capabilities that none uses as well."""
     words = _words(("resources", ""))
     yield CompletionOffer(NEW[1], resource_tree(manifest, None), "snippet", 2, "a whole resource", words)
     for capability in manifest.capabilities.values():

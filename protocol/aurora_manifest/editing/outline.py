@@ -47,16 +47,19 @@ def outline(manifest: Manifest) -> list[OutlineEntry]:
 
 
 def _resource(resource: Resource) -> OutlineEntry:
+    """Outline entry of a resource, with its operations."""
     pattern = str(resource.uri_pattern.value) if resource.uri_pattern else ""
     return _entry(resource.member, "resource", pattern, tuple(map(_operation, resource.operations)))
 
 
 def _operation(operation: Operation) -> OutlineEntry:
+    """Outline entry of an operation."""
     target = str(operation.capability_id.value) if operation.capability_id else ""
     return _entry(operation.member, "operation", target)
 
 
 def _capability(capability: Capability) -> OutlineEntry:
+    """Outline entry of a capability, with its parameters."""
     request = (capability.method, capability.url_template)
     detail = " ".join(str(each.value) for each in request if each is not None)
     children = []

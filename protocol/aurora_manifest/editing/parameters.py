@@ -137,6 +137,7 @@ def resource_around(manifest: Manifest, offset: int) -> Resource | None:
 
 
 def _around(candidates: Sequence[Member], offset: int) -> Member | None:
+    """Member around an offset, by binary search."""
     index = bisect_right(candidates, offset, key=lambda each: each.name_start) - 1
     if index < 0 or (offset > candidates[index].value.end and offset > candidates[index].name_end):
         return None

@@ -71,6 +71,7 @@ class Writer:
         return f"{opening}{inner}{f',{inner}'.join(parts)}{self._line_end}{self._unit * depth}{closing}"
 
     def _hole(self, hole: Hole) -> str:
+        """Placeholder (tab stop) of a snippet: linked ones are one, choices are offered."""
         text = hole.text if hole.bare else spelt(hole.text)[1:-1]
         if not self._snippets:
             return text

@@ -24,13 +24,15 @@ class Fold(Struct, frozen=True, order=True):
 
 
 def folds(document: JsonDocument, lines: LineIndex) -> list[Fold]:
-    """Every object and array on several lines, and every comment on several lines, in the order of the text."""
+    """Folding ranges: every object and array on several lines, and every comment on several lines, in the order of the
+    text."""
     found = {Fold(*each) for node in _containers(document.root) if (each := _lines(document, lines, node))}
     return sorted(found | set(_comments(document, lines)))
 
 
 def selections(document: JsonDocument, offset: int) -> list[tuple[int, int]]:
-    """Stretches to select around `offset`, the smallest first, each within the next, up to the whole text."""
+    """Selection ranges (expand selection): stretches to select around `offset`, the smallest first, each within the
+    next, up to the whole text."""
     text = document.text
     spans: list[tuple[int, int]] = [(0, len(text))]
     node = document.root
@@ -71,6 +73,7 @@ def _string(text: str, start: int, end: int, offset: int) -> list[tuple[int, int
 
 
 def _containers(root: Node | None) -> Iterator[Object | Array]:
+    """Objects and arrays of a document, all of them."""
     pending = [root]
     while pending:
         node = pending.pop()
@@ -83,6 +86,7 @@ def _containers(root: Node | None) -> Iterator[Object | Array]:
 
 
 def _lines(document: JsonDocument, lines: LineIndex, node: Object | Array) -> tuple[int, int] | None:
+    """Lines of a fold; None for what is on one line."""
     first = lines.line_of(node.start)
     last = lines.line_of(max(node.start, node.end - 1))
     last = last - 1 if is_closed(document.text, node) else last

@@ -138,6 +138,7 @@ class Moved(Sequence[_Part]):
         self._made: list[_Part] | None = None
 
     def _all(self) -> list[_Part]:
+        """Lazy copies, made once."""
         if self._made is None:
             with _making:  # of two threads that ask at once, both must get the same nodes
                 if self._made is None:

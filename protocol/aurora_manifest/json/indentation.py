@@ -49,6 +49,8 @@ class Rebalanced(Struct, frozen=True):
 
 
 class _Opened(Struct, frozen=True, gc=False):
+    """Open bracket, and the indentation of its line."""
+
     char: str
     indent: int
     start: int
@@ -77,6 +79,7 @@ class _Balance:
         """How deep its line is."""
 
     def balanced(self) -> Rebalanced | None:
+        """Bracket matching over all lines; None where nothing is to be mended, or nothing can be told."""
         for number, line in enumerate(_LINE.finditer(self._text)):
             first = True
             indent = len(line[1].expandtabs())
@@ -210,6 +213,7 @@ class _Balance:
         return True
 
     def _leave_out(self, token: str, start: int) -> bool:
+        """Removal of a bracket that closes nothing."""
         if len(self._problems) >= MAX_BRACKETS:
             return False
         end = start + 1

@@ -201,6 +201,7 @@ def typographic(text: str, start: int) -> ReadString | None:
 
 
 def _escape(text: str, pos: int, quote: str, pieces: list[str], problems: list[Problem]) -> int:
+    """Escape sequence of a string (`\\n`, `\\u0041`), at `pos`; where it ends."""
     char = text[pos + 1]
     if char in _ESCAPES:
         pieces.append(_ESCAPES[char])
@@ -223,6 +224,7 @@ def _escape(text: str, pos: int, quote: str, pieces: list[str], problems: list[P
 
 
 def _unclosed(text: str, start: int, end: int, pieces: list[str], problems: list[Problem]) -> ReadString:
+    """Unterminated string, which ends with its line, without closing brackets and a comma."""
     line = _LINE(text, end)
     shown = text[start : line.end() if line else end].rstrip()
     if shown.endswith(",") and len(shown) > 1:

@@ -77,6 +77,7 @@ class Scan(ScanState):
         self.doubled = False
 
     def document(self) -> None:
+        """Top level: byte order mark, wrapping, one value, and what should not follow it."""
         text = self.text
         if text.startswith("\ufeff"):
             self.problem("json-byte-order-mark", "a byte order mark is not part of JSON: save without it", 0, 1)
@@ -309,6 +310,7 @@ class Scan(ScanState):
     # Pieces
 
     def string(self, quote: str) -> str:
+        """String literal, its problems told; its decoded value."""
         string = typographic(self.text, self.pos) or read_string(self.text, self.pos, quote)
         if not self.is_consequence(self.pos):
             self.lexical(string.problems)
@@ -316,6 +318,7 @@ class Scan(ScanState):
         return string.value
 
     def open(self, char: str) -> None:
+        """Opening bracket: a container is pushed onto the stack, to a nesting depth of MAX_DEPTH."""
         start = self.pos
         if len(self.stack) >= MAX_DEPTH:
             self.problem("json-too-deep", f"nothing is checked below {MAX_DEPTH} levels", start, start + 1)
@@ -330,6 +333,7 @@ class Scan(ScanState):
         self.expects_comma = self.left_out = False
 
     def close(self, char: str) -> None:
+        """Closing bracket: the open container ends, or a mismatched bracket is told."""
         top = self.stack[-1]
         if char == closer(top) or closes_other(self, char):
             self.pos += 1
@@ -358,6 +362,7 @@ class Scan(ScanState):
         self.left_out = False
 
     def unclosed(self) -> None:
+        """Unclosed bracket at the end of the text, told once for all that are open."""
         top, end = self.stack[-1], len(self.text.rstrip())
         self.tear(top.start)
         # What is half written where the text ends follows from that.
@@ -383,6 +388,7 @@ class Scan(ScanState):
         self.torn = start if self.torn is None else min(self.torn, start)
 
     def close_all(self) -> None:
+        """End of every open container, where the text ends early."""
         self.was_cut = True
         for node in self.stack:
             force_setattr(node, "end", len(self.text))
@@ -410,6 +416,7 @@ class Scan(ScanState):
             cast("list[Node]", top.items).append(node)
 
     def junk(self) -> None:
+        """Unexpected token: told and skipped."""
         start = self.pos
         self.pos = _end(_JUNK(self.text, start), start)
         token = self.text[start : self.pos]
@@ -422,6 +429,7 @@ class Scan(ScanState):
             self.skip_brackets()
 
     def skip_brackets(self) -> None:
+        """Skip to the bracket that matches the next one."""
         depth = 0
         while match := _NEXT_BRACKET(self.text, self.pos):
             self.pos = match.end()

@@ -18,7 +18,8 @@ _LONGEST = 40
 
 
 def wrapping(text: str, at: int) -> Problem | None:
-    """What stands before the JSON and is none, with what belongs to it behind: `also` has that place, or the end."""
+    """Code fence or assignment to be stripped: what stands before the JSON and is none, with what belongs to it behind:
+    `also` has that place, or the end."""
     before = _BEFORE(text, at)
     if before is None:
         return None

@@ -83,6 +83,7 @@ def _is_blank(node: Object, document: JsonDocument) -> bool:
 
 
 def _empty(node: Scalar | None, name: str, path: Path, *, written: bool = True) -> Iterator[RuleMatch]:
+    """Match for a description that is empty, a placeholder or only the name."""
     if node is None or not (_says_nothing(node.value) or node.value == name):
         return
     if node.value == name and name.strip():

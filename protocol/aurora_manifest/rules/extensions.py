@@ -63,6 +63,7 @@ def unnamespaced(subject: Subject) -> Iterator[RuleMatch]:
 
 @cache
 def _known() -> dict[str, frozenset[str]]:
+    """Names that the schema knows, by kind of object."""
     root = manifest_schema().shapes
     shapes = {name: root.at(f"#/$defs/{name}") for name in ("resource", "operation", "capability", "action", "policy")}
     known = {name: frozenset(shape.members) for name, shape in shapes.items()}

@@ -1,6 +1,5 @@
-"""Suppression of rules (inline ignore, disable): `x-aurora-ignore`, members that silence rules where they stand, and
-the rule about them.
-"""
+"""Suppression of rules (inline ignore, disabled lint warnings): `x-aurora-ignore`, members that silence rules where
+they stand, and the rule about them."""
 
 from __future__ import annotations
 

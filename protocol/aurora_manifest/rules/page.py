@@ -60,6 +60,7 @@ def _table() -> str:
 
 
 def _section(info: RuleInfo) -> str:
+    """Section of the page on one rule."""
     decides = ", decides validity" if info.decides else ""
     about = {"text": "a text", "manifest": "a manifest", "capability": "a capability", "resource": "a resource"}
     about["part"] = "a manifest"

@@ -77,6 +77,7 @@ def unknown_type(capability: Capability, document: JsonDocument) -> Iterator[Rul
 
 
 def _no_type(node: Node, name: str, path: Path) -> RuleMatch:
+    """Match for an unknown type, with the type that was meant (`int`, `str`)."""
     meant = _OTHER_WORDS.get(name.lower()) or closest(name, TYPES)
     sure = name.lower() == meant or _SAME_WORDS.get(name) == meant
     fix = writing(node, meant, loss_free=sure) if meant else None

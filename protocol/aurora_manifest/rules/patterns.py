@@ -103,6 +103,7 @@ def _as_python(pattern: str) -> tuple[str, list[int]]:
 
 
 def _escape(text: str, in_class: bool) -> str:
+    """Escape sequence, as Python's parser has to see it."""
     kind = text[1]
     if kind in "pP" and len(text) > 2:
         return r"\w"

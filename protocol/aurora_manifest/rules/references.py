@@ -250,6 +250,7 @@ def same_operation(subject: Subject) -> Iterator[RuleMatch]:
 
 
 def _resolved(subject: Subject) -> Iterator[tuple[Operation, Capability]]:
+    """Operations with the capability that each names, where it is defined (reference resolution)."""
     for operation in subject.manifest.operations:
         capability = _capability(subject, operation)
         if capability is not None:

@@ -132,6 +132,7 @@ def _members_of(path: Path, node: Node) -> Iterator[tuple[Path, Member]]:
 
 
 def _given(schema: Object, path: Path) -> Iterator[RuleMatch]:
+    """Matches for secrets among the defaults and examples of a schema."""
     for keyword in _VALUES:
         member = schema.member(keyword)
         if member is None:
@@ -144,6 +145,7 @@ def _given(schema: Object, path: Path) -> Iterator[RuleMatch]:
 
 
 def _telling(node: Scalar, path: Path, name: str, fix: Fix | None = None) -> Iterator[RuleMatch]:
+    """Match for a text that may be a secret, no placeholder."""
     text = node.value
     if isinstance(text, str) and len(text.strip()) >= 4 and not is_placeholder(text):
         message = f"{quoted(name)} has a value here ({excerpt(text[:2])}…): manifests are public"

@@ -85,6 +85,7 @@ def told_path(path: str) -> str:
 
 
 def _without_first(path: str) -> str | None:
+    """Path without its first empty or dot segment; None where it has none."""
     if found := EMPTY_STEP.search(path):
         return path[: found.start()] + path[found.end() :]
     if found := DOTS.search(path):
@@ -94,6 +95,7 @@ def _without_first(path: str) -> str | None:
 
 
 def _steps(document: JsonDocument, node: Scalar, template: Template, path: Path) -> Iterator[RuleMatch]:
+    """Matches for empty and dot segments (`.`, `..`) of a path."""
     text = template.text
     if template.mistakes or ("//" not in text and "/." not in text):
         return

@@ -220,6 +220,7 @@ def exploded_scalar(capability: Capability, document: JsonDocument) -> Iterator[
 
 
 def _modifiers(capability: Capability, document: JsonDocument) -> Iterator[tuple[str, int, int, str]]:
+    """Modifiers (`:n`, `*`) of a template's variables, with their places."""
     node, template = capability.url_template, capability.template
     if node is None or template is None or (":" not in template.text and "*" not in template.text):
         return
@@ -233,6 +234,7 @@ def _modifiers(capability: Capability, document: JsonDocument) -> Iterator[tuple
 def _mistakes(
     document: JsonDocument, node: Scalar, template: Template, path: Path, capability: Capability | None = None
 ) -> Iterator[RuleMatch]:
+    """Matches for a template's syntax errors, with their fixes."""
     text = template.text
     method = WITH_METHOD(text)
     for mistake in template.mistakes:
@@ -297,6 +299,7 @@ def _free_names(template: Template, capability: Capability | None) -> list[str]:
 def _mended(
     document: JsonDocument, node: Scalar, template: Template, mistake: Mistake, capability: Capability | None
 ) -> Fix | None:
+    """Fix of a template's syntax error; None where several are possible."""
     text, start, end = template.text, mistake.start, mistake.end
     if printf := _PRINTF(text, start):
         names = [printf[1]] if printf[1] else _free_names(template, capability)

@@ -170,6 +170,7 @@ def not_from_root(capability: Capability, document: JsonDocument) -> Iterator[Ru
 
 
 def _split(text: str) -> SplitResult | None:
+    """URL taken apart; None for what is none."""
     try:
         split = urlsplit(text)
         split.port  # noqa: B018  reading it is what checks it
@@ -179,6 +180,7 @@ def _split(text: str) -> SplitResult | None:
 
 
 def _origin(text: str) -> tuple[str, str, int] | None:
+    """Origin of a URL: scheme, host and port."""
     split = _split(re.split(r"[{]", text, maxsplit=1)[0])
     if split is None or split.scheme not in _PORTS or not split.hostname:
         return None

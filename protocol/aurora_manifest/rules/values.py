@@ -134,6 +134,7 @@ def _refused(default: Any, schema: dict[str, Any]) -> str | None:
 
 
 def _outside(size: Any, schema: dict[str, Any], least: str, most: str, subject: str) -> str | None:
+    """Range check by inclusive bounds: what is wrong, in words."""
     low, high = schema.get(least), schema.get(most)
     usable = is_number if least == "minimum" else is_count
     if usable(low) and size < low:
@@ -144,6 +145,7 @@ def _outside(size: Any, schema: dict[str, Any], least: str, most: str, subject: 
 
 
 def _beyond(default: Any, schema: dict[str, Any]) -> str | None:
+    """Range check by exclusive bounds: what is wrong, in words."""
     low, high = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
     if is_number(low) and default <= low:
         return f'{described(default)} is not above "exclusiveMinimum"'
@@ -158,6 +160,7 @@ def _key(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
+    """Canonical value: `1.0` as `1`, at any depth."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     if isinstance(value, list):
