@@ -121,6 +121,7 @@ def read_published(document: Mapping[str, Any], source: str = "import") -> Event
 
 
 def _check(document: Mapping[str, Any], kind: str) -> None:
+    """JSON Schema validation of a document; the error names its place."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
@@ -133,6 +134,7 @@ def _check(document: Mapping[str, Any], kind: str) -> None:
 
 
 def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
+    """Events of a deliverable-state document."""
     begun = seconds_of(document["started_at"])
     status = document["status"]
     yield begun, _started(document, None)
@@ -248,6 +250,7 @@ def _recovered(told: float, reworks: Sequence[float], applied: float) -> Iterato
 
 
 def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
+    """Events of a metrics-output document, of a deliverable that ended."""
     begun, ended = seconds_of(document["started_at"]), seconds_of(document["completed_at"])
     if ended < begun:
         raise ValueError(f"it ended at {document['completed_at']}, before it began")

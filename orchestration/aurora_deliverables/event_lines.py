@@ -69,6 +69,7 @@ def events_of(lines: Sequence[str]) -> tuple[list[Event], list[BadLine]]:
 
 
 def _event(document: object, fallback_id: str) -> Event:
+    """Event of a JSON object (deserialization). Raises InvalidEvent."""
     if not isinstance(document, Mapping):
         raise InvalidEvent("an event is a JSON object")
     data = document.get("data")

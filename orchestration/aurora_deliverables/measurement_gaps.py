@@ -77,6 +77,7 @@ def measured_by_metric(members: Sequence[Deliverable], every: Sequence[Deliverab
 
 
 def _measured(members: Sequence[Deliverable], metric: str, none: str | None) -> MetricCoverage:
+    """Coverage of one metric, and a sentence on what lacks."""
     lacking: Counter[GapName] = Counter()
     whole = 0
     for each in members:

@@ -70,6 +70,7 @@ def changed_at(root: Path, folder: str) -> float | None:
 
 
 def _documents(root: Path, folder: str, depth: int) -> Iterator[str]:
+    """Recursive walk for Markdown files, down to a depth; links are not followed."""
     try:
         with os.scandir(root / folder) as listed:
             entries = sorted(listed, key=lambda each: each.name)[: 4 * MAX_FILES]

@@ -47,6 +47,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
 
 
 def _row(item: ElementTree.Element) -> dict[str, str]:
+    """Row of one issue's XML element, custom fields included."""
     row = {name: (item.findtext(tag) or "").strip() for tag, name in _ELEMENTS.items()}
     row["Description"] = wiki_of(item.findtext("description") or "")
     for field in item.findall("./customfields/customfield")[:MAX_FIELDS]:

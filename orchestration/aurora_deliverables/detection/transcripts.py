@@ -75,6 +75,7 @@ def calls_in(path: Path, offset: int = 0) -> tuple[list[TranscriptCall], int]:
 
 
 def _calls(content: bytes) -> list[TranscriptCall]:
+    """Model calls of transcript lines (JSON Lines parser), each once; the last numbers of a call count."""
     calls: dict[str, TranscriptCall] = {}
     for line in content.split(b"\n"):
         if b'"usage"' not in line or len(line) > MAX_LINE:
@@ -116,7 +117,7 @@ def events_of(
 
 
 def _read(path: Path, offset: int) -> tuple[bytes, int]:
-    """A regular file's bytes from `offset` on, or from its beginning where it is shorter; and where they begin."""
+    """Tail of a regular file, its bytes from `offset` on, of a shorter one all of it; and where they begin."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags), "rb") as file:
         status = os.fstat(file.fileno())
@@ -128,6 +129,7 @@ def _read(path: Path, offset: int) -> tuple[bytes, int]:
 
 
 def _call(line: _TranscriptLine) -> TranscriptCall | None:
+    """Model call of one line; None for what is no assistant's message with usage."""
     message = line.message
     at = seconds(line.timestamp)
     if line.type != "assistant" or message is None or message.usage is None or at is None:

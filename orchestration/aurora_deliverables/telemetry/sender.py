@@ -141,6 +141,7 @@ class Sender:
         return self._drained.wait(within)
 
     def _start(self) -> None:
+        """Start of the exporter's daemon thread."""
         if self._thread is None:
             # A daemon: it may hang in a collector's socket, and nobody is to wait for that.
             self._thread = threading.Thread(target=self._run, name="telemetry", daemon=True)
@@ -258,6 +259,7 @@ class Sender:
         self._record.save()
 
     def _send(self, signal: Signal, leaving: Leaving, providers: Providers) -> None:
+        """Export of one signal, unless it was sent already or the collector asked to wait (Retry-After)."""
         if signal in self._record.done(leaving.keys) or self._now() < self._not_before.get(signal, 0.0):
             return
         deliverable = leaving.deliverable
@@ -276,6 +278,7 @@ class Sender:
             self._record.mark(leaving.keys, signal)
 
     def _took_note(self, signal: Signal, attempt: ExportAttempt) -> None:
+        """Record of an attempt: when to try again, what was rejected."""
         self._not_before.pop(signal, None)
         if attempt.not_before:
             self._not_before[signal] = attempt.not_before

@@ -48,6 +48,7 @@ def emit(tracer: Tracer, ids: PlannedIds, tree: Span, workspace: str, change_id:
 
 
 def _emit(tracer: Tracer, ids: PlannedIds, span: Span, parent: Context, path: str) -> None:
+    """Span and its children started and ended recursively, the parent as context."""
     ids.span = _id(path, 8)
     started = tracer.start_span(
         span.name,

@@ -88,6 +88,7 @@ def source_of(path: str, places: Places, *, trusted: bool) -> AgentSource:
 def _everywhere(
     places: Places, settings: AgentSettings, trusted: bool, more: Iterable[str]
 ) -> Iterable[tuple[AgentSource, FoundAgents]]:
+    """Search path of agents: configured paths in order, then MCP configurations."""
     for path in dict.fromkeys((*settings.discovery_paths, *more)):
         source = source_of(path, places, trusted=trusted)
         yield source, _read(source, settings)

@@ -168,6 +168,7 @@ class Budget:
             return history_of((event for path in kept for event, _ in files.events_from(path)), month)
 
     def _hold_back(self, status: BudgetStatus, usd: float, *, force: bool) -> None:
+        """Enforcement of the hard limit. Raises OverBudget, unless force is given and allowed."""
         over = too_much(status, usd, self.settings)
         if over is None or (force and self.settings.allow_force_override):
             return
@@ -190,6 +191,7 @@ class Budget:
 
     @contextmanager
     def _told_of_errors(self, doing: str) -> Iterator[None]:
+        """Exception translation: a lock held or a disk error becomes Unrecorded, in one line."""
         try:
             yield
         except Timeout as error:
@@ -311,6 +313,7 @@ class Budget:
         return typed.convert({"at": timestamp(self._now()), "kind": kind, **more}, LedgerEvent)
 
     def _store(self, tracker: Tracker) -> Tracker:
+        """Tracking file (checkpoint) written, with limits and remaining sums as they are now."""
         limit = dollars(self.settings.hard_limit_usd * self.settings.block_at_percent / 100)
         tracker = msgspec.structs.replace(
             tracker,

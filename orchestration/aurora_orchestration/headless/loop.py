@@ -224,6 +224,7 @@ class _Loop:
         return await look(self._headless.root, without=(self._headless.scratchpad, self._headless.prompt))
 
     async def _may_go_on(self) -> None:
+        """Stop conditions (termination): budget, iterations and branch, before each iteration. Raises _Stop."""
         if self._cost >= self._budget:
             raise _Stop("budget", f"{dollars(self._cost)} of {dollars(self._budget)} are spent; raise --budget-limit")
         if self._number >= self._limit:
@@ -235,6 +236,7 @@ class _Loop:
             raise _Stop("branch", str(error)) from error
 
     async def _iterate(self) -> None:
+        """One iteration: a run, what it changed, what it claims, and the note of it."""
         notes = await asyncio.to_thread(self._pad.text)
         self._number += 1
         await asyncio.to_thread(

@@ -81,6 +81,7 @@ class Scratchpad:
         return text
 
     def _read(self) -> str:
+        """Text of the file, bounded. Raises BadScratchpad."""
         try:
             content = read_prefix(str(self.file), MAX_SCRATCHPAD + 1, follow=True)
         except FileNotFoundError:
@@ -203,6 +204,7 @@ def _in_the_way(file: Path, place: Path) -> Path | None:
 
 
 def _free_beside(path: Path) -> Path:
+    """Free backup name beside a path."""
     number = 1
     while os.path.lexists(aside := path.with_name(f"{path.name}.aside-{number}")):
         number += 1

@@ -78,6 +78,7 @@ class Journal:
             raise LlmError(f"cannot write {self.path}: {error.strerror or error}; check AURORA_HOME") from error
 
     def _begin(self) -> None:
+        """Recovery of the journal: replies to replay are read, a torn last line is truncated."""
         header, entries, whole = _read(self.path)
         self.entries: tuple[JournalEntry, ...] = tuple(entries)
         self._waiting: dict[str, deque[JournalEntry]] = defaultdict(deque)
@@ -101,6 +102,7 @@ class Journal:
             self._append(entry)
 
     def _append(self, line: Struct) -> None:
+        """Line appended and, in a batch, forced to the disk (fsync)."""
         left = memoryview(msgspec.json.encode(line) + b"\n")
         while left:
             left = left[os.write(self._file, left) :]

@@ -226,6 +226,7 @@ class MeteredLlm:
         return sum(estimated_tokens(text) for text in (wanted.system.encode(), wanted.prompt.encode(), schema))
 
     async def _reserve(self, ask: Ask, key: str, aside: float) -> None:
+        """Reservation (hold) in the budget before a call. Raises CapReached."""
         if self._budget is None:
             return
         try:
@@ -253,6 +254,7 @@ class MeteredLlm:
             self._settle(entry)
 
     def _settle(self, entry: JournalEntry) -> None:
+        """Settlement of the reservation: what the call cost, or its release."""
         if self._budget is None:
             return
         if entry.reply is None and not entry.usd:
@@ -329,6 +331,7 @@ class MeteredLlm:
 
 
 def _check(what: str, spent: float, usd: float, cap: float, setting: str) -> None:
+    """Spending cap: raises CapReached where the next call could pass it."""
     if spent + usd > cap:
         left = max(0.0, cap - spent)
         raise CapReached(
@@ -337,6 +340,7 @@ def _check(what: str, spent: float, usd: float, cap: float, setting: str) -> Non
 
 
 def _checked(ask: Ask, wanted: Wanted, reply: ModelReply) -> ModelReply:
+    """Reply that can be used. Raises ModelRefused (refusal) and Truncated (token limit)."""
     if reply.stop == "refusal":
         raise ModelRefused(
             f"{ask.purpose}: {reply.model} declined to answer: {' '.join(reply.text.split())[:200] or '-'}"

@@ -136,6 +136,7 @@ def _built_in() -> _PriceTable:
 
 
 def _table(data: bytes, where: str) -> _PriceTable:
+    """Price table parsed from YAML and validated. Raises LlmError."""
     import yaml
 
     try:

@@ -187,6 +187,7 @@ def decode(text: str, kind: type[T]) -> T:
 
 
 def _decode_one(text: str, kind: type[T]) -> T:
+    """JSON parse, bounded in depth, of one candidate. Raises Unusable."""
     depth = deepest = 0
     for match in _TOKEN.finditer(text):
         if match[0] in "[{":

@@ -98,6 +98,7 @@ def _type_of(schema: Any) -> dict[str, Any]:
 
 
 def _without_secrets(value: Any) -> Any:
+    """Value with every secret in its strings redacted."""
     if isinstance(value, str):
         return redact(value, pii=False).text
     if isinstance(value, Mapping):

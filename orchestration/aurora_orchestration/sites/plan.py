@@ -148,6 +148,7 @@ def _argument_problems(
     patience: Patience,
     kept: KeptWords,
 ) -> list[str]:
+    """Problems of a step's arguments: given twice, unknown, missing, or against their schema."""
     found: list[str] = []
     filled = False
     known: dict[str, Any] = {}

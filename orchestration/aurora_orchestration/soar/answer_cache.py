@@ -219,6 +219,7 @@ def digest(workspace: Path, file: str) -> str | None:
 
 
 def _only_read(result: SubgoalResult) -> bool:
+    """Whether a step had no side effects (pure): a model alone answered, without tools."""
     response = result.response
     return (
         response.status == "success"

@@ -263,6 +263,7 @@ class _Run:
         return GENERIC if agent.id != GENERIC.id and self._llm is not None else None
 
     async def _remember(self, agent: Agent, one: _Try, outcome: Outcome) -> None:
+        """Success or failure of an agent, learned by the registry."""
         if self._learn is None or not one.worked or (one.response.output is not None and one.verification is None):
             return
         try:
@@ -271,6 +272,7 @@ class _Run:
             log.warning("how an agent did cannot be kept: %s", error)
 
     def _tell_retry(self, subgoal: Subgoal, agent: Agent, one: _Try, feedback: RetryFeedback) -> None:
+        """Notice of a retry: who failed, why, and who is next."""
         who, error = one.response.agent_id, one.response.error
         why = f"failed: {bare_error(who, error)}" if error else f"scored {one.score:.2f}"
         then = f"{agent.id} takes over" if agent.id != who else "again"

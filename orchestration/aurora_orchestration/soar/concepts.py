@@ -32,6 +32,7 @@ PROCESS = frozenset(terms(" ".join(_DATA["process"])))
 
 
 def _groups() -> dict[str, frozenset[int]]:
+    """Synonym groups by stem (an index of the thesaurus)."""
     found: dict[str, set[int]] = {}
     for number, line in enumerate(_DATA["same"]):
         for stem in terms(line):
@@ -126,6 +127,7 @@ class Opposites(NamedTuple):
 
 
 def _sides(line: str) -> Opposites:
+    """Antonyms of a line: stems and phrases on either side."""
     one, other = (side.split() for side in line.split("|"))
 
     def stems(side: list[str]) -> frozenset[str]:

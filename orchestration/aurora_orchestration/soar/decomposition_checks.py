@@ -149,6 +149,7 @@ def _shortened(decomposition: Decomposition) -> Decomposition:
 
 
 def _unroutable(decomposition: Decomposition, agents: Sequence[Agent]) -> Iterable[_Finding]:
+    """Subgoals whose agent does not exist or does not fit."""
     known = {agent.id: agent for agent in agents}
     if known.keys() <= {FALLBACK_AGENT}:
         return  # with none but the executor every subgoal is its own, whatever a plan calls it (App. F)

@@ -134,6 +134,7 @@ def tells_cost(record: RunRecord) -> bool:
 
 
 async def _settle(run: Run) -> None:
+    """Accounting of the run in the budget."""
     record = run.record
     await asyncio.to_thread(
         run.services.budget.end_run,
@@ -153,6 +154,7 @@ async def _remember_agents(run: Run) -> None:
 
 
 async def _finish_log(run: Run) -> None:
+    """Log closed and indexed, so that memory finds it."""
     await run.trace.written()
     log = run.trace.log
     notice = await asyncio.to_thread(log.finish, run.record)
@@ -203,6 +205,7 @@ def _put_away(run: Run) -> None:
 
 
 async def _safely(run: Run, what: str, step: Awaitable[object]) -> None:
+    """Step whose failure is logged and costs the answer nothing (error isolation)."""
     try:
         await step
     except Exception as error:  # the answer is worth more than any of its records

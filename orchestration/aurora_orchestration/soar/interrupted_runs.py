@@ -41,6 +41,7 @@ async def sweep(services: Services) -> tuple[Checkpoint, ...]:
 
 
 async def _mark(services: Services, run_id: str) -> Checkpoint | None:
+    """Mark of a run that died (orphan): too old ones expire, others can be resumed."""
     now, store = services.now(), services.store
     with store.idle(run_id) as idle:
         if not idle:

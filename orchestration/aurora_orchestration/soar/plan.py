@@ -212,6 +212,7 @@ def _tell_subgoals(decomposition: Decomposition, tell: Tell) -> None:
 async def _coordinated(
     feedback: RetryFeedback, verification: Verification, llm: Llm, settings: ScoringSettings
 ) -> RetryFeedback:
+    """Feedback sharpened by a model; as it is where that fails."""
     try:
         return await coordinate(feedback, verification, "decomposition", llm, settings)
     except (BadReply, Truncated, CapReached):

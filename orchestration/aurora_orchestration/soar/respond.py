@@ -146,6 +146,7 @@ def from_results(results: Sequence[SubgoalResult]) -> str:
 
 
 def _unreliable(score: float, done: Sequence[SubgoalResult], issues: Sequence[str]) -> str:
+    """Text of an answer below the threshold: what is wrong, what the steps found."""
     lines = [f"No reliable answer was found (score {score:.2f})."]
     if issues:
         lines += ["", "What is wrong with the best attempt:", *(f"- {issue}" for issue in issues)]

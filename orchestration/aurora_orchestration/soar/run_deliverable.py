@@ -222,6 +222,7 @@ class RunDeliverable:
             self._writer = asyncio.ensure_future(self._write())
 
     async def _write(self) -> None:
+        """Writer task: what was said meanwhile is recorded in batches."""
         while self._waiting:
             batch, self._waiting = self._waiting, []
             try:

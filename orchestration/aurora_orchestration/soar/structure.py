@@ -120,12 +120,14 @@ def broken(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
 
 
 def _repeated(what: str, ids: list[str]) -> Iterator[tuple[str, str]]:
+    """Duplicate ids."""
     for one in dict.fromkeys(ids):
         if ids.count(one) > 1:
             yield f"{what} id {one} is used {ids.count(one)} times", f"give every {what} an id of its own"
 
 
 def _misordered(decomposition: Decomposition, needs: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    """Execution order that does not follow the dependencies."""
     order = decomposition.execution_order
     if order:
         place = {one: number for number, one in enumerate(order)}

@@ -321,6 +321,7 @@ def _outputs(results: Sequence[SubgoalResult]) -> list[str]:
 
 
 def _denying(claims: Sequence[Claim]) -> Iterator[tuple[str, str, str]]:
+    """Pairs of claims that contradict each other."""
     few = claims[:MOST_CLAIMS]
     for number, one in enumerate(few):
         for other in few[number + 1 :]:

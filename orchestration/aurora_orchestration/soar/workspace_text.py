@@ -114,6 +114,7 @@ class WorkspaceText:
         self._defined |= found
 
     def _list(self) -> None:
+        """List of the workspace's files, ignore rules heeded."""
         found: list[str] = []
         try:
             for folder in walk(IgnoreRules(self._root)):
@@ -132,6 +133,7 @@ class WorkspaceText:
         return self._texts[file]
 
     def _content(self, file: str) -> bytes | None:
+        """File's bytes, bounded; None outside the root (path traversal), for binary and large files."""
         if not file or "\0" in file:
             return None
         try:

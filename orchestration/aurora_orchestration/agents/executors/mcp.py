@@ -87,6 +87,7 @@ async def run(
 async def _prepared(
     agent: Agent, tools: Sequence[Tool], task: Task, llm: Llm | None, workspace: Path
 ) -> tuple[str, dict[str, Any]]:
+    """Tool and arguments of the call: without a model where that is clear, else shaped by one."""
     named = [tool for tool in tools if tool.name == agent.tool]
     if agent.tool is not None and not named:
         offered = ", ".join(tool.name for tool in tools[:10]) or "none"
@@ -149,6 +150,7 @@ def plain_arguments(schema: Mapping[str, Any], task: Task, workspace: Path) -> d
 async def _shaped(
     agent: Agent, tools: Sequence[Tool], task: Task, llm: Llm, workspace: Path
 ) -> tuple[str, dict[str, Any]]:
+    """Tool choice and arguments by a model (function calling), checked against the tool's schema."""
     by_name = {tool.name: tool for tool in tools}
 
     def wrong(call: _Call) -> str | None:
@@ -205,6 +207,7 @@ def _misfit(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | No
 
 
 def _response(result: CallToolResult, told: CallFacts) -> AgentResponse:
+    """Answer of a tool's result: structured content, else its text."""
     texts = [block.text for block in result.content if block.type == "text"]
     others = sorted({block.type for block in result.content if block.type != "text"})
     text = "\n".join(texts).strip()

@@ -209,6 +209,7 @@ def _eliciting(dialogue: Dialogue) -> Any:
 
 
 def _question(message: str, name: str, shape: dict[str, Any], *, single: bool) -> str:
+    """Question to the user of one field of an elicitation form."""
     choices = shape.get("enum")
     wanted = shape.get("description") or shape.get("title") or name
     told = message if single else f"{message} – {wanted}"

@@ -117,6 +117,7 @@ class AgentProcess:
             os.close(self._lifeline)
 
     async def _listen(self, stderr: asyncio.StreamReader) -> None:
+        """Standard error drained, its end kept; a flood of it ends the agent."""
         heard = 0
         while piece := await stderr.read(1 << 16):
             self._said = (self._said + piece)[-MAX_STDERR:]
