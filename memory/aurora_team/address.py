@@ -102,6 +102,7 @@ def _is_here(given: Mapping[str, str], environ: Mapping[str, str]) -> bool:
 
 
 def _loops_back(host: str) -> bool:
+    """Whether a host is this machine (loopback address, Unix socket)."""
     if host.startswith(("/", "@")) or host == "localhost":
         return True
     try:

@@ -39,6 +39,7 @@ class Deadline:
                 self._until = None
 
     def _watch(self) -> None:
+        """Watchdog thread: waits, and ends a step that is late."""
         left = self._seconds
         while not self._ended.wait(left):
             with self._turn:

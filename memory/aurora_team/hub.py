@@ -216,6 +216,7 @@ class Hub:
             return int(_one(db.execute("SELECT aurora.erase(%s, %s, %s)", (team, repository, list(ids)))))
 
     def _shape(self) -> int:
+        """Schema version of the hub. Raises HubRefused for a role in no team."""
         try:
             with self._step() as db, db.pipeline() if Pipeline.is_supported() else nullcontext():
                 db.execute(_OWN_NAMES)
@@ -308,6 +309,7 @@ def _columns(numbers: Mapping[Stream, int]) -> dict[str, list[str] | list[int]]:
 
 
 def _arrivals(repository: str, rows: Sequence[tuple[Any, ...]], cursors: Mapping[Stream, int]) -> list[Arrival]:
+    """Arrivals of rows, validated: none that was not asked for."""
     arrivals = [_arrival(repository, row) for row in rows]
     if any(each.number <= cursors[each.stream] for each in arrivals):
         raise ValueError("it sends what was not asked for")

@@ -95,6 +95,7 @@ class Guise:
         return any(name.search(text) for name in self._names for text in texts)
 
     def _body(self, entry: Entry) -> str:
+        """Body of an entry with the names in it replaced."""
         field = _NAMED.get(entry.kind)
         if field is None:
             return entry.body

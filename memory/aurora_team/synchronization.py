@@ -199,6 +199,7 @@ def _send(
 
 
 def _judge(leaving: Entry, kinds: Collection[str], guise: Guise) -> SendVerdict:
+    """Verdict on sending an entry, by the sharing policy and the names in it."""
     verdict = judge(leaving, kinds)
     if not verdict.reason and guise.names_in(leaving):
         return SendVerdict("it holds your name, and names are hashed")

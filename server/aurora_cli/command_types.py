@@ -78,6 +78,7 @@ class LazyGroup(click.Group):
         return sorted([*self._places, *self._of_plugins()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Command of that name, its module imported now (lazy import); plug-ins' commands last."""
         place = self._places.get(self._aliases.get(cmd_name, cmd_name))
         if place is None:
             plugged = self._of_plugins().get(cmd_name)

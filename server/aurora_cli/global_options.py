@@ -76,6 +76,7 @@ class GlobalOptions:
 
 
 def _json_object(file: str) -> Path:
+    """Check that a file holds a JSON object; its path. Raises BadParameter."""
     path = Path(file).resolve()
     try:
         document = json.loads(path.read_bytes())

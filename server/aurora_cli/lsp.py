@@ -64,6 +64,7 @@ class Farewell:
                 self._note(body)
 
     def _note(self, body: Body) -> None:
+        """Message of the editor parsed: whether it is `shutdown` or `exit`."""
         try:
             message = json.loads(body)
         except ValueError:

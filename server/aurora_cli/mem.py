@@ -161,6 +161,7 @@ def from_root(query: str, here: Path, root: Path) -> str:
 
 
 def _respelled(word: str, here: Path, root: Path) -> str:
+    """Word of a query with its path relative to the workspace's root."""
     parts = _WORD.fullmatch(word)
     if parts is None or not ("/" in parts[2] or parts[3].startswith((":", "#", "("))):
         return word

@@ -158,6 +158,7 @@ def sparkline(values: Sequence[float | None]) -> str:
 
 
 def _table(metrics: Mapping[str, Mapping[str, Any]], style: TerminalStyle) -> list[str]:
+    """Table of the metrics: value, tier, trend, sparkline."""
     rows = []
     for name, metric in metrics.items():
         tier = metric.get("tier")

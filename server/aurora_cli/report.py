@@ -79,6 +79,7 @@ def monthly(settings: GlobalOptions, month: str | None, team: bool) -> None:
 
 
 def _report(settings: GlobalOptions, params: dict[str, Any], title: str, name: str, *, team: bool) -> None:
+    """Report asked of the daemon and the logs, printed, and kept."""
     of = "the team" if team else settings.workspace.name
     if team:
         params["team"] = True
@@ -111,6 +112,7 @@ def _readable(settings: ConversationSettings) -> bool:
 
 
 def _day(given: str, what: str = "date") -> date:
+    """Date parsed. Raises BadParameter."""
     try:
         if len(given) != len("YYYY-MM-DD"):
             raise ValueError

@@ -271,6 +271,7 @@ def _headers(planned: CapabilityCall, request: Request) -> list[tuple[str, str]]
 
 
 def _hide(name: str, value: str, hidden: frozenset[str]) -> str:
+    """Header with its secret (authorization, cookie) masked."""
     if name.lower() == "cookie":
         return "; ".join(f"{pair.partition('=')[0]}={MASK}" for pair in value.split("; "))
     if name.lower() in _ALWAYS_SECRET:

@@ -49,6 +49,7 @@ def status_lines(told: dict[str, Any], style: TerminalStyle, now: datetime) -> l
 
 
 def _told(settings: GlobalOptions) -> dict[str, Any]:
+    """State of everything: daemon, workspace, trust, deliverables, budget, teams."""
     import msgspec
 
     from aurora_server.configuration.budget import open_budget

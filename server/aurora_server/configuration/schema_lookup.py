@@ -108,6 +108,7 @@ def _bounds(said: dict[str, Any]) -> str:
 
 
 def _unknown(value: Any, schema: dict[str, Any], path: str) -> Iterator[Unknown]:
+    """Unknown members (typos), recursively, by the schema."""
     place = _resolved(schema, aurora_schemas.load(NAME))
     if not isinstance(value, dict) or ("properties" not in place and "additionalProperties" not in place):
         return
@@ -137,6 +138,7 @@ def _closest(name: str, place: dict[str, Any], path: str) -> str | None:
 
 
 def _resolved(place: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Schema with its `$ref` followed."""
     while "$ref" in place:
         place = schema["$defs"][place["$ref"].rpartition("/")[2]]
     return place

@@ -147,6 +147,7 @@ class Daemon:
             await asyncio.sleep(min(LOOK_EVERY, idle_after / 4))
 
     async def _look_once(self, idle_after: float, *, first: bool) -> None:
+        """Periodic check: idle timeout, changed settings, memory to give back, the socket still there."""
         if self._listener.idle_seconds >= idle_after:
             self.stop("idle")
         if first:

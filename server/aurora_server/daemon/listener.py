@@ -150,6 +150,7 @@ class _Complaints:
         self._told = -TELL_EVERY
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Exception handler of the event loop; lack of file descriptors is logged once a minute."""
         if "out of system resource" not in context.get("message", ""):
             loop.default_exception_handler(context)
         elif loop.time() - self._told >= TELL_EVERY:

@@ -96,6 +96,7 @@ class Door:
         return Response(self._contract.body, headers=headers, media_type="application/json")
 
     async def _call(self, request: Request, capability: Capability | None, visit: Visit) -> Response:
+        """Call routed to its capability: login, arguments, answer; 405 for a wrong method."""
         self._admit(request, visit)
         if capability is None:
             allowed = ", ".join(sorted(self._contract.routes[request.scope["route"].path]))

@@ -186,6 +186,7 @@ async def _workspaces(ls: AuroraServer, request: DeliverableRequest) -> list[Wor
 
 
 def _only(workspaces: Sequence[Workspace]) -> Workspace:
+    """Only workspace of the session. Raises InvalidRequest where it is ambiguous."""
     if len(workspaces) > 1:
         roots = ", ".join(str(each.root) for each in workspaces)
         raise InvalidRequest(f"this session has several folders ({roots}); name one in `workspace`")

@@ -93,6 +93,7 @@ async def _preload_for_editing() -> None:
 
 
 def _roots(params: types.InitializeParams) -> list[Path]:
+    """Root folders of `initialize`: workspace folders, else `rootUri`, else `rootPath`."""
     uris = [folder.uri for folder in params.workspace_folders or []]
     if not uris and params.root_uri is not None:
         uris = [params.root_uri]

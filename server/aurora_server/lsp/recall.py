@@ -224,12 +224,14 @@ async def _cursor(ls: AuroraServer, context: EditorContext | None) -> tuple[Work
 
 
 async def _closed(ls: AuroraServer, params: RecallParams, opened: Sequence[Workspace]) -> OtherAnswers:
+    """Answers of closed memories (all projects)."""
     commits = await asyncio.gather(*(each.first_commit() for each in opened))
     answers = await ls.core.closed_memories.answer(params, [each.root for each in opened])
     return OtherAnswers(answers, {str(each.root): commit for each, commit in zip(opened, commits, strict=True)})
 
 
 async def _asked(ls: AuroraServer, *, everywhere: bool) -> list[Workspace]:
+    """Workspaces that are asked: the session's, or every open one."""
     if not everywhere:
         return await ls.folders.opened()
     opened = ls.core.workspaces.opened()

@@ -119,6 +119,7 @@ class AuroraServer(LanguageServer):
         return True
 
     def _spawned_ended(self, task: asyncio.Task[Any]) -> None:
+        """Callback of a background task's end; its error is logged."""
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("background task failed", extra={"task": task.get_name()}, exc_info=error)

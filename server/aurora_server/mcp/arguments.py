@@ -84,6 +84,7 @@ def _brief(schema: Any) -> Any:
 
 
 def _plain(schema: Any, defs: Mapping[str, Any]) -> Any:
+    """Schema with references inlined and unions simplified."""
     if isinstance(schema, list):
         return [_plain(each, defs) for each in schema]
     if not isinstance(schema, dict):
@@ -117,6 +118,7 @@ def _bare(kind: Any) -> Any:
 
 
 def _unwrapped(value: Any) -> Any:
+    """Value of a string that a model encoded as JSON once too often."""
     if not isinstance(value, str):
         return value
     try:

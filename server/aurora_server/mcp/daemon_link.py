@@ -94,6 +94,7 @@ class DaemonLink:
         return await self._request(method, params, heard)
 
     async def _request(self, method: str, params: Mapping[str, Any], heard: Heard | None) -> Any:
+        """Request with a token for partial results, where somebody listens."""
         await self.open()
         if heard is None:
             return await self._send_request(method, dict(params))
@@ -136,6 +137,7 @@ class DaemonLink:
             logger.info("session with the daemon began for %s", self.root)
 
     async def _open(self) -> None:
+        """Connection opened, the daemon started where none runs; reader and heartbeat begin."""
         client = await asyncio.to_thread(ensure_daemon, self._address, environ=dict(self._environ))
         process = client.peer
         stream = client.detach()
@@ -153,6 +155,7 @@ class DaemonLink:
             raise
 
     async def _begin(self) -> None:
+        """Handshake: `initialize`, then `initialized`."""
         uri = self.root.as_uri()
         await self._send_request(
             "initialize",
@@ -168,6 +171,7 @@ class DaemonLink:
         self._write({"method": "initialized", "params": {}})
 
     async def _send_request(self, method: str, params: Mapping[str, Any]) -> Any:
+        """Request sent and awaited; cancelled at the daemon when its caller is (`$/cancelRequest`)."""
         self._last_id += 1
         identity = self._last_id
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -209,6 +213,7 @@ class DaemonLink:
                 self._give_up(writer, _SILENT)
 
     def _give_up(self, writer: asyncio.StreamWriter, reason: str) -> None:
+        """Connection given up: all pending requests fail."""
         logger.warning("the session with the daemon is given up: %s", reason)
         for asked, future in list(self._waiting.values()):
             if asked is writer and not future.done():
@@ -218,6 +223,7 @@ class DaemonLink:
         writer.transport.abort()  # what it was told and did not read is not waited for
 
     async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Reader loop: frames decoded and dispatched until the connection ends."""
         decoder = Decoder()
         reason = "the daemon closed the connection; ask again"
         try:
@@ -241,6 +247,7 @@ class DaemonLink:
                     future.set_exception(LinkLost(reason))
 
     def _take(self, message: dict[str, Any]) -> None:
+        """Dispatch of a message: response, progress, or request of the daemon's."""
         method, identity = message.get("method"), message.get("id")
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
@@ -263,6 +270,7 @@ class DaemonLink:
                 heard(value)
 
     async def _answer(self, identity: int | str, method: str, params: dict[str, Any]) -> None:
+        """Answer to a request of the daemon's (reverse direction)."""
         answerer = self._answerers.get(method)
         reply: dict[str, Any] = {"id": identity}
         if answerer is None:
@@ -278,6 +286,7 @@ class DaemonLink:
 
 
 def _settle(future: asyncio.Future[Any], message: dict[str, Any]) -> None:
+    """Future resolved by a response: its result, or RequestFailed."""
     error = message.get("error")
     if not isinstance(error, dict):
         future.set_result(message.get("result"))

@@ -101,6 +101,7 @@ def within_document(document: Any, tokens: int) -> Any:
 
 
 def _cut(value: Any, most: int | None, few: int | None) -> Any:
+    """Document with long texts and lists truncated."""
     if isinstance(value, str):
         return value if most is None or len(value) <= most else value[: most - 1] + "…"
     if isinstance(value, dict):

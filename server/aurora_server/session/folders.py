@@ -114,6 +114,7 @@ class Folders:
         return grouped
 
     async def _settle(self) -> None:
+        """Wait for folders that are being opened; failed ones are retried after a while."""
         for folder in list(self._folders.values()):
             failed = folder.opening.done() and folder.workspace is None
             if failed and self._clock() - folder.tried_at >= RETRY_AFTER:
@@ -132,6 +133,7 @@ class Folders:
         return task
 
     def _begun(self, task: asyncio.Task[Workspace]) -> None:
+        """Callback of an opened workspace; a failure is logged."""
         if task.cancelled():
             return
         error = task.exception()
@@ -144,6 +146,7 @@ class Folders:
             self._on_open(task.result())
 
     def _leave(self, folder: _Folder) -> None:
+        """Release of a folder's workspace, also of one that is still being opened."""
         task = folder.opening
         if task.done():
             workspace = folder.workspace

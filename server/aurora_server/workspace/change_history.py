@@ -42,6 +42,7 @@ class WorkspaceGit:
         return moved
 
     def _marks(self) -> tuple[object, ...]:
+        """Marks by which a moved HEAD or a fetch is noticed: HEAD, FETCH_HEAD, packed refs."""
         repository = find_git_directory(self._root)
         if repository is None:
             return ()

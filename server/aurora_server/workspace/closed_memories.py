@@ -121,6 +121,7 @@ def _memories(number: int) -> str:
 
 
 def _answer(memory: LeftMemory, params: RecallParams, settings: Settings) -> RecallResult:
+    """Answer of one closed memory."""
     began = time.perf_counter()
     root = memory.root
     question: Question = parse_question(below(str(root), params.query))

@@ -129,6 +129,7 @@ def _sender(settings: Settings, environment: Mapping[str, str]) -> Sender | None
 
 
 def _model_process(settings: Settings, model: str, environment: Mapping[str, str]) -> ModelProcess:
+    """Process of the embedding model, by its name or path."""
     from aurora_indexer.embedding.model_process import ModelProcess
 
     name = (

@@ -97,6 +97,7 @@ def _signal(name: str, value: float, weight: float) -> SignalContribution:
 
 
 def _matches(hit: Hit, question: Question | None, parts: Sequence[PartView]) -> list[Match]:
+    """Matched terms of a hit, and in which fields they stand."""
     if question is None:
         return []
     if hit.chunk.kind == REASONING:
@@ -120,6 +121,7 @@ def _origin(hit: Hit, commits: Mapping[int, Commits], used: bool) -> str:
 
 
 def _reached(hit: Hit, sources: Mapping[int, ChunkView]) -> list[Reach]:
+    """Path by which activation spread to a hit."""
     return [
         Reach(
             id=shown_id(source),

@@ -122,6 +122,7 @@ class RecallUses:
         await asyncio.gather(*self._writing, return_exceptions=True)
 
     async def _edited(self, since: Mapping[int, float]) -> None:
+        """Access for chunks that were edited after they were shown."""
         chunks = await self._store.read(chunk_reader.by_id, list(since))
         changed = [row for row, view in chunks.items() if view.changed_at is not None and view.changed_at >= since[row]]
         await self._record(self._shown.used(changed, self._clock()), "edited")

@@ -102,6 +102,7 @@ def _read(
 
 
 def _without_secrets(lines: list[Line]) -> list[Line]:
+    """Lines with secrets masked."""
     text = joined(lines)
     clean = masked(text)
     if clean == text:

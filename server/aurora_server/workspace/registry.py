@@ -157,6 +157,7 @@ class Workspaces:
         await asyncio.gather(*under_way, *(self._close(entry) for entry in list(self._entries.values())))
 
     async def _open(self, entry: _OpenWorkspace) -> Workspace:
+        """Opening of a workspace, after one that is closing."""
         try:
             if entry.closing is not None:
                 await asyncio.wait([entry.closing])
@@ -182,12 +183,14 @@ class Workspaces:
                 self._expire(min(lingering, key=_leaves_at))
 
     def _expire(self, entry: _OpenWorkspace) -> None:
+        """End of the grace period: a workspace without users is closed."""
         if entry.farewell is not None:
             entry.farewell.cancel()
             entry.farewell = None
         entry.closing = asyncio.create_task(self._close(entry), name=f"close {entry.root}")
 
     async def _close(self, entry: _OpenWorkspace) -> None:
+        """Close of a workspace, unless somebody came back."""
         if entry.opening is not None:
             await asyncio.wait([entry.opening])
         if entry.users and not self._closed:

@@ -70,6 +70,7 @@ async def _stood(workspace: Workspace, as_of: float | None) -> Sequence[Delivera
 
 
 def _fuller(one: tuple[Workspace, Deliverable], other: tuple[Workspace, Deliverable]) -> tuple[Workspace, Deliverable]:
+    """Deduplication of two records of one change: the fuller counts."""
     best, rest = (one, other) if fullness(one[1]) >= fullness(other[1]) else (other, one)
     workspace, deliverable = best
     return workspace, replace(deliverable, started_at=min(deliverable.started_at, rest[1].started_at))

@@ -80,6 +80,7 @@ def _meant(reader: Reader, source: ReferenceTarget, mention: Reference) -> Chunk
 
 
 def _best(reader: Reader, edges: Sequence[Relation]) -> ChunkView | None:
+    """Most likely definition of several, by the weight of the edges."""
     if not edges:
         return None
     best = max(edges, key=lambda edge: edge.weight)

@@ -106,6 +106,7 @@ class TelemetryFollower:
             await asyncio.wait(self._tasks)
 
     def _hear(self, events: Sequence[Event], deliverables: Sequence[Deliverable]) -> None:
+        """Listener: what has ended is put into the outbox."""
         for deliverable in deliverables:
             if _has_ended(deliverable):
                 self._begin(self._put(deliverable))
@@ -133,6 +134,7 @@ class TelemetryFollower:
             await self._send(change_id)
 
     async def _send(self, change_id: str) -> None:
+        """Deliverable handed to the sender, once at a time."""
         from aurora_deliverables.telemetry.sender import Leaving
 
         if change_id in self._under_way:

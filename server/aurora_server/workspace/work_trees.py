@@ -92,6 +92,7 @@ def _common(root: Path) -> Path | None:
 
 
 def _is_sibling(each: MemoryFile, repository: GitDirectory, below: Path) -> bool:
+    """Whether a memory file is of another work tree of the same repository."""
     place = None if each.left else _place(each.root)
     if place is None or place[1] != below:
         return False
@@ -130,6 +131,7 @@ def _in_use(path: Path) -> bool:
 
 
 def _delete(path: Path) -> None:
+    """Deletion of a database file with its log (WAL)."""
     for suffix in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):
             path.with_name(path.name + suffix).unlink()
