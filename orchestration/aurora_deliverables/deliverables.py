@@ -79,7 +79,7 @@ class _Telling:
 
 
 class Deliverables:
-    """Store of a workspace's deliverables and events (`Tracking`). Its methods belong to the event loop's thread."""
+    """Event store of a workspace's deliverables (`Tracking`). Its methods belong to the event loop's thread."""
 
     def __init__(self, store: Store, now: Callable[[], float], threshold: float = THRESHOLD) -> None:
         self._store = store

@@ -164,7 +164,7 @@ def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
 def _at_last(
     stretches: Sequence[Stretch], phases: Mapping[str, Any], current: Phase | None, status: str, now: float
 ) -> Iterator[_Standing]:
-    """What stands at the end of one that is not over, where its phases' times alone do not tell that.
+    """Current phase, what stands at the end of one that is not over, where its phases' times alone do not tell that.
 
     Of phases that begin at one instant the last in their order counts: what comes after them comes a moment later.
     """
@@ -374,7 +374,7 @@ def _whole(document: Mapping[str, Any], name: str) -> int | None:
 
 
 def _numbered(change_id: str, told: Iterable[tuple[float, EventBody]], source: str) -> Iterator[Event]:
-    """Each with an id of what it says; those of one kind keep their order."""
+    """Events numbered, each with an id of what it says; those of one kind keep their order."""
     numbers: Counter[type] = Counter()
     for at, what in told:
         numbers[type(what)] += 1

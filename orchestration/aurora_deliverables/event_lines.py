@@ -35,7 +35,7 @@ class BadLine(Struct, frozen=True):
 
 
 def event_document(event: Event) -> dict[str, Any]:
-    """An event as a JSON object, in the published form where there is one."""
+    """Serialization of an event as a JSON object, in the published form where there is one."""
     published = published_event(event)
     if published is not None:
         return published

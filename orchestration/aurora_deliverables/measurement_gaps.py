@@ -37,7 +37,7 @@ class Gap(Struct, frozen=True):
 
 
 def gaps_of(deliverable: Deliverable) -> list[Gap]:
-    """What is not measured of a deliverable; nothing of one that nobody wanted any more."""
+    """Missing data of a deliverable, what is not measured; nothing of one that nobody wanted any more."""
     if deliverable.withdrawn:
         return []
     found: list[Gap] = []

@@ -84,7 +84,7 @@ def _documents(root: Path, folder: str, depth: int) -> Iterator[str]:
 
 
 def _below(root: Path, path: str) -> bool:
-    """Whether `path` leads straight down from `root`."""
+    """Path traversal check: whether `path` leads straight down from `root`."""
     parts = path.split("/")
     if not path or any(part in ("", ".", "..") for part in parts):
         return False

@@ -34,7 +34,7 @@ class PlannedIds(IdGenerator):
 
 
 def trace_id(workspace: str, change_id: str) -> int:
-    """The trace of a change: sent twice, it is the same trace."""
+    """Trace id of a change, deterministic: sent twice, it is the same trace."""
     return _id(f"{workspace}\0{change_id}", 16)
 
 

@@ -92,7 +92,7 @@ class Cache:
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Change]:
-        """Read, change and write in one go; other processes wait. Blocks. Raises OrchestrationError."""
+        """Read-modify-write under a file lock: other processes wait. Blocks. Raises OrchestrationError."""
         from filelock import FileLock, Timeout
 
         try:

@@ -181,7 +181,7 @@ def _span(at: float, milliseconds: float) -> Span:
 
 
 def _within(spans: Iterable[Span], bounds: Span) -> list[Span]:
-    """Parts of spans that lie within bounds."""
+    """Intersection of intervals: parts of spans that lie within bounds."""
     cut = ((max(start, bounds[0]), min(end, bounds[1])) for start, end in spans)
     return [(start, end) for start, end in cut if end > start]
 

@@ -111,7 +111,7 @@ class Budget:
             self._record(tracker, "spent", key=key, run=run, usd=dollars(usd), phase=phase, model=model)
 
     def release(self, key: str) -> None:
-        """The call `key` was not made: what it held is free again. Raises Unrecorded."""
+        """Refund of a reservation: the call `key` was not made: what it held is free again. Raises Unrecorded."""
         with self._locked() as tracker:
             if tracker is not None and key in tracker.reservations:
                 self._record(tracker, "released", key=key)
@@ -250,7 +250,7 @@ class Budget:
         return self._kept[1]
 
     def _in_period(self, tracker: Tracker, *, read_only: bool) -> Tracker:
-        """`tracker`, or the period after it. A clock that was set back begins none."""
+        """Rollover: `tracker`, or the period after it. A clock that was set back begins none."""
         name, now = self.settings.period, self._now()
         over = now >= tracker.span.after
         changed = tracker.period is not None and tracker.period != name

@@ -333,7 +333,7 @@ class _Loop:
     async def _judged(
         self, record: RunRecord, notes: str, happened: Changes
     ) -> tuple[tuple[tuple[str, str], ...], str, str]:
-        """What is noted of a claim, the reason if it holds, and else the next step."""
+        """Goal evaluation, what is noted of a claim, the reason if it holds, and else the next step."""
         signal = self._settings.goal_achievement_signal
         if why := nothing_done(record, happened):
             return (("Judgement", f"The goal is claimed to be met; {why}"),), "", ""

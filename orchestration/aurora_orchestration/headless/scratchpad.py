@@ -93,7 +93,7 @@ class Scratchpad:
         return content.decode("utf-8", "replace")
 
     def _put_back(self, kept: str) -> str:
-        """The notes as they were last, with a word of where what stands in their way now is."""
+        """Restore of the notes as they were last, with a word of where what stands in their way now is."""
         told = "It was gone and is put back as it was before"
         try:
             if (stands := _in_the_way(self.file, self._place)) is not None:

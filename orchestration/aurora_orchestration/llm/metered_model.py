@@ -280,7 +280,7 @@ class MeteredLlm:
         took: float,
         error: BaseException,
     ) -> None:
-        """Account for a call without an answer: a request that was not taken, by its status, costs nothing.
+        """Accounting for a failed call, without an answer: a request that was not taken, by its status, costs nothing.
 
         Where that cannot be written down, what was set aside stays so, and the error of the call is still the one told.
         """

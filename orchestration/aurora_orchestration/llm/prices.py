@@ -149,7 +149,7 @@ def _table(data: bytes, where: str) -> _PriceTable:
 
 
 def _key(name: str) -> str:
-    """A name without its maker and date, in one spelling of versions."""
+    """Normalized model name, without its maker and date, in one spelling of versions."""
     bare = name.casefold().rsplit("/", 1)[-1]
     while (shorter := _BEHIND_A_NAME.sub("", bare)) != bare:
         bare = shorter

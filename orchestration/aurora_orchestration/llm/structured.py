@@ -71,7 +71,7 @@ async def ask_for(
     check: Callable[[T], str | None] | None = None,
     prose: Callable[[str], T] | None = None,
 ) -> T:
-    """Ask for JSON of the shape of `kind` (a msgspec struct) and give it decoded.
+    """Structured output: ask for JSON of the shape of `kind` (a msgspec struct) and give it decoded.
 
     `check` may say what else is wrong with a decoded answer. One that cannot be used is shown to the model once with
     what is wrong with it; one that did not fit is asked for once more with twice the room. `prose` makes an answer of

@@ -46,7 +46,7 @@ class AgentCache(Executors):
     async def run(
         self, agent: Agent, task: Task, *, llm: Llm | None, ask_user: AskUser, seconds: float | None = None
     ) -> AgentResponse:
-        """As `Executors.run`."""
+        """Cached run, else as `Executors.run`."""
         if agent.type == "builtin":
             return await self._inner.run(agent, task, llm=llm, ask_user=ask_user, seconds=seconds)
         digest = hashlib.sha256(msgspec.json.encode((agent.id, task), order="sorted")).hexdigest()

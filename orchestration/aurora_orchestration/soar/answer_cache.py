@@ -115,7 +115,7 @@ class AnswerCache:
         return self._verified_anew(kept, workspace)
 
     def _verified_anew(self, kept: CachedAnswer, workspace: WorkspaceText) -> tuple[CachedAnswer | None, str]:
-        """A kept answer whose files have changed: as its spans are found again, else dropped."""
+        """Revalidation of a kept answer whose files have changed: as its spans are found again, else dropped."""
         found = [look_again(span, workspace) for span in kept.spans]
         drifted = [each.before for each in found if each.state == "drifted"]
         files = {file: digest(self._workspace, file) or "" for file in kept.files}
@@ -150,7 +150,7 @@ class AnswerCache:
         write_private(self._path(kept.query), msgspec.json.encode(kept))
 
     def forget(self, query: str) -> None:
-        """Do not give this answer again."""
+        """Invalidation: do not give this answer again."""
         self._path(query).unlink(missing_ok=True)
 
     def _path(self, query: str) -> Path:

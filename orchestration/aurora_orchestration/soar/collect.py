@@ -92,7 +92,7 @@ async def collect(
     now: Callable[[], float] = time.time,
     seconds: float | None = None,
 ) -> tuple[SubgoalResult, ...]:
-    """Schedule the agents by the DAG of subgoals; the results in the order of the plan.
+    """Scheduler: agents run by the DAG of subgoals; the results in the order of the plan.
 
     `llm` solves, `judge` (else `llm`) verifies. `seconds` are what the run has left: no agent may take more than its
     subgoal's share of them, and one that broke or hung is not waited for again. `learn(agent_id, ok)` is told, in a
@@ -259,7 +259,7 @@ class _Run:
         return _Try(noted, None if found.verdict == "pass" else found)
 
     def _other(self, agent: Agent) -> Agent | None:
-        """Who may try after `agent`: llm-executor, where a model is there and it was not that already."""
+        """Failover: who may try after `agent`: llm-executor, where a model is there and it was not that already."""
         return GENERIC if agent.id != GENERIC.id and self._llm is not None else None
 
     async def _remember(self, agent: Agent, one: _Try, outcome: Outcome) -> None:

@@ -32,7 +32,7 @@ class Uncovered(Struct, frozen=True):
 
 
 def uncovered(query: str, decomposition: Decomposition) -> tuple[Uncovered, ...]:
-    """The givens that no subgoal requires, and the identifiers of the question that the plan never names.
+    """Coverage: the givens that no subgoal requires, and the identifiers of the question that the plan never names.
 
     A good plan says a demand in words of its own, which no list of words foresees; it does state the demand as a given.
     """

@@ -38,7 +38,7 @@ def question(
     data: Mapping[str, Any],
     examples: Sequence[Mapping[str, Any]] = (),
 ) -> Ask:
-    """Prompt by the one template: `who` is to be played; all is ours but `data`, which is from outside."""
+    """Prompt assembled from the one template: `who` is to be played; all is ours but `data`, which is from outside."""
     body: dict[str, Any] = {"task": task, **rules}
     if examples:
         body["calibration_examples"] = list(examples)

@@ -87,7 +87,7 @@ def _sentence(line: str) -> str:
 def confidence_of(
     synthesis: Synthesis, results: Sequence[SubgoalResult], verification: Verification
 ) -> tuple[float, str]:
-    """Confidence of the answer, in [0, 1], and how that came about in a sentence.
+    """Confidence (certainty) of the answer, in [0, 1], and how that came about in a sentence.
 
     score × share of steps done × share of claims traced; where the agents themselves were less sure than that, the mean
     of the two.

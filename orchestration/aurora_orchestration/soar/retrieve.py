@@ -153,7 +153,7 @@ def _fits(chunk: ContextChunk, kept: Sequence[ContextChunk], most: int) -> bool:
 
 
 def _repeats(chunk: ContextChunk, other: ContextChunk) -> bool:
-    """Whether the two are one, say the same, or one holds the other's lines."""
+    """Near-duplicates: whether the two are one, say the same, or one holds the other's lines."""
     if chunk.row == other.row or chunk.id == other.id or (chunk.content and chunk.content == other.content):
         return True
     if chunk.file != other.file or not chunk.file or chunk.type != other.type:

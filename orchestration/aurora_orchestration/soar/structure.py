@@ -18,7 +18,7 @@ def depends(subgoals: tuple[Subgoal, ...]) -> dict[str, tuple[str, ...]]:
 
 
 def cycle(needs: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The ids around one cycle, the first again at the end; empty where there is none."""
+    """Circular dependency, the ids around one cycle, the first again at the end; empty where there is none."""
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:
@@ -52,7 +52,7 @@ def waves(subgoals: tuple[Subgoal, ...]) -> tuple[tuple[str, ...], ...]:
 
 
 def reachable(needs: Mapping[str, tuple[str, ...]], start: str) -> frozenset[str]:
-    """All that a subgoal depends on, directly or through others."""
+    """Transitive closure, all that a subgoal depends on, directly or through others."""
     found: set[str] = set()
     waiting = [start]
     while waiting:

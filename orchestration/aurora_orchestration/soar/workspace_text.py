@@ -68,7 +68,7 @@ class WorkspaceText:
         return self._names[name]
 
     def look_for(self, names: Iterable[str]) -> None:
-        """Look several names up at once, for `has`: every file is read once, and not kept."""
+        """Batch lookup of several names, for `has`: every file is read once, and not kept."""
         wanted = {name: name.encode() for name in names if name not in self._names}
         if not wanted:
             return
@@ -147,7 +147,7 @@ class WorkspaceText:
 
 
 def _definition(name: str) -> re.Pattern[bytes]:
-    """A line that defines a name."""
+    """Definition pattern, a line that defines a name."""
     word = re.escape(name.encode())
     return re.compile(
         rb"[^\n#'\"`]*?(?:\b(?:def|function|func|fn|fun|sub|class|struct|interface|trait|object|module)[ \t]+"

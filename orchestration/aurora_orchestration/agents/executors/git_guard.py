@@ -162,7 +162,7 @@ class GitGuard(Struct, frozen=True, kw_only=True):
     remotes: tuple[str, ...] = ()
 
     def prepare(self) -> None:
-        """Write hooks, wrapper and configuration. Blocks for some small writes. Raises OSError."""
+        """Installation of git hooks, the wrapper and configuration. Blocks for some small writes. Raises OSError."""
         own = _own_hooks(self.hooks)
         hooks, programs = self.folder / "hooks", self.folder / "bin"
         for folder in (hooks, programs):

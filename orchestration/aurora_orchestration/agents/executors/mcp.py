@@ -191,7 +191,7 @@ def _shown(schema: Mapping[str, Any]) -> Any:
 
 
 def _misfit(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
-    """How arguments break the tool's schema, in a line. References are never fetched."""
+    """Schema validation: how arguments break the tool's schema, in a line. References are never fetched."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError, best_match
     from referencing import Registry

@@ -111,7 +111,7 @@ class AgentProcess:
         self._process._transport.close()  # type: ignore[attr-defined]
 
     def _let_go(self) -> None:
-        """Have the supervisor end the agent."""
+        """Lifeline closed: have the supervisor end the agent."""
         if not self._ended:
             self._ended = True
             os.close(self._lifeline)
@@ -180,7 +180,7 @@ async def start(
 
 
 async def _finished(task: asyncio.Future[None]) -> None:
-    """Wait for `task` also while being cancelled, and be cancelled then."""
+    """Shield from cancellation: wait for `task` also while being cancelled, and be cancelled then."""
     cancelled = False
     while not task.done():
         try:

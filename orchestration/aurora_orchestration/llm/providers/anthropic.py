@@ -88,7 +88,7 @@ class AnthropicProvider:
                     raise
 
     def _way(self, wanted: Wanted) -> str:
-        """The best way that is left; `output_config` takes closed shapes only."""
+        """Structured output mode, the best way that is left; `output_config` takes closed shapes only."""
         ways = _WAYS if is_closed(wanted.schema) else _WAYS[1:]
         return next(way for way in ways if way not in self._unknown)
 

@@ -162,7 +162,7 @@ class OpenAiProvider:
         return self._from_whole(ChatCompletion.model_validate(found))
 
     async def _gathered(self, stream: Any, wanted: Wanted) -> Completion:
-        """A streamed answer as one."""
+        """Streamed answer (chunks, deltas, tool calls left out) gathered as one."""
         said: list[str] = []
         refused: list[str] = []
         finish, model, used = None, None, None
