@@ -1,4 +1,4 @@
-"""Deliverables of one workspace (event store: append, replay, listeners), kept in its memory file: events are appended,
+"""Deliverables of one workspace (event sourcing: append, replay), kept in its memory file: events are appended,
 what they amount to is remembered.
 
 Nothing is read before the first question. What was told is committed before `record` returns. An event that may not

@@ -98,7 +98,7 @@ class Five(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """Group of deliverables that have an agent, a model, … in common: how many ended in the days, and their five."""
+    """Group (segment) of deliverables of one agent, model, …: how many ended in the days, and their five."""
 
     deliverables: int
     metrics: Five
@@ -201,7 +201,7 @@ def measure(
 def history(
     deliverables: Iterable[Deliverable], now: float, windows: int, days: float = WINDOW_DAYS, count: int = WINDOW_COUNT
 ) -> list[tuple[Window, Five]]:
-    """The five metrics of the last so many windows, each of as many days, just before the next, the latest last."""
+    """Time series of the five metrics: so many windows of as many days, just before the next, the latest last."""
     return [(each.window, each.metrics) for each in series(deliverables, now, windows, days, count)]
 
 
@@ -229,7 +229,7 @@ def _ended_at(deliverable: Deliverable) -> float:
 
 
 class _Stretch(Struct, frozen=True):
-    """The deliverables that ended in some days: `all` of them, and of those the latest that a window's count takes."""
+    """Time bucket, some days: `all` deliverables that ended in it, and the latest that a window's count takes."""
 
     all: Sequence[Deliverable]
     members: Sequence[Deliverable]

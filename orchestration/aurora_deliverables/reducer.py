@@ -60,7 +60,7 @@ def order(event: Event) -> tuple[float, int, int, str]:
 
 
 def fold(events: Iterable[Event], threshold: float = THRESHOLD) -> Deliverable | None:
-    """What the events of one deliverable amount to; None where none of them counts. The same id twice is one event.
+    """Projection of the events of one deliverable; None where none of them counts. The same id twice is one event.
 
     `threshold` is the conformance below which an accepted deliverable has failed.
     """

@@ -91,7 +91,7 @@ class LazyGroup(click.Group):
 
 
 def plugged_commands(taken: Collection[str]) -> dict[str, click.Command]:
-    """Commands of plug-ins (`aurora.commands`) by the names of their entry points, without those whose name is taken.
+    """Plug-in commands (`aurora.commands`) by the names of their entry points, without those whose name is taken.
 
     A broken one costs a line on standard error. Imports their modules.
     """

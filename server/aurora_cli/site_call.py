@@ -165,7 +165,7 @@ def warn_of_errors(published: Published) -> None:
 
 
 def confirm_call(capability: Capability, planned: CapabilityCall) -> None:
-    """Raise CallBlocked unless nothing can be destroyed, or a person at the terminal agrees."""
+    """Confirmation: raise CallBlocked unless nothing can be destroyed, or a person at the terminal agrees."""
     reason = destructive(capability)
     if reason is None:
         return

@@ -62,7 +62,7 @@ def is_folder(root: Path, folder: str) -> bool:
 
 
 def changed_at(root: Path, folder: str) -> float | None:
-    """When a folder was last made, moved or changed in itself (its ctime), in Unix seconds: not before it was."""
+    """Time when a folder was last made, moved or changed in itself (its ctime), in Unix seconds: never before."""
     try:
         return (root / folder).stat(follow_symlinks=False).st_ctime + KERNEL_TICK
     except OSError:

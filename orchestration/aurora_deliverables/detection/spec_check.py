@@ -58,7 +58,7 @@ class _NamedByWord:
 
 
 def check(spec: SpecCriteria, tests: Sequence[TestTitle], before: Known, *, failing: bool = False) -> SpecChecked:
-    """What is found of a spec's criteria. `before` is what tests told earlier, where they still hold.
+    """Acceptance check of a spec's criteria. `before` is what tests told earlier, where they still hold.
 
     `failing`: tests failed when they ran last, and nobody told which. Any criterion may be theirs, so that a checked
     task meets none.

@@ -133,7 +133,7 @@ class Sender:
             self._waiting.put(measured)
 
     def close(self, within: float = CLOSE_WITHIN) -> bool:
-        """Send what is left, for `within` seconds at most; False when a collector took longer. Blocks that long."""
+        """Flush of what is left, for `within` seconds at most; False when a collector took longer. Blocks that long."""
         self._closing.set()
         if self._thread is None:
             return True
@@ -212,7 +212,7 @@ class Sender:
             del self._failed[0]
 
     def _tell_totals(self, providers: Providers) -> None:
-        """Tell what there is again from time to time, as collectors take a series that is not told for gone."""
+        """Periodic export of totals, as collectors take a series that is not told again for gone."""
         if time.monotonic() - self._told_at < self._interval or self._now() < self._not_before.get("metrics", 0.0):
             return
         self._told_at = time.monotonic()

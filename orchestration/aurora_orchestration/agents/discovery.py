@@ -73,7 +73,7 @@ def discover(places: Places, settings: AgentSettings, *, trusted: bool, more: It
 
 
 def source_of(path: str, places: Places, *, trusted: bool) -> AgentSource:
-    """What a configured path means. Relative ones, and all that lie in the workspace, are the workspace's."""
+    """Source that a configured path means. Relative ones, and all that lie in the workspace, are the workspace's."""
     if path.startswith(HOME_PREFIX):
         location, shown, ours = places.home / path[len(HOME_PREFIX) :], path, False
     elif path == "~" or path.startswith("~/"):

@@ -171,7 +171,7 @@ def _settle(folder: Path) -> None:
 
 
 def _leapt(state: Path, now: float) -> bool:
-    """Whether the clock is further ahead of the last time than a daemon is ever left alone; remembers what it says.
+    """Clock jump: whether the clock is further ahead than a daemon is ever left alone; remembers what it says.
 
     It is believed once it has gone on for a day from there.
     """

@@ -74,7 +74,7 @@ class Budget:
         return status_of(tracker, self.settings, self.path, tuple(self._notices))
 
     def check(self, estimated_usd: float, *, force: bool = False) -> str | None:
-        """None, or a warning, for a question that will cost about so much. Raises OverBudget, Unrecorded.
+        """Check before a question that will cost about so much: None, or a warning. Raises OverBudget, Unrecorded.
 
         What is warned of and costs something wants its user's word first (`soft_limit`).
         """
@@ -102,7 +102,7 @@ class Budget:
             self._record(tracker, "reserved", key=key, run=run, usd=dollars(usd), pid=pid, started=started)
 
     def settle(self, key: str, usd: float, *, phase: str = "", model: str = "") -> None:
-        """The call `key` cost `usd`, once, however often it is said. Raises Unrecorded: then it stays reserved."""
+        """Settlement: the call `key` cost `usd`, once, however often said. Raises Unrecorded: it stays reserved."""
         with self._locked() as tracker:
             if tracker is None or key in self._settled:
                 return
@@ -142,7 +142,7 @@ class Budget:
                 self._record(tracker, "query", run=run, way=way, estimated=dollars(estimated), usd=dollars(usd))
 
     def reset(self) -> BudgetStatus:
-        """Count anew, within the period that now is; what was spent stays in the history. Raises Unrecorded."""
+        """Reset: count anew, within the period; what was spent stays in the history. Raises Unrecorded."""
         with self._locked(always=True) as tracker:
             if tracker is not None:
                 tracker = self._record(
@@ -178,7 +178,7 @@ class Budget:
 
     @contextmanager
     def _locked(self, *, always: bool = False) -> Iterator[Tracker | None]:
-        """The state as of now, while nobody else can change it; None where no budget is kept."""
+        """State as of now, under a file lock (critical section); None where no budget is kept."""
         if not self.settings.enabled and not always:
             yield None
             return

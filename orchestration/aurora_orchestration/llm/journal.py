@@ -92,7 +92,7 @@ class Journal:
             self._append(Header(run=self.run))
 
     def replay(self, digest: str) -> JournalEntry | None:
-        """The next answer to this question from before the interruption, None when there is none left."""
+        """Replay: the next recorded answer to this question; None when there is none left."""
         waiting = self._waiting.get(digest)
         return waiting.popleft() if waiting else None
 
@@ -132,7 +132,7 @@ def answered(folder: Path, run: str) -> tuple[list[JournalEntry], float]:
 
 
 def _read(path: Path) -> tuple[Header | None, list[JournalEntry], int]:
-    """Header, calls, and how many bytes are whole lines; the first that cannot be read ends it: a torn write."""
+    """Log replay: header, calls, and how many bytes are whole lines; the first unreadable ends it: a torn write."""
     header: Header | None = None
     entries: list[JournalEntry] = []
     whole = 0

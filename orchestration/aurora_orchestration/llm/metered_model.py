@@ -355,7 +355,7 @@ def _checked(ask: Ask, wanted: Wanted, reply: ModelReply) -> ModelReply:
 
 
 def _believable(answer: Completion, wanted: Wanted, asked_tokens: int) -> Usage:
-    """What a provider says it used, within what is possible; estimated where it does not say.
+    """Plausible token counts of what a provider says it used; estimated where it does not say.
 
     A token stands for at least a byte, and no answer is longer than was allowed (what was thought is part of it).
     """

@@ -130,7 +130,7 @@ def is_prose(text: str) -> bool:
 
 
 async def _with_room(llm: Llm, ask: Ask) -> ModelReply:
-    """Ask; once more with twice the tokens where the answer was cut, the caps allow it and the model can."""
+    """Retry of a truncated answer with twice the tokens, where the caps allow it and the model can."""
     try:
         return await llm.ask(ask)
     except Truncated as error:
@@ -164,7 +164,7 @@ async def _decoded(text: str, kind: type[T], check: Callable[[T], str | None] | 
 
 
 def decode(text: str, kind: type[T]) -> T:
-    """The one JSON object in a text that has the shape of `kind`; fences and prose around it are overlooked.
+    """Model output as JSON of the shape of `kind`, validated; fences and prose around it are overlooked.
 
     Raises `Unusable` with a line for the model: what is wrong and where.
     """

@@ -93,7 +93,7 @@ class AnswerCache:
         return True
 
     def find(self, query: str, now: float) -> tuple[CachedAnswer | None, str]:
-        """The answer to this very question, if it is fresh and what it was made from says what it said.
+        """Cache lookup: the answer to this very question, fresh, if what it was made from says what it said.
 
         With it, or without, what there is to say of it: that it was verified anew, or has drifted and is dropped.
         """
@@ -158,7 +158,7 @@ class AnswerCache:
 
 
 def same_question(query: str) -> str:
-    """Equal for questions that differ in spacing, case and the mark at their end only: one word more is another one."""
+    """Cache key: equal for questions that differ in spacing, case and the mark at their end only."""
     return " ".join(query.split()).rstrip(" ?.!").casefold()
 
 

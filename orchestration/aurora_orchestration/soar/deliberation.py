@@ -67,7 +67,7 @@ async def _paths(
     complexity: Complexity,
     feedback: RetryFeedback | None,
 ) -> list[Decomposition]:
-    """Decompositions made independently and at once, one for each stance; those that failed are left out."""
+    """Candidate plans, made independently and at once, one for each stance; those that failed are left out."""
     made = await asyncio.gather(
         *(
             decompose(query, context, agents, llm, settings, complexity=complexity, feedback=feedback, stance=stance)

@@ -52,7 +52,7 @@ async def finalize(run: Run, *, limited: bool) -> RunRecord:
 
 
 async def to_its_end(step: Coroutine[Any, Any, T]) -> T:
-    """Wait for `step` also while being cancelled; who cancelled is told by whoever calls this."""
+    """Shield from cancellation: `step` is waited for; who cancelled is told by whoever calls this."""
     task = asyncio.ensure_future(step)
     while not task.done():
         try:

@@ -98,7 +98,7 @@ class _FoundSignal(Struct, frozen=True):
 
 
 def detect(message: str, settings: SignalSettings, *, has_previous: bool) -> Signal | None:
-    """The signal in `message`; None where there is none, none sure enough, or no earlier answer it could be about."""
+    """Intent of `message`, its signal; None where none is sure enough, or no earlier answer it could be about."""
     if not settings.enabled or not has_previous:
         return None
     text = message[:MAX_READ].replace("’", "'")

@@ -55,7 +55,7 @@ def question(
 
 
 def outside(value: Any) -> Any:
-    """A value from outside as plain JSON, every text of it cut to size and without secrets."""
+    """Untrusted value as plain JSON, every text of it cut to size and without secrets."""
     if isinstance(value, str):
         short = value if len(value) <= MOST_CHARACTERS else f"{value[:MOST_CHARACTERS]} … [cut]"
         return redact(short.encode("utf-8", "replace").decode("utf-8"), pii=False).text

@@ -114,7 +114,7 @@ def is_weak(query: str, chunks: Sequence[ContextChunk]) -> bool:
 def mixed(
     recalled: Sequence[Sequence[ContextChunk]], logs: Sequence[LogSection], budget: int, most: int
 ) -> ContextBundle:
-    """The best mix that fits: first each type's good hits within its share, then the best of what is left. Pure.
+    """Context selection: first each type's good hits within its share, then the best of what is left. Pure.
 
     Of overlapping chunks of one file the better stays. The order is by score, then by id, the same for the same hits.
     """

@@ -90,7 +90,7 @@ def _instead(subgoal: Subgoal, allowed: dict[str, Agent], generic: Agent, said: 
 
 
 def best_for(subgoal: Subgoal, agents: Sequence[Agent]) -> tuple[Agent, str] | None:
-    """The agent that fits a subgoal best, and by which words; None where none fits. Ties go to the first."""
+    """Agent selection: which agent fits a subgoal best, and by which words; None where none. Ties: the first."""
     words = stems_of(f"{subgoal.description} {subgoal.expected_output}")
     area = domain_of(((subgoal.description, 3.0),))
     best: tuple[float, Agent, _Fit] | None = None

@@ -64,7 +64,7 @@ def reachable(needs: Mapping[str, tuple[str, ...]], start: str) -> frozenset[str
 
 
 def apart(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
-    """Groups of subgoals that rest on one given though no dependency joins them, each with how to mend it.
+    """Connected components: subgoals that rest on one given though no dependency joins them, each with the fix.
 
     Groups that share no given serve different matters and may stand side by side; so may the subgoals of a plan in
     which nothing waits for anything. Call with a decomposition whose dependencies are a DAG.

@@ -129,7 +129,7 @@ def layered(
 
 
 def of_workspace(document: ConfigFile, trusted: bool) -> tuple[ConfigFile, list[Notice]]:
-    """The part of a workspace's document that counts, and notices of the rest."""
+    """Untrusted configuration filtered, the part of a workspace's document that counts, and notices of the rest."""
     content: dict[str, Any] = {}
     foreign: list[Steps] = []
     unproven: list[Steps] = []

@@ -71,7 +71,7 @@ def unknown(document: Any) -> tuple[Unknown, ...]:
 
 
 def closest(path: str) -> str | None:
-    """The known member that a dotted path may have meant."""
+    """Typo suggestion: the known member that a dotted path may have meant."""
     parent, _, name = path.rpartition(".")
     place = member(parent)
     return _closest(name, place, parent) if place is not None else closest(parent)

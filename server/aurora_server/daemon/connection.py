@@ -151,7 +151,7 @@ class ClientConnection:
             self.end("internal error")
 
     async def _take(self, bodies: list[Body]) -> None:
-        """Hand messages on in time slices, so that other sessions have their turn (fairness)."""
+        """Time slicing: hand messages on, so that other sessions have their turn (fairness)."""
         slice_began = time.monotonic()
         for body in bodies:
             if self._ending is not None:

@@ -111,7 +111,7 @@ class Daemon:
             self._stopping.set()
 
     async def serve(self) -> None:
-        """Serve until asked to stop, then end everything in an orderly way, within about two seconds."""
+        """Main loop: serve until asked to stop, then end everything in an orderly way, within about two seconds."""
         stop_on_signals(self.stop)
         await self._listener.start()
         logger.info("daemon started", extra={"version": __version__, "pid": os.getpid()})

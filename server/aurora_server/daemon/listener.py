@@ -128,7 +128,7 @@ class Listener:
             self._last_left = time.monotonic()
 
     async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> bool:
-        """Whether this connection may have a session."""
+        """Admission (connection limit, peer credentials): whether this connection may have a session."""
         if self._core.connections > MAX_SESSIONS:
             logger.warning("session refused", extra={"session": number, "reason": "too many"})
             writer.write(encode(_FULL))

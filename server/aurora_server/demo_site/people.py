@@ -52,7 +52,7 @@ class People:
         return person if fits and person.password is not None and person is not self._nobody else None
 
     def begin(self, person: Account, now: float) -> str:
-        """Start a session; returns its secret."""
+        """Session start (login); returns its secret token."""
         token = secrets.token_urlsafe(32)
         self._sessions[token] = (person, now + SESSION_SECONDS)
         while len(self._sessions) > _MAX_SESSIONS:

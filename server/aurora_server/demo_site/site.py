@@ -137,7 +137,7 @@ class Door:
 
 
 def _set_cookie(response: Response, token: str | None) -> None:
-    """No `Secure`: the demo site speaks http, on this machine only."""
+    """Session cookie set. No `Secure`: the demo site speaks http, on this machine only."""
     if token is None:
         response.delete_cookie(COOKIE, httponly=True, samesite="strict")
     else:

@@ -43,7 +43,7 @@ async def code_lenses(ls: AuroraServer, params: types.CodeLensParams) -> list[ty
 
 
 def resolve(ls: AuroraServer, lens: types.CodeLens) -> types.CodeLens:
-    """Put the lens into words, and give it the command that explains its chunk."""
+    """Lazy resolve: put the lens into words, and give it the command that explains its chunk."""
     if lens.command is not None:  # a manifest's or deliverable's, which came in words
         return lens
     data: dict[str, Any] = lens.data if isinstance(lens.data, dict) else {}

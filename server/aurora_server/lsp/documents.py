@@ -34,7 +34,7 @@ class OpenDocument(TextDocument):
     _index: LineIndex | None = None
 
     def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
-        """Replace a range, or everything."""
+        """Incremental sync of one change: replace a range, or everything."""
         if isinstance(change, types.TextDocumentContentChangePartial):
             index, encoding = self.index, encoding_of(self.position_codec.encoding)
             start = index.offset(_pos(change.range.start), encoding)
@@ -119,7 +119,7 @@ class Documents(Workspace):
 
 
 def path_of(uri: str) -> Path | None:
-    """The file a URI names; None for anything but `file:` (unsaved buffers, archives, remote files)."""
+    """URI to path: the file a URI names; None for anything but `file:` (unsaved buffers, archives, remote files)."""
     parts = urlsplit(uri)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return None

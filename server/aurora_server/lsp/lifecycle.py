@@ -45,7 +45,7 @@ def register(server: AuroraServer) -> None:
 
 
 def initialize(ls: AuroraServer, params: types.InitializeParams) -> None:
-    """Begin to open the folders, and answer without waiting for them."""
+    """Capability negotiation: begin to open the folders, and answer without waiting for them."""
     pygls_documents = ls.protocol.workspace
     ls.protocol.use_documents(Documents(pygls_documents.root_uri, position_encoding=pygls_documents.position_encoding))
     if isinstance(params.initialization_options, dict):
@@ -77,7 +77,7 @@ async def initialized(ls: AuroraServer, _: types.InitializedParams) -> None:
 
 
 def did_change_workspace_folders(ls: AuroraServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
-    """Open and leave folders. A folder in both lists was renamed, not moved, and stays."""
+    """Workspace folders changed: open and leave them. A folder in both lists was renamed, not moved, and stays."""
     added = {path for folder in params.event.added if (path := path_of(folder.uri)) is not None}
     removed = {path for folder in params.event.removed if (path := path_of(folder.uri)) is not None}
     for path in removed - added:

@@ -91,7 +91,7 @@ def merged(
     took_ms: float,
     others: OtherAnswers | None = None,
 ) -> RecallResult:
-    """One answer of several: best first, none twice, within the limit and the token budget.
+    """Merge (rank fusion) of several answers into one: best first, none twice, within the limit and the token budget.
 
     Where some answer a question about relations, which they say in their hints, only they do. `others` are those of
     memories that nobody has open; how fresh the answer is, they do not say.

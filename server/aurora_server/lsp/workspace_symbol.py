@@ -40,7 +40,7 @@ async def workspace_symbols(
 
 
 def _distance(name: str, query: str) -> int:
-    """How far a name is from the query: the same, a prefix match, a substring, or a looser one."""
+    """Match rank, how far a name is from the query: the same, a prefix match, a substring, or a looser one."""
     simple, wanted = name.rpartition(".")[2].casefold(), query.casefold()
     if simple == wanted:
         return 0

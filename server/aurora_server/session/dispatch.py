@@ -93,11 +93,11 @@ class SessionProtocol(LanguageServerProtocol):
         self._workspace = documents
 
     def push(self, method: str, params: Any, *, droppable: bool = False) -> None:
-        """Send a notification. A droppable one is left out while the client is far behind with reading."""
+        """Notification to the client. A droppable one is left out while the client is far behind with reading."""
         self._write({"jsonrpc": "2.0", "method": method, "params": params}, droppable)
 
     async def ask(self, method: str, params: Any) -> Any:
-        """Send a request to the client and wait for its result. Raises JsonRpcException when it answers an error.
+        """Request to the client (server to client), and its result. Raises JsonRpcException when it answers an error.
 
         When whoever waits is cancelled, so is the request.
         """
@@ -177,7 +177,7 @@ class SessionProtocol(LanguageServerProtocol):
         return None
 
     def _take_response(self, message: dict[str, Any]) -> None:
-        """Match a response to the request of ours that waits for it, by its id."""
+        """Correlation: match a response to the request of ours that waits for it, by its id."""
         future: Future[Any] | None = self._request_futures.pop(message["id"], None) if "id" in message else None
         if future is None:
             if "result" not in message and "error" not in message:

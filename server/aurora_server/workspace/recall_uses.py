@@ -58,7 +58,7 @@ class ShownChunks:
             self._shown.popitem(last=False)
 
     def opened(self, path: str, now: float) -> list[int]:
-        """A file was opened: for the best of its chunks in the latest answer that had any."""
+        """Click-through: a file was opened, for the best of its chunks in the latest answer that had any."""
         there = [(-shown.at, shown.rank, row) for row, shown in self._lately(now).items() if shown.path == path]
         return self.used([min(there)[2]] if there else [], now)
 

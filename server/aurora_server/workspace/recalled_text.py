@@ -118,7 +118,7 @@ def _whole(hit: Hit, text: tuple[list[Line], int]) -> Text:
 
 
 def _excerpt(hit: Hit, text: tuple[list[Line], int], budget: int) -> Text | None:
-    """The longest excerpt that fits the budget, else the shortest."""
+    """Snippet, the longest excerpt that fits the budget, else the shortest."""
     lines, header = text
     chunk = hit.chunk
     if chunk.kind == REASONING or not lines:

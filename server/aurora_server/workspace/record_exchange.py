@@ -232,7 +232,7 @@ class RecordExchange:
         return at
 
     async def _take_in(self, shared: SharedRecord, at: RecordPosition) -> None:
-        """Take in others' entries page by page, each with the position after it in one transaction."""
+        """Consumer: take in others' entries page by page, each with the position after it in one transaction."""
         assert self.place is not None
         came = False
         while True:

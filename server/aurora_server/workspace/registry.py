@@ -35,7 +35,7 @@ class WorkspaceError(AuroraError):
 
 
 def canonical(folder: Path, user_home: Path) -> Path:
-    """The one name of `folder`, links resolved. Touches the disk.
+    """Canonical path (realpath) of `folder`, links resolved. Touches the disk.
 
     Raises WorkspaceError for what is no folder, and for the user's home and everything above it: indexing those would
     read all the user has.
@@ -91,7 +91,7 @@ class Workspaces:
         self._closed = False
 
     async def acquire(self, folder: Path) -> Workspace:
-        """Open the workspace at `folder`, or share it; `release` it as often as it was acquired.
+        """Reference: open the workspace at `folder`, or share it; `release` it as often as it was acquired.
 
         Raises WorkspaceError, and whatever opening it raises. A root that failed is tried again on the next call.
         """

@@ -55,7 +55,7 @@ class Executors:
     async def run(
         self, agent: Agent, task: Task, *, llm: Llm | None, ask_user: AskUser, seconds: float | None = None
     ) -> AgentResponse:
-        """Have `agent` work on `task`. Raises only `CapReached` (the run has no more to spend) and CancelledError.
+        """Invocation of `agent` on `task`. Raises only `CapReached` (the run has no more to spend) and CancelledError.
 
         When cancelled, and when its time is over, its processes are gone before this returns. Time in which it waits
         for the user is not its own. `seconds` bound its own time limit from above.

@@ -67,7 +67,7 @@ async def run(
     workspace: Path,
     seconds: float,
 ) -> AgentResponse:
-    """Call the tool. Raises `AgentError`, and an `LlmError` where the model is needed and cannot be asked."""
+    """Tool call. Raises `AgentError`, and an `LlmError` where the model is needed and cannot be asked."""
 
     async def work(client: Client) -> AgentResponse:
         tools = await tools_of(client)
@@ -108,7 +108,7 @@ async def _prepared(
 
 
 def best_tool(tools: Sequence[Tool], task: Task) -> Tool | None:
-    """The only tool, or the one that clearly shares most words with the subgoal; None where that is not clear."""
+    """Tool selection: the only one, or the one that clearly shares most words with the subgoal; else None."""
     if len(tools) == 1:
         return tools[0]
     words = stems_of(f"{task.subgoal.description} {task.subgoal.expected_output}")

@@ -138,7 +138,7 @@ async def start(
     seconds: float,
     most: int,
 ) -> AgentProcess:
-    """Start `command` (a path, or a name on the environment's PATH) in `folder`. Raises `AgentError`.
+    """Subprocess of `command` (a path, or a name on the environment's PATH) in `folder`. Raises `AgentError`.
 
     `most` bounds its output in bytes, `seconds` (of the processor, four times over) its work. No shell is involved.
     """
@@ -203,7 +203,7 @@ def _tree(pid: int) -> list[psutil.Process]:
 
 
 def _kill(processes: list[psutil.Process]) -> None:
-    """Kill what is still there of these; psutil knows when a number has passed to another process."""
+    """Kill signal to those that are still there; psutil knows when a number has passed to another process."""
     import psutil
 
     for each in reversed(processes):

@@ -81,7 +81,7 @@ class OpenAiProvider:
                     raise
 
     def _learned(self, words: str, request: dict[str, Any]) -> bool:
-        """Whether a refusal says what to leave out next time. Each thing is left out once, so this comes to an end."""
+        """Feature fallback: whether a refusal says what to leave out next time. Each thing once: it ends."""
         if "temperature" in request and "temperature" in words:
             self._takes_temperature = False
         elif any(name in words for name in _LIMITS) and self._limits_tried < len(_LIMITS):
