@@ -120,7 +120,7 @@ def _read(text: str, schema: Any) -> Any:
 
 @contextmanager
 def patience() -> Iterator[None]:
-    """Timeout of a check of arguments (ReDoS): SiteError when it takes too much work; without a timer it has all time.
+    """Timeout of a check of arguments (ReDoS): SiteError when it takes too much; without a timer no limit.
 
     What is around it may end it sooner, by the clock.
     """

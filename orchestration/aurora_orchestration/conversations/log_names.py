@@ -125,7 +125,7 @@ def _spelled(word: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Latin letters without their accents, which file systems spell in two ways; words are not cut at them then."""
+    """Transliteration of Latin letters with accents, spelled in two ways by file systems; words are not cut there."""
     return unicodedata.normalize("NFKC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text)))
 
 

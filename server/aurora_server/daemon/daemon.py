@@ -132,7 +132,7 @@ class Daemon:
         logger.info("daemon stopped", extra={"pid": os.getpid()})
 
     async def _look(self) -> None:
-        """End when nobody comes, or nobody could come: another daemon would be started beside this one."""
+        """Idle timeout: end when nobody comes, or could come: another daemon would start beside this one."""
         first, failing = True, False
         while True:
             idle_after = self._in_force.daemon.idle_minutes * 60

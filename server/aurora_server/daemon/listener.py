@@ -91,7 +91,7 @@ class Listener:
             self._core.stop("numpy could not be loaded")
 
     async def stop(self, reason: str, within: float) -> None:
-        """Accept nobody any more, and end the sessions; those that take longer than `within` seconds are cut off."""
+        """Drain: accept nobody any more, and end the sessions; those longer than `within` seconds are cut off."""
         if self._server is not None:
             self._server.close()
         for connection in self._connections.values():

@@ -45,7 +45,7 @@ class People:
         self._nobody = Account("0", "", "", salt=salt, password=_hashed(secrets.token_hex(), salt))
 
     def check(self, email: str, password: str) -> Account | None:
-        """The person whose password that is; as slow for nobody (timing attack). Some 50 ms: call it in a thread."""
+        """Password check: whose it is; as slow for nobody (timing attack). Some 50 ms: call it in a thread."""
         person = self._by_email.get(email.casefold(), self._nobody)
         stored = person.password or self._nobody.password or b""
         fits = hmac.compare_digest(_hashed(password, person.salt or self._nobody.salt), stored)

@@ -108,7 +108,7 @@ class Door:
         return Response(status_code=204) if answer.status == 204 else JSONResponse(answer.body, answer.status)
 
     def _admit(self, request: Request, visit: Visit) -> None:
-        """Raise Refused for a request too many, and for one that a page of another site made a browser send (CSRF)."""
+        """Rate limit (429) and CSRF check: Refused for a request too many, or one that another site's page sent."""
         wait = self._rate.wait(visit.client, time.monotonic())
         if wait:
             detail = f"too many requests; try again in {wait} s"

@@ -22,7 +22,7 @@ class BadArguments(Exception):
 
 
 def given_as(kind: type[Given], arguments: Mapping[str, Any]) -> Given:
-    """The arguments as the tool takes them. Numbers and lists that a model wrote as text are read as meant.
+    """Validated and coerced arguments: numbers and lists that a model wrote as text are read as meant.
 
     Raises BadArguments.
     """

@@ -81,7 +81,7 @@ class DaemonLink:
     async def request(
         self, method: str, params: Mapping[str, Any], *, heard: Heard | None = None, again: bool = False
     ) -> Any:
-        """Ask the daemon. `heard` gets what is told under the request's `partialResultToken`.
+        """Request to the daemon. `heard` gets what is told under the request's `partialResultToken`.
 
         With `again` it is asked once more where the daemon ended meanwhile: for what changes nothing and costs nothing.
         Raises RequestFailed for an answer that is an error, DaemonUnreachable where none comes. Cancelling cancels it.

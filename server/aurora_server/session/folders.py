@@ -98,7 +98,7 @@ class Folders:
             folder.opening, folder.tried_at = self._begin(path), self._clock()
 
     async def owner(self, path: Path) -> Workspace | None:
-        """The workspace with the deepest root around `path`; None when `path` is outside all of them."""
+        """Workspace of a path, by the longest prefix: the deepest root around `path`; None outside of all."""
         await self._settle()
         return owner_of(await asyncio.to_thread(real, path), self._now())
 

@@ -44,7 +44,7 @@ async def checkup(
     embedder: Embedder | None = None,
     record: RecordExchange | None = None,
 ) -> DoctorResult:
-    """Look at the index, the watcher, the memory file and its disk, the record, policies and the model. Reads only.
+    """Health check of index, watcher, memory file and its disk, record, policies and model. Reads only.
 
     `older` is the memory that is offered to this workspace, if there is one.
     """

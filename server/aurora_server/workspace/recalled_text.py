@@ -61,7 +61,7 @@ def raw_text(root: Path, chunk: ChunkView) -> str:
 def within_budget(
     root: Path, hits: Sequence[Hit], around: Mapping[str, Sequence[ChunkView]], budget: int, limit: int
 ) -> dict[int, Text]:
-    """Of the hits (best first) at most `limit`, by their place, that are most useful in `budget` tokens. Blocks.
+    """Selection within a token budget: of the hits (best first) at most `limit`, by their place. Blocks.
 
     Each comes whole or as an excerpt, which is never as long as the whole (`fill_token_budget`); in the order of the
     hits.

@@ -265,7 +265,7 @@ class RecordExchange:
         return await asyncio.to_thread(_lines, found, self.place.below)
 
     async def _position(self, record: Record) -> RecordPosition:
-        """Where this memory is in the record: at its beginning where it knew another one, or understood less."""
+        """Cursor of this memory in the record: the beginning where it knew another, or understood less."""
         known = await self._store.read(record_position.position)
         if known is not None and known.record == record.mark and known.kinds == _KINDS:
             return known

@@ -112,7 +112,7 @@ class TelemetryFollower:
                 self._begin(self._put(deliverable))
 
     async def _put(self, deliverable: Deliverable) -> None:
-        """Put into the outbox what ended, and send it: at once, or after a grace period in which more may be said."""
+        """Outbox (transactional): what ended is put into it and sent, at once or after a grace period."""
         change_id = deliverable.change_id
         ended_at = deliverable.completed_at or deliverable.updated_at
         if not await self._outbox.put(change_id, ended_at) or self._closed:
