@@ -210,7 +210,7 @@ export class Connection implements vscode.Disposable {
     });
   }
 
-  /** State change, told to the status bar and the log. */
+  /** State change of the connection, told to its listeners (event). */
   private tell(condition: Condition, problem = ""): void {
     this.condition = condition;
     this.problem = problem;
