@@ -88,7 +88,7 @@ class Measure(Struct, frozen=True):
 
 
 class Five(Struct, frozen=True):
-    """Five metrics of some deliverables: throughput, latency, failure rate, recovery, conformance to the spec."""
+    """Five metrics: throughput (deployment frequency), latency (lead time), failure rate, recovery, conformance."""
 
     feature_throughput: Measure
     resolution_latency: Measure

@@ -75,7 +75,7 @@ async def plan(
     option: VerificationOption,
     tell: Tell = silence,
 ) -> Plan:
-    """A decomposition and its verdict: the first that passes, else the best of all that were tried.
+    """Plan with its verdict after retries (replanning): the first that passes, else the best of all that were tried.
 
     Each option is tried at most 1 + `max_retries` times, with feedback; C once where a question was escalated to it.
     What scores "retry" to the end goes on to the next harder option; two failures in a row ("an alternative, or mark

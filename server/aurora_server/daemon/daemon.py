@@ -75,7 +75,7 @@ def run(address: Address, *, detached: bool) -> int:
 
 
 def _raise_file_limit() -> None:
-    """Take as many open files as we may have (RLIMIT_NOFILE): the usual 1,024, or macOS's 256, are too few for a large
+    """File descriptor limit raised (RLIMIT_NOFILE): the usual 1,024, or macOS's 256, are too few for a large
     tree.
     """
     if sys.platform == "win32":

@@ -124,7 +124,7 @@ def _symbol(chunk: CodeChunk, index: LineIndex, encoding: Encoding) -> types.Doc
 
 
 def _name_span(chunk: CodeChunk, simple: str, text: str, start: int, end: int) -> tuple[int, int]:
-    """Where the name itself stands: in the signature's first words if they are found, else its first mention."""
+    """Selection range: where the name itself stands, in the signature's first words, else its first mention."""
     before, found, _ = chunk.signature.partition(simple)
     head = text[start:end]
     limit = _nth_line_end(head, NAME_LINES)

@@ -128,7 +128,7 @@ def path_of(uri: str) -> Path | None:
 
 
 def encoding_of(negotiated: object) -> Encoding:
-    """LSP's name for an encoding as ours; UTF-16 is what LSP means by silence."""
+    """Position encoding by LSP's name; UTF-16 is what LSP means by silence."""
     match negotiated:
         case types.PositionEncodingKind.Utf8:
             return "utf-8"
@@ -139,7 +139,7 @@ def encoding_of(negotiated: object) -> Encoding:
 
 
 def code_points(index: LineIndex, position: types.Position | Position, encoding: Encoding) -> Pos:
-    """A position of the client's, its column in code points and within its line."""
+    """Client's position with its column in code points (from UTF-16) and within its line."""
     return index.position(index.offset(_pos(position), encoding), "utf-32")
 
 

@@ -123,7 +123,7 @@ def _born(pid: int) -> float | None:
 async def watch_parent(
     pid: int, gone: Callable[[], None], period: float = PARENT_PERIOD, *, was_there: bool = False
 ) -> None:
-    """Watch of the editor's process (LSP 3.17, `processId`): call `gone` once it is no more.
+    """Watch of the parent process, the editor (LSP 3.17, `processId`): call `gone` once it is no more.
 
     A number that is reused by a later process counts as gone.
     Returns at once when there is no such process to begin with: an editor in another container or on another machine

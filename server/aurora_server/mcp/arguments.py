@@ -48,7 +48,7 @@ def unknown_name(name: str, known: list[str]) -> str:
 
 
 def schema_of(kind: type[Struct]) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a struct in one piece and in plain words: some clients follow no references, and
+    """Input schema (JSON Schema) of a struct in one piece and in plain words: some clients follow no references, and
     some models' APIs take neither `null` beside a type nor an `enum` without one."""
     schema = msgspec.json.schema(kind)
     plain: dict[str, Any] = _plain(schema, schema.get("$defs", {}))

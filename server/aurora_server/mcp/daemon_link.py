@@ -49,7 +49,7 @@ class LinkLost(DaemonUnreachable):
 
 
 class DaemonLink:
-    """A session for one workspace, opened with the first request and opened anew when the daemon went away.
+    """Multiplexed session for one workspace, opened with the first request and opened anew when the daemon went away.
 
     `options` are the `initializationOptions`; `answerers` have the daemon's own requests by method.
     """

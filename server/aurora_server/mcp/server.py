@@ -268,6 +268,7 @@ class McpFront:
 
 
 def described(tool: Tool) -> types.Tool:
+    """Tool as `tools/list` tells it: title, description, input schema, hints."""
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -290,6 +291,7 @@ def _hints(tool: Tool) -> types.ToolAnnotations:
 
 
 def _result(reply: ToolReply, ctx: Context) -> types.CallToolResult:
+    """Tool result with its text, resource links and structured content."""
     content: list[Any] = [types.TextContent(type="text", text=reply.text)]
     if is_version_at_least(ctx.session.protocol_version, LINKS_SINCE):
         content += [_linked(link) for link in reply.links]

@@ -130,7 +130,7 @@ class SessionProtocol(LanguageServerProtocol):
         return bool(self._tasks or self._background)
 
     async def settled(self, seconds: float) -> None:
-        """Wait until every request is answered, cancelled ones too, but no longer than that."""
+        """Drain: waits until every request is answered, cancelled ones too, but no longer than that."""
         if self._tasks:
             await asyncio.wait(list(self._tasks.values()), timeout=seconds)
 

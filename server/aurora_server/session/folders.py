@@ -92,7 +92,7 @@ class Folders:
         ]
 
     def again(self, path: Path) -> None:
-        """Try at once to open a folder again that could not be opened: what kept it from that is mended."""
+        """Retry at once of a folder that could not be opened: what kept it from that is mended."""
         folder = self._folders.get(path)
         if folder is not None and folder.opening.done() and folder.workspace is None:
             folder.opening, folder.tried_at = self._begin(path), self._clock()
@@ -103,7 +103,7 @@ class Folders:
         return owner_of(await asyncio.to_thread(real, path), self._now())
 
     async def group(self, paths: list[Path]) -> dict[Workspace, list[Path]]:
-        """`paths`, links resolved, by the workspace each belongs to; those outside all folders are left out."""
+        """Grouping of `paths`, links resolved, by their workspace; those outside all folders are left out."""
         await self._settle()
         workspaces = self._now()
         grouped: dict[Workspace, list[Path]] = {}
@@ -165,7 +165,7 @@ def owner_of(path: Path, workspaces: list[Workspace]) -> Workspace | None:
 
 
 def real(path: Path) -> Path:
-    """`path` with the links of its folder resolved. The file itself may be a link, and may not exist."""
+    """Real path, with the links of its folder resolved. The file itself may be a link, and may not exist."""
     return Path(os.path.realpath(path.parent), path.name)  # a circle of links leads nowhere: `resolve` would raise
 
 

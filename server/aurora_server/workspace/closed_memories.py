@@ -158,7 +158,7 @@ def _answer(memory: LeftMemory, params: RecallParams, settings: Settings) -> Rec
 
 
 def _states(memory: LeftMemory, hits: Sequence[Hit]) -> list[bool | None]:
-    """Of each hit whether its file is as it was indexed; None where the file is gone."""
+    """Staleness of each hit: whether its file is as it was indexed; None where the file is gone."""
     paths = {hit.chunk.path for hit in hits if hit.chunk.path}
     indexed = file_reader.files_at(memory.reader, sorted(paths))
     known: dict[str, bool | None] = {"": True}

@@ -342,7 +342,7 @@ class DeliverableDetection:
         await self._tested([run for run in noted.tests if run not in earlier])
 
     def _by_claim(self, edits: Iterable[str]) -> dict[str | None, list[str]]:
-        """Edited files by the deliverable that an agent said it edited them for; None where nobody did."""
+        """Edited files by the deliverable that an agent claimed to edit them for; None where nobody did."""
         found: dict[str | None, list[str]] = {}
         for path in edits:
             change_id = self._claimed.pop(path, None)
@@ -430,7 +430,7 @@ class DeliverableDetection:
 
 
 def _last_change(root: Path, paths: Sequence[str]) -> float | None:
-    """The latest mtime of some files, or now for what has none."""
+    """Latest mtime of some files, or now for what has none."""
     latest = None
     for path in paths:
         try:

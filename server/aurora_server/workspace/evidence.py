@@ -86,7 +86,7 @@ def signals(hit: Hit, kind: QuestionKind | None = None) -> list[SignalContributi
 
 
 def _understood(question: Question) -> str:
-    """What a question is taken for, and what that makes of the answers."""
+    """Question kind that a question is taken for, and what that makes of the answers."""
     if question.is_open:
         return f"{question.kind}, or a report: five answers as to a topic, one of each file, then function by function"
     return f"{question.kind}: {MEANING[question.kind]}"

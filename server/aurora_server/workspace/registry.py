@@ -123,7 +123,7 @@ class Workspaces:
                 return
 
     async def let_go(self, root: Path) -> bool:
-        """Close the workspace at a canonical `root` if it only lingers; False where somebody uses it."""
+        """Eviction of a canonical `root` that only lingers; False where somebody uses it."""
         entry = self._entries.get(root)
         if entry is None:
             return True

@@ -27,7 +27,7 @@ OFFER_PATIENCE = 3.0
 
 
 class Adoption:
-    """Adoption of another folder's memory by one workspace. Looks when it is made; `close` it before the store."""
+    """Adoption of another folder's memory (moved, renamed). Looks when it is made; `close` it before the store."""
 
     def __init__(self, root: Path, store: Store) -> None:
         self._root = root

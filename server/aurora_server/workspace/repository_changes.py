@@ -58,7 +58,7 @@ async def each_once(workspaces: Sequence[Workspace], as_of: float | None = None)
 
 
 async def by_repository(workspaces: Sequence[Workspace], as_of: float | None = None) -> dict[str, list[Deliverable]]:
-    """Deliverables by the folder of the workspace that knows them, each change of a repository once, as they stood."""
+    """Grouping by the folder of the workspace that knows them, each change of a repository once, as they stood."""
     known: dict[str, list[Deliverable]] = {str(each.root): [] for each in workspaces}
     for workspace, each in await each_once(workspaces, as_of):
         known[str(workspace.root)].append(each)

@@ -30,7 +30,7 @@ RECENTLY = 3600.0
 
 
 def start_from_sibling(root: Path, path: Path) -> Path | None:
-    """Make the memory file `path` of `root` from that of a sibling; the sibling's folder, None where there is none.
+    """Warm start: memory file `path` of `root` copied from a sibling; the sibling's folder, None where there is none.
 
     The same folder of another work tree: one at the same commit if there is one. Nothing happens where the file is
     there. Blocks.

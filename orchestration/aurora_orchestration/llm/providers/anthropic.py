@@ -131,7 +131,7 @@ class AnthropicProvider:
             raise as_llm_error(error, anthropic, who=self.name, model=self.model, key=self._key) from error
 
     def _request(self, wanted: Wanted, way: str) -> dict[str, Any]:
-        """Request body: system prompt with cache control, messages, and structured output or a forced tool."""
+        """Request body: system prompt (prompt caching), messages, structured output or a forced tool."""
         system = wanted.system
         more: dict[str, Any] = {}
         if wanted.schema is not None:

@@ -109,7 +109,7 @@ class OpenAiProvider:
         )
 
     def _request(self, wanted: Wanted) -> dict[str, Any]:
-        """Request body: messages, response format (JSON mode), token limit."""
+        """Request body: messages, structured output (`response_format`, JSON mode), token limit."""
         way = _WAYS[self._way]
         more: dict[str, Any] = {}
         system = wanted.system
