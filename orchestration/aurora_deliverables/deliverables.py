@@ -444,7 +444,7 @@ class Deliverables:
             kept -= len(dropped)
 
     def _tell(self, events: Sequence[Event], changed: Sequence[Deliverable]) -> None:
-        """Notification of listeners (observers, publish); one that fails costs the others nothing."""
+        """Notification of subscribers (listeners); one that fails costs the others nothing."""
         for hear in tuple(self._listeners):
             try:
                 hear(events, changed)

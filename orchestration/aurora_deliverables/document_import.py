@@ -347,6 +347,7 @@ def _counts(
 
 
 def _repeated(what: EventBody, times: float, at: float) -> Iterator[tuple[float, EventBody]]:
+    """Event repeated so many times, bounded. Raises ValueError."""
     if times > MAX_REPEATS:
         raise ValueError(f"{int(times)} repeats are more than the {MAX_REPEATS} that are kept")
     for _ in range(int(times)):

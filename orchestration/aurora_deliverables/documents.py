@@ -140,6 +140,7 @@ def _named(calls: Mapping[str, int]) -> dict[str, int]:
 
 
 def _token_usage(deliverable: Deliverable) -> Document | None:
+    """Token usage and cost as AURA-M has them; None where nobody told any."""
     tokens = deliverable.tokens
     if tokens is None:
         return None

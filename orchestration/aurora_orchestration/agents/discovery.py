@@ -117,6 +117,7 @@ def _read(source: AgentSource, settings: AgentSettings) -> FoundAgents:
 
 
 def _ignored(source: AgentSource, found: FoundAgents) -> list[str]:
+    """Notice of agents that are ignored, as the workspace is not trusted."""
     if not found.agents:
         return []
     names = ", ".join(repr(agent.id[:60]) for agent in found.agents[:5])

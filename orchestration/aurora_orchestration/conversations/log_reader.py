@@ -193,6 +193,7 @@ def _folders(place: Path | os.DirEntry[str], like: re.Pattern[str], whole: bool)
 
 
 def _entries(place: Path | os.DirEntry[str], whole: bool) -> list[os.DirEntry[str]]:
+    """Directory entries; none of a folder that is missing or closed to us."""
     try:
         with os.scandir(place) as found:
             return list(found)

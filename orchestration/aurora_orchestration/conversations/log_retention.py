@@ -186,6 +186,7 @@ def _leapt(state: Path, now: float) -> bool:
 
 
 def _remembered(state: Path) -> tuple[float | None, float | None]:
+    """Clock state kept since the last pass: when it was, and a leap that is suspected."""
     try:
         told = json.loads(state.read_bytes()[:4096])
         at, suspect = told.get("at"), told.get("suspect")

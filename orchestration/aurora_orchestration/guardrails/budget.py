@@ -303,6 +303,7 @@ class Budget:
         return tracker if kind in ("reserved", "released") and not self._apart else self._store(tracker)
 
     def _told(self, tracker: Tracker, read_only: bool, kind: EventKind, **more: object) -> Tracker:
+        """Tracker after an event, which is appended to the history."""
         event = self._event(kind, **more)
         after = apply(tracker, event)
         if read_only:

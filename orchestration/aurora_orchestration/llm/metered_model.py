@@ -310,6 +310,7 @@ class MeteredLlm:
         )
 
     def _tell(self, ask: Ask, key: str, reply: ModelReply, began: float, took: float, usd: float) -> None:
+        """Record of a call: tokens, cost, duration, and why it stopped."""
         stopped = {"end": None, "length": "the answer did not fit into max_tokens", "refusal": "the model declined"}
         self._heard(
             ModelCall(

@@ -70,6 +70,7 @@ def _text(capability: Capability) -> str:
 
 
 def _offer(capability: Capability) -> dict[str, Any]:
+    """Capability as a model is shown it: id, description, method, parameters."""
     description = str(capability.description.value) if capability.description else ""
     return {
         "id": capability.name,

@@ -257,6 +257,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _pointer_problem(pointer: str) -> str | None:
+    """Problem of a JSON Pointer; None where it is one."""
     try:
         from_pointer(pointer)
     except PointerError as error:

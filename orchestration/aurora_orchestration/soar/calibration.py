@@ -130,6 +130,7 @@ def _external(path: str, told: list[str]) -> Mapping[str, Any] | None:
 
 
 def _checked(listed: Any, prompt: str, path: str, told: list[str]) -> list[Mapping[str, Any]]:
+    """Examples of one prompt that are valid; the others are told of."""
     if prompt not in _NEEDED:
         told.append(f"{path}: {prompt[:80]} is none of {', '.join(_NEEDED)}; it is ignored")
         return []

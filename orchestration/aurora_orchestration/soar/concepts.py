@@ -81,6 +81,7 @@ class _Told(dict[str, Words]):
     letters = 0
 
     def __missing__(self, text: str) -> Words:
+        """Cache miss: the words of a text; a full cache is emptied."""
         said = _words_of(text)
         if self.letters + len(text) > MOST_LETTERS:
             self.clear()

@@ -106,6 +106,7 @@ def check(
 def _findings(
     decomposition: Decomposition, query: str, context: ContextBundle, agents: Sequence[Agent]
 ) -> Iterable[_Finding]:
+    """Findings of all rules on a plan."""
     for issue, suggestion in broken(decomposition):
         yield _Finding("consistency", issue, suggestion)
     yield from _unroutable(decomposition, agents)

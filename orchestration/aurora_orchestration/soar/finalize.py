@@ -180,6 +180,7 @@ def _reference(log: ConversationLog, run: RunRecord) -> ConversationLogReference
 
 
 def _tell_done(run: Run) -> None:
+    """Last stage event of a run."""
     record = run.record
     run.trace.tell(
         "done",

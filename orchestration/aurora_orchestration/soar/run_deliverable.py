@@ -188,6 +188,7 @@ class RunDeliverable:
             await asyncio.shield(self._writer)
 
     async def _open_one(self) -> str | None:
+        """Deliverable that this session has open, to be joined; None where there is none."""
         try:
             known = await self._tracking.all()
         except StoreError as error:

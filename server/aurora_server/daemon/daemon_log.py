@@ -109,7 +109,7 @@ def log_file(usual: Path, settings: LoggingSettings, home: Path) -> Path:
 
 
 class _OwnFile(RotatingFileHandler):
-    """Rotated log file that is opened by its own name alone: a link in its place is refused, not written through.
+    """Rotated log file, opened by its own name alone: a symlink in its place is refused, not written through.
 
     While it is closed to us (EACCES), what it should have goes to stderr; each record tries it again.
     """

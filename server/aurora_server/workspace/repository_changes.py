@@ -39,7 +39,7 @@ def _within_repository(root: Path) -> str | None:
 
 
 async def each_once(workspaces: Sequence[Workspace], as_of: float | None = None) -> list[tuple[Workspace, Deliverable]]:
-    """Every deliverable of some workspaces, each change of a repository once, with a workspace that knows it.
+    """Deduplicated deliverables of some workspaces, each change of a repository once, with a workspace that knows it.
 
     With `as_of` (Unix seconds) as they stood then.
 

@@ -97,6 +97,7 @@ def whole_answer(response: httpx2.Response) -> bytes:
 
 @cache
 def _certificates() -> ssl.SSLContext:
+    """TLS context with trusted certificates, made once."""
     import httpx2
 
     return httpx2.create_ssl_context()
