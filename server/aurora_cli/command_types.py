@@ -26,6 +26,7 @@ class Finite(click.FloatRange):
     """A number within bounds, and none of `nan`, which every bound lets pass, and `inf`, which is no amount."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Number parsed; NaN and infinity are refused."""
         number: float = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value} is no number to count with.", param, ctx)

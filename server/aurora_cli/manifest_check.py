@@ -180,6 +180,7 @@ def _checked(path: Path | None, name: str, kind: DocumentKind, levels: Mapping[s
 
 
 def _findings(document: JsonDocument, kind: DocumentKind, levels: Mapping[str, str]) -> list[Finding]:
+    """Findings of a document by its kind: rules and severities, or its schema."""
     if kind is MANIFEST:
         return check_document(document, severities=levels)
     from aurora_manifest.kind_checks import against_schema

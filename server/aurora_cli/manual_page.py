@@ -71,6 +71,7 @@ def _commands(group: click.Group, ctx: click.Context, shared: frozenset[str]) ->
 
 
 def _command(command: click.Command, ctx: click.Context, shared: frozenset[str]) -> Iterator[str]:
+    """Section of one command: usage, help text, options."""
     pieces = " ".join(command.collect_usage_pieces(ctx))
     yield f".SS {_quoted(ctx.command_path)}"
     yield rf"\fB{_text(ctx.command_path)}\fR {_text(pieces)}"

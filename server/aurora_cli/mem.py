@@ -134,6 +134,7 @@ def index_once(client: Client, root: Path, settings: GlobalOptions) -> None:
 
 
 def _index_if_never(reply: dict[str, Any], client: Client, root: Path, settings: GlobalOptions) -> bool:
+    """First index of a workspace that never was indexed, with a progress bar; whether it was made."""
     if reply["freshness"]["indexed_at"] is not None:
         return False
     from aurora_cli.index import index_with_progress

@@ -181,6 +181,7 @@ def _share(member: Mapping[str, Any]) -> list[str]:
 
 
 def _ended(report: Mapping[str, Any]) -> list[list[str]]:
+    """Table rows of the deliverables that ended."""
     rows = []
     for each in report["ended"][:_ROWS]:
         why = f": {each['failure_type'].replace('_', ' ')}" if each.get("failure_type") else ""
@@ -204,6 +205,7 @@ def _ended(report: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _trend(parts: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Table rows of the parts (time series)."""
     rows = []
     for part in parts:
         tokens = part.get("tokens") or {}
@@ -312,6 +314,7 @@ def keep_report(where: ReportSettings, name: str, text: str) -> None:
 
 
 def _runs_trend(runs: Mapping[str, Any]) -> list[list[str]]:
+    """Table rows of the questions by part."""
     return [
         [
             part["from"][:10],

@@ -43,7 +43,7 @@ _WEAK = frozenset(
 
 
 def keywords(query: str, count: int = 2) -> tuple[str, ...]:
-    """The `count` words that tell most of what a question is about, in its order, fit for a file's name; maybe none.
+    """Keyword extraction: the `count` words that tell most of a question, in order, fit for a file's name; maybe none.
 
     What it is about comes before what is to be done, and both before words that many questions share. A name tells no
     secrets either.

@@ -91,7 +91,7 @@ class KeptWords(Struct, frozen=True):
         )
 
     def filled(self, value: Any, schema: Any = None) -> Any:
-        """A value with its words in their places; a number, where one word is all and `schema` asks for a number."""
+        """Placeholder substitution in a value; a number, where one word is all and `schema` asks for one."""
         if isinstance(value, str):
             text = _KEPT.sub(self._word, value)
             return _number(text) if _KEPT.fullmatch(value) and _wants_number(schema) else text

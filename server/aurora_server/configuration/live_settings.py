@@ -129,6 +129,7 @@ class SettingsSource:
 
     @staticmethod
     def _unknown(document: ConfigFile) -> list[str]:
+        """Unknown members of the file (typos), a warning each."""
         if not document.content:
             return []
         from aurora_server.configuration import schema_lookup  # where a file is: the start need not pay for it

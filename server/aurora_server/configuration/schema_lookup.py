@@ -97,6 +97,7 @@ _KINDS = {
 
 
 def _bounds(said: dict[str, Any]) -> str:
+    """Range of a number in words."""
     low, above, high = said.get("minimum"), said.get("exclusiveMinimum"), said.get("maximum")
     if low is not None and high is not None:
         return f" from {low} to {high}"

@@ -100,6 +100,7 @@ async def list_posts(site: Site, visit: Visit, arguments: dict[str, Any]) -> Jso
 
 
 async def create_post(site: Site, visit: Visit, arguments: dict[str, Any]) -> JsonAnswer:
+    """New post (201 Created); 409 where the site is full."""
     if site.posts.full:
         raise RequestRefused(409, "full", "the demo site takes no more posts; delete some, or start it again")
     return JsonAnswer(201, site.posts.add(_person(visit).id, arguments, datetime.now(UTC)).document())
@@ -110,6 +111,7 @@ async def read_post(site: Site, visit: Visit, arguments: dict[str, Any]) -> Json
 
 
 async def update_post(site: Site, visit: Visit, arguments: dict[str, Any]) -> JsonAnswer:
+    """Change of one's own post (update)."""
     post = _own(site, visit, arguments)
     site.posts.change(post, arguments, datetime.now(UTC))
     return JsonAnswer(200, post.document())

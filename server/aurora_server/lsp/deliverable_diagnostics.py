@@ -167,6 +167,7 @@ class _DiagnosticsFollower:
             self._publish(uri, None, [])
 
     def _drop(self, uri: str) -> None:
+        """Cancellation of the check that waits (debounce)."""
         check = self._looking.pop(uri, None)
         if check is not None:
             check.cancel()
@@ -187,6 +188,7 @@ class _DiagnosticsFollower:
             delay = left + 1.0
 
     async def _ask_to_pull(self) -> None:
+        """Request that the client pulls diagnostics again (refresh)."""
         try:
             await self._ls.protocol.ask(types.WORKSPACE_DIAGNOSTIC_REFRESH, None)
         except JsonRpcException:

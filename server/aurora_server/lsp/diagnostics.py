@@ -103,6 +103,7 @@ class _Pushing:
             self._publish(uri, None, [])
 
     def preferences_changed(self) -> None:
+        """Diagnostics shown or cleared when a preference is switched."""
         for document in self._ls.documents.text_documents.values():
             if self._ls.preferences.diagnostics:
                 self._schedule(document.uri, 0.0)
@@ -125,6 +126,7 @@ class _Pushing:
         self._checks[uri] = self._ls.spawn(self._check(document, delay), f"check {kind.name}")
 
     def _drop(self, uri: str) -> None:
+        """Cancellation of the check that waits (debounce)."""
         check = self._checks.pop(uri, None)
         if check is not None:
             check.cancel()

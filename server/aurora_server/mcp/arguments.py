@@ -73,6 +73,7 @@ def brief_schema(kind: type[Struct]) -> dict[str, Any]:
 
 
 def _brief(schema: Any) -> Any:
+    """Schema shortened: without bounds and defaults, to save tokens."""
     if isinstance(schema, list):
         return [_brief(each) for each in schema]
     if not isinstance(schema, dict):

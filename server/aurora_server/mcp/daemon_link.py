@@ -187,6 +187,7 @@ class DaemonLink:
             self._waiting.pop(identity, None)
 
     def _write(self, message: Mapping[str, Any]) -> None:
+        """Message framed and written. Raises LinkLost on a closed connection."""
         if self._writer is None or self._writer.is_closing():
             raise LinkLost("the daemon closed the connection; ask again")
         self._writer.write(_frame(message))

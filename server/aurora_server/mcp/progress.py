@@ -66,6 +66,7 @@ class ProgressReporter:
         return round(self._reached, 9)
 
     async def _send(self) -> None:
+        """Sender task: queued progress is told in order, while the client is there."""
         while self._waiting:
             await self._here.wait()
             progress, message = self._waiting.pop(0)

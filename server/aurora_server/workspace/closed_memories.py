@@ -191,6 +191,7 @@ def _texts(
 
 
 def _recalled(found: RecallFindings, n: int, root: Path, text: Text | None) -> Recalled:
+    """Result of a closed memory for the wire."""
     hit = found.hits[n]
     evidence = found.evidence[n] if found.evidence is not None else UNSET
     usage, state = found.usages.get(hit.chunk.id, UsageCounts()), found.patterns.get(hit.chunk.id)

@@ -214,6 +214,7 @@ class DeliverableDetection:
                 self._note()
 
     def _note(self) -> None:
+        """Wake-up of the task, where something was noted."""
         if self._noted:
             self._last_note = time.monotonic()
             self._wake.set()
@@ -406,6 +407,7 @@ class DeliverableDetection:
         return said is not None and commits.only_commits(said, last.commit)
 
     async def _look_at_commit(self, commit: commits.Commit, made_here: bool) -> None:
+        """Commit attributed to a deliverable: by trailer, by its spec's files, or by the branch."""
         name, why = commits.named(commit, self._open.ids), "which names it"
         specs = {each for path in commit.files if (each := self.change_at(path)) is not None}
         if name is None and made_here and len(specs) == 1:

@@ -238,6 +238,7 @@ async def _read(ls: AuroraServer, uri: str) -> tuple[DocumentReader, Snapshot] |
 
 
 def _reader(document: OpenDocument, kind: DocumentKind, ls: AuroraServer) -> DocumentReader:
+    """Reader of an open document, kept with it (cache); a new one where kind or severities changed."""
     severities = ls.core.settings.manifest.severities  # they may have changed since it was read last
     reader = document.reader
     if reader is None or reader.kind is not kind or reader.severities != severities:
