@@ -166,7 +166,7 @@ class Sender:
             except queue.Empty:
                 if self._held_off() <= 0 and (self._not_before or time.monotonic() - tried >= AGAIN_AFTER):
                     tried = time.monotonic()
-                    self._again(providers)
+                    self._retry_failed(providers)
                 self._tell_totals(providers)
                 continue
             if leaving is None:
@@ -174,7 +174,7 @@ class Sender:
             if not isinstance(leaving, Leaving):
                 self._count_values(leaving, providers)
             elif self._deliver(leaving, providers):
-                self._again(providers)
+                self._retry_failed(providers)
             elif len(self._failed) < MOST_WAITING:
                 self._failed.append(leaving)
         self._drained.set()
@@ -206,7 +206,7 @@ class Sender:
         except Exception:  # a broken exporter must not end the thread: the next values may fare better
             logger.exception("values could not be sent")
 
-    def _again(self, providers: Providers) -> None:
+    def _retry_failed(self, providers: Providers) -> None:
         """Retry what failed before, until one fails again: the collector is still away then."""
         while self._failed and not self._closing.is_set() and self._deliver(self._failed[0], providers):
             del self._failed[0]

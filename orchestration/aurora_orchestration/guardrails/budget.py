@@ -69,7 +69,7 @@ class Budget:
 
     def status(self) -> BudgetStatus:
         """State of the budget now. Writes nothing, and works where nothing can be written. Raises Unrecorded."""
-        with self._told_of_errors("read"):
+        with self._errors_translated("read"):
             tracker = self._current(read_only=True)
         return status_of(tracker, self.settings, self.path, tuple(self._notices))
 
@@ -81,7 +81,7 @@ class Budget:
         if not self.settings.enabled:
             return None
         status = self.status()
-        self._hold_back(status, estimated_usd, force=force)
+        self._enforce_limit(status, estimated_usd, force=force)
         return warning(status, estimated_usd, self.settings)
 
     def reserve(self, key: str, run: str, usd: float, *, force: bool = False) -> None:
@@ -97,7 +97,7 @@ class Budget:
                 others = apply(tracker, self._event("released", key=key))
             elif key in tracker.uncertain:
                 others = apply(tracker, self._event("spent", key=key))
-            self._hold_back(status_of(others, self.settings, self.path), usd, force=force)
+            self._enforce_limit(status_of(others, self.settings, self.path), usd, force=force)
             pid, started = _this_process(os.getpid())
             self._record(tracker, "reserved", key=key, run=run, usd=dollars(usd), pid=pid, started=started)
 
@@ -120,7 +120,7 @@ class Budget:
         """What the latest runs of a kind cost, in shares of what was estimated for each. Raises Unrecorded."""
         if not self.settings.enabled:
             return ()
-        with self._told_of_errors("read"), self._mutex:
+        with self._errors_translated("read"), self._mutex:
             self._learn_history()
             return tuple(self._past.get(way, ()))
 
@@ -163,11 +163,11 @@ class Budget:
 
     def history(self, month: str | None = None) -> History:
         """History of `month` (`2025-12`, in UTC), or ever. Raises Unrecorded, ValueError for no month."""
-        with self._told_of_errors("read"):
+        with self._errors_translated("read"):
             kept = files.all_histories(self._history)
             return history_of((event for path in kept for event, _ in files.events_from(path)), month)
 
-    def _hold_back(self, status: BudgetStatus, usd: float, *, force: bool) -> None:
+    def _enforce_limit(self, status: BudgetStatus, usd: float, *, force: bool) -> None:
         """Enforcement of the hard limit. Raises OverBudget, unless force is given and allowed."""
         over = too_much(status, usd, self.settings)
         if over is None or (force and self.settings.allow_force_override):
@@ -182,7 +182,7 @@ class Budget:
         if not self.settings.enabled and not always:
             yield None
             return
-        with self._told_of_errors("write"), self._mutex:
+        with self._errors_translated("write"), self._mutex:
             make_private_folder(self.path.parent)
             with self._lock:
                 tracker = self._current(read_only=False)
@@ -190,7 +190,7 @@ class Budget:
                 yield tracker
 
     @contextmanager
-    def _told_of_errors(self, doing: str) -> Iterator[None]:
+    def _errors_translated(self, doing: str) -> Iterator[None]:
         """Exception translation: a lock held or a disk error becomes Unrecorded, in one line."""
         try:
             yield

@@ -194,7 +194,7 @@ class _Loop:
             self._limit += progress.iterations
         try:
             while True:
-                await self._may_go_on()
+                await self._check_limits()
                 await self._iterate()
         except _Stop as stop:
             found = self._outcome(stop.ending, str(stop))
@@ -223,7 +223,7 @@ class _Loop:
         """The work tree, without the experiment's own two files."""
         return await look(self._headless.root, without=(self._headless.scratchpad, self._headless.prompt))
 
-    async def _may_go_on(self) -> None:
+    async def _check_limits(self) -> None:
         """Stop conditions (termination): budget, iterations and branch, before each iteration. Raises _Stop."""
         if self._cost >= self._budget:
             raise _Stop("budget", f"{dollars(self._cost)} of {dollars(self._budget)} are spent; raise --budget-limit")

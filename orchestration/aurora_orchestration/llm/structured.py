@@ -79,7 +79,7 @@ async def ask_for(
     raises; `Speechless` where both answers were words and words are none.
     """
     ask = msgspec.structs.replace(ask, schema=shape_of(kind), prose=prose is not None)
-    reply = await _with_room(llm, ask)
+    reply = await _ask_with_retry(llm, ask)
     try:
         return await _decoded(reply.text, kind, check)
     except Unusable as error:
@@ -87,7 +87,7 @@ async def ask_for(
     if prose is not None and is_prose(reply.text):
         return prose(without_controls(reply.text).strip())
     wordy = not has_json(reply.text)
-    reply = await _with_room(llm, _repair(ask, reply, first))
+    reply = await _ask_with_retry(llm, _repair(ask, reply, first))
     try:
         return await _decoded(reply.text, kind, check)
     except Unusable as error:
@@ -129,8 +129,8 @@ def is_prose(text: str) -> bool:
     return len(words) >= _FEW_WORDS and 2 * within <= len(bare)
 
 
-async def _with_room(llm: Llm, ask: Ask) -> ModelReply:
-    """Retry of a truncated answer with twice the tokens, where the caps allow it and the model can."""
+async def _ask_with_retry(llm: Llm, ask: Ask) -> ModelReply:
+    """Question, with a retry of a truncated answer: twice the tokens, where the caps allow it and the model can."""
     try:
         return await llm.ask(ask)
     except Truncated as error:

@@ -45,7 +45,7 @@ class AskedPlace(Struct, frozen=True):
 
 
 async def who(root: Path, home: Path, read: ReaderThread, asked: str, now: float, *, reading: bool) -> WhoResult:
-    """Experts, who know the place `asked`. `reading`: git's history is not read to its end yet. Raises UnknownChunk."""
+    """Experts (code owners), who know `asked`. `reading`: git's history is not read to its end. Raises UnknownChunk."""
     found = await read(asked_place, root, asked)
     place = found.place
     lines, record = await asyncio.gather(

@@ -94,7 +94,7 @@ class AgentProcess:
         """Kill the process tree for certain, also those that left its process group."""
         # Only Linux lets the supervisor find processes that left its group for a session of their own.
         strays = [] if sys.platform == "linux" else await asyncio.to_thread(_tree, self._process.pid)
-        self._let_go()
+        self._close_lifeline()
         self.stdin.close()
         try:
             await asyncio.wait_for(self.code(), GRACE_SECONDS + _LAST_RESORT_SECONDS)
@@ -110,7 +110,7 @@ class AgentProcess:
         # asyncio keeps the pipes open for as long as anybody holds their other ends.
         self._process._transport.close()  # type: ignore[attr-defined]
 
-    def _let_go(self) -> None:
+    def _close_lifeline(self) -> None:
         """Lifeline closed: have the supervisor end the agent."""
         if not self._ended:
             self._ended = True
@@ -124,7 +124,7 @@ class AgentProcess:
             heard += len(piece)
             if heard > MAX_COMPLAINTS:
                 self._flooded = True
-                self._let_go()
+                self._close_lifeline()
                 return
 
 
