@@ -140,7 +140,7 @@ class Hub:
             return [TeamMember(*row) for row in typed.convert(rows, list[tuple[str, str, float, bool]])]
 
     def claim(self, team: str, author: str) -> None:
-        """Say that this role's entries are `author`'s. Raises HubRefused where another's are, or it has another."""
+        """Ownership: this role's entries are `author`'s. Raises HubRefused where another's are, or it has another."""
         with self._step() as db:
             try:
                 db.execute("SELECT aurora.claim(%s, %s)", (team, author))

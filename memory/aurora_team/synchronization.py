@@ -145,7 +145,7 @@ def _page(streams: Collection[object]) -> int:
 
 
 def _take(record: Record, guise: Guise, arrivals: list[Arrival], outcome: Outcome) -> bool:
-    """Take in what came. One that is not what it says it is does not keep the others out."""
+    """Ingestion of what came. One that is not what it says it is does not keep the others out."""
     entries = [guise.arriving(each.entry) for each in arrivals if each.entry is not None]
     outcome.refused += sum(each.entry is None and not each.is_erased for each in arrivals)
     try:

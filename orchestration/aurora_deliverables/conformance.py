@@ -20,7 +20,7 @@ _DIGITS = 9
 
 
 class Measured:
-    """Measurements so far of one deliverable's conformance; of each dimension the latest word counts.
+    """Quality dimensions measured so far of one deliverable's conformance; of each dimension the latest word counts.
 
     A dimension can be told as a score or as the counts behind it. Correctness, where nobody told it, is the share of
     tests that passed when tests last ran (§2.5.1, "binary or scored by validation"). A penalty or an overall score that
@@ -97,6 +97,7 @@ class Measured:
 
 
 def _share(requirements: Sequence[Criterion]) -> float | None:
+    """Share of the requirements that are met (pass rate); None while one of them is unknown."""
     if not requirements or any(each.met is None for each in requirements):
         return None
     return sum(bool(each.met) for each in requirements) / len(requirements)
@@ -122,7 +123,7 @@ def iteration_penalty(iterations: int) -> float:
 def overall(
     functional: float | None, correctness: float | None, constraints: float | None, penalty: float | None
 ) -> float | None:
-    """The weighted sum of the four; None unless all are known, as a sum over fewer would be another measure."""
+    """Overall score, weighted average of the four; None unless all are known: a sum of fewer is another measure."""
     if functional is None or correctness is None or constraints is None or penalty is None:
         return None
     weights = WEIGHTS

@@ -12,7 +12,7 @@ from aurora_deliverables.events import AgentIdentity, Criterion, SpecSource
 
 
 class PhaseSpan(Struct, frozen=True):
-    """Span of time in a phase; `iteration` counts from 1 per phase. `completed_at` is None while it lasts."""
+    """Time span (interval) in a phase; `iteration` counts from 1 per phase. `completed_at` is None while it lasts."""
 
     phase: Phase
     started_at: float

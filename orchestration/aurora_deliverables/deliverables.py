@@ -1,4 +1,4 @@
-"""Deliverables of one workspace (event store: append, replay, listeners), kept in its memory file: events are appended,
+"""Deliverables of one workspace (event sourcing: append, replay), kept in its memory file: events are appended,
 what they amount to is remembered.
 
 Nothing is read before the first question. What was told is committed before `record` returns. An event that may not
@@ -79,7 +79,7 @@ class _Telling:
 
 
 class Deliverables:
-    """Store of a workspace's deliverables and events (`Tracking`). Its methods belong to the event loop's thread."""
+    """Event store of a workspace's deliverables (`Tracking`). Its methods belong to the event loop's thread."""
 
     def __init__(self, store: Store, now: Callable[[], float], threshold: float = THRESHOLD) -> None:
         self._store = store
@@ -182,6 +182,7 @@ class Deliverables:
             self._begin_anew()
 
     def _begin_anew(self) -> None:
+        """Cache reset: nothing is in mind any more."""
         for known in (
             self._folds,
             self._kept,
@@ -292,7 +293,7 @@ class Deliverables:
             self._drop_oldest()
 
     async def _catch_up(self) -> None:
-        """Take in what came into the log by other ways: at the first question everything, later what was imported."""
+        """Catch-up with what came into the log by other ways: at first everything, later what was imported."""
         if self._writes < 0:
             await self._load()
         while self._writes != self._store.read.writes:
@@ -306,7 +307,7 @@ class Deliverables:
                 self._writes = writes
 
     async def _load(self) -> None:
-        """Read what is kept of each deliverable, and the events of those that something was told of since."""
+        """Read the snapshot of each deliverable, and the events of those that something was told of since."""
         writes = self._store.read.writes
         rules = await asyncio.to_thread(snapshot_mark, self._threshold)
         rows = await self._store.read(deliverable_log.folds, rules)
@@ -318,6 +319,7 @@ class Deliverables:
             await self._save()
 
     def _recall(self, rows: Sequence[FoldedDeliverable]) -> set[str]:
+        """Deliverables of kept snapshots; those whose snapshot cannot be read are stale, and named."""
         stale: set[str] = set()
         for row in rows:
             self._numbers[row.change_id] = row.number
@@ -333,7 +335,7 @@ class Deliverables:
         return stale
 
     async def _read_again(self, changes: Collection[str]) -> None:
-        """Fold some deliverables from all of their events."""
+        """Replay: fold some deliverables from all of their events."""
         by_change = await self._events_of(changes)
         await _on_thread_if_many(sum(map(len, by_change.values())), lambda: self._fold_anew(by_change))
 
@@ -354,6 +356,7 @@ class Deliverables:
         return by_change
 
     def _fold_anew(self, by_change: dict[str, list[Event]]) -> None:
+        """Replay of all events of some deliverables, each through a new reducer."""
         for change_id, events in by_change.items():
             reducer = self._folds[change_id] = Reducer()
             reducer.take(events)
@@ -361,7 +364,7 @@ class Deliverables:
             self._amounts_to(change_id, reducer)
 
     async def _save(self) -> None:
-        """Keep what deliverables amount to, so that the next start need not read their events."""
+        """Keep snapshots of what deliverables amount to, so that the next start need not read their events."""
         changes, self._unsaved = self._unsaved, set()
         self._since_saved = 0
         rows = await _on_thread_if_many(
@@ -376,6 +379,7 @@ class Deliverables:
             await self._store.keep_deliverable_folds(snapshot_mark(self._threshold), rows)
 
     def _amounts_to(self, change_id: str, reducer: Reducer) -> None:
+        """State (projection) of a deliverable as its reducer has it now, to be saved."""
         self._unsaved.add(change_id)
         deliverable = reducer.deliverable(self._threshold)
         if deliverable is None:
@@ -440,6 +444,7 @@ class Deliverables:
             kept -= len(dropped)
 
     def _tell(self, events: Sequence[Event], changed: Sequence[Deliverable]) -> None:
+        """Notification of subscribers (listeners); one that fails costs the others nothing."""
         for hear in tuple(self._listeners):
             try:
                 hear(events, changed)
@@ -448,6 +453,7 @@ class Deliverables:
 
 
 def _checked(events: Sequence[Event], now: float) -> tuple[list[tuple[Event, LoggedEvent]], list[Refusal]]:
+    """Validation of events as they are told, secrets masked: those to log, and refusals."""
     logged: list[tuple[Event, LoggedEvent]] = []
     refused: list[Refusal] = []
     for told in events:
@@ -473,7 +479,7 @@ def _read(lines: Sequence[LoggedEvent]) -> list[Event]:
 
 
 def _placed(lines: Sequence[LoggedEvent]) -> list[_Placed]:
-    """The events of some lines in their order; of one that was told with two times the earlier."""
+    """The events of some lines sorted; of one that was told with two times the earlier."""
     placed = sorted(((order(event), event) for event in _read(lines)), key=_KEY)
     first: dict[str, _Placed] = {}
     for key, event in placed:

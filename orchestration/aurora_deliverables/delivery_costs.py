@@ -76,6 +76,7 @@ def _by_model(each: Deliverable) -> Iterable[tuple[str, float | None]]:
 
 
 def _cost(some: Sequence[_Spent]) -> Cost:
+    """Sum of what some deliverables cost, in all and per accepted one."""
     counting = [(each, spent) for each, spent in some if not each.withdrawn]
     known = [(each, spent) for each, spent in counting if spent is not None]
     total = round(sum(spent for _, spent in known), _DIGITS) if known else None

@@ -34,6 +34,7 @@ def document_diff(events: Iterable[Event], known: Deliverable | None) -> list[Ev
 
 
 def _news(events: Iterable[Event], known: Deliverable) -> Iterator[Event]:
+    """Events that are new: what `known` has is dropped, of cumulative counts the difference stays."""
     begun = {(span.phase, span.started_at) for span in known.spans}
     ended = {(span.phase, span.completed_at) for span in known.spans}
     iterations = sum(span[0] == "apply" for span in begun)

@@ -121,6 +121,7 @@ def read_published(document: Mapping[str, Any], source: str = "import") -> Event
 
 
 def _check(document: Mapping[str, Any], kind: str) -> None:
+    """JSON Schema validation of a document; the error names its place."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
@@ -133,6 +134,7 @@ def _check(document: Mapping[str, Any], kind: str) -> None:
 
 
 def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
+    """Events of a deliverable-state document."""
     begun = seconds_of(document["started_at"])
     status = document["status"]
     yield begun, _started(document, None)
@@ -162,7 +164,7 @@ def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
 def _at_last(
     stretches: Sequence[Stretch], phases: Mapping[str, Any], current: Phase | None, status: str, now: float
 ) -> Iterator[_Standing]:
-    """What stands at the end of one that is not over, where its phases' times alone do not tell that.
+    """Current phase, what stands at the end of one that is not over, where its phases' times alone do not tell that.
 
     Of phases that begin at one instant the last in their order counts: what comes after them comes a moment later.
     """
@@ -248,6 +250,7 @@ def _recovered(told: float, reworks: Sequence[float], applied: float) -> Iterato
 
 
 def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
+    """Events of a metrics-output document, of a deliverable that ended."""
     begun, ended = seconds_of(document["started_at"]), seconds_of(document["completed_at"])
     if ended < begun:
         raise ValueError(f"it ended at {document['completed_at']}, before it began")
@@ -344,6 +347,7 @@ def _counts(
 
 
 def _repeated(what: EventBody, times: float, at: float) -> Iterator[tuple[float, EventBody]]:
+    """Event repeated so many times, bounded. Raises ValueError."""
     if times > MAX_REPEATS:
         raise ValueError(f"{int(times)} repeats are more than the {MAX_REPEATS} that are kept")
     for _ in range(int(times)):
@@ -371,7 +375,7 @@ def _whole(document: Mapping[str, Any], name: str) -> int | None:
 
 
 def _numbered(change_id: str, told: Iterable[tuple[float, EventBody]], source: str) -> Iterator[Event]:
-    """Each with an id of what it says; those of one kind keep their order."""
+    """Events numbered, each with an id of what it says; those of one kind keep their order."""
     numbers: Counter[type] = Counter()
     for at, what in told:
         numbers[type(what)] += 1

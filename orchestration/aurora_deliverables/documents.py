@@ -93,7 +93,7 @@ def metrics_document(deliverable: Deliverable) -> Document:
 
 
 def published_event(event: Event) -> Document | None:
-    """An event as AURA-M §5.3 has it, `data` carrying what it has no place for; None for types it does not know."""
+    """Serialization of an event by AURA-M §5.3, `data` with what has no place; None for types not known."""
     what = event.what
     if not isinstance(what, PUBLISHED):
         return None
@@ -140,6 +140,7 @@ def _named(calls: Mapping[str, int]) -> dict[str, int]:
 
 
 def _token_usage(deliverable: Deliverable) -> Document | None:
+    """Token usage and cost as AURA-M has them; None where nobody told any."""
     tokens = deliverable.tokens
     if tokens is None:
         return None

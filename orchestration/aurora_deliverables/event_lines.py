@@ -35,7 +35,7 @@ class BadLine(Struct, frozen=True):
 
 
 def event_document(event: Event) -> dict[str, Any]:
-    """An event as a JSON object, in the published form where there is one."""
+    """Serialization of an event as a JSON object, in the published form where there is one."""
     published = published_event(event)
     if published is not None:
         return published
@@ -69,6 +69,7 @@ def events_of(lines: Sequence[str]) -> tuple[list[Event], list[BadLine]]:
 
 
 def _event(document: object, fallback_id: str) -> Event:
+    """Event of a JSON object (deserialization). Raises InvalidEvent."""
     if not isinstance(document, Mapping):
         raise InvalidEvent("an event is a JSON object")
     data = document.get("data")

@@ -336,6 +336,7 @@ def choices_of(annotation: Any) -> tuple[str, ...]:
 
 
 def _missing(member: RequestMember) -> str:
+    """Error message for a required field that is missing, with its choices."""
     said, choices = description_of(member.annotation), choices_of(member.annotation)
     listed = f"; it is one of {', '.join(choices)}" if choices else ""
     return f"`{member.name}` is missing: {said[0].lower()}{said[1:].rstrip('.')}{listed}"
@@ -349,6 +350,7 @@ def _told(request: EventRequest) -> dict[str, Any]:
 
 
 def _flat(kind: type[Struct]) -> Iterator[RequestMember]:
+    """Fields of an event's struct, nested structs flattened (reflection)."""
     for field in msgspec.structs.fields(kind):
         inner = _struct_in(field.type)
         if inner is not None:

@@ -21,7 +21,7 @@ class InvalidEvent(ValueError):
 
 
 def written(event: Event) -> str:
-    """The event's JSON, as it is kept. Raises InvalidEvent where a field is out of bounds."""
+    """Serialization of an event, its JSON as it is kept. Raises InvalidEvent where a field is out of bounds."""
     try:
         raw = _encoder.encode(event)
         read(raw)
@@ -31,7 +31,7 @@ def written(event: Event) -> str:
 
 
 def read(raw: bytes | str) -> Event:
-    """An event from its JSON. Raises InvalidEvent."""
+    """Deserialization of an event from its JSON. Raises InvalidEvent."""
     if len(raw) > MAX_BYTES:
         raise InvalidEvent(f"an event is longer than {MAX_BYTES >> 10} KiB; shorten its texts")
     try:

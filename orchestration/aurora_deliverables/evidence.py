@@ -11,7 +11,7 @@ REDACTED = "[redacted]"
 
 
 def event_id(change_id: str, kind: str, *facts: object) -> str:
-    """The same for the same facts about the same deliverable, wherever and whenever they are seen."""
+    """Idempotency key: the same for the same facts about the same deliverable, wherever and whenever seen."""
     said = "\x1f".join([change_id, kind, *map(str, facts)])
     return f"{kind}-{hashlib.blake2b(said.encode('utf-8', 'surrogatepass'), digest_size=12).hexdigest()}"
 

@@ -37,7 +37,7 @@ class Gap(Struct, frozen=True):
 
 
 def gaps_of(deliverable: Deliverable) -> list[Gap]:
-    """What is not measured of a deliverable; nothing of one that nobody wanted any more."""
+    """Missing data of a deliverable, what is not measured; nothing of one that nobody wanted any more."""
     if deliverable.withdrawn:
         return []
     found: list[Gap] = []
@@ -77,6 +77,7 @@ def measured_by_metric(members: Sequence[Deliverable], every: Sequence[Deliverab
 
 
 def _measured(members: Sequence[Deliverable], metric: str, none: str | None) -> MetricCoverage:
+    """Coverage of one metric, and a sentence on what lacks."""
     lacking: Counter[GapName] = Counter()
     whole = 0
     for each in members:

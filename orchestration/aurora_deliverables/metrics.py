@@ -49,7 +49,7 @@ def borders(metric: MetricName) -> tuple[tuple[Tier, float], ...]:
 
 
 def tier(metric: MetricName, value: float | None) -> Tier | None:
-    """The tier of a metric's value, in its unit; None without one."""
+    """Performance tier (elite, high, medium, low) of a metric's value, in its unit; None without one."""
     if value is None:
         return None
     for name, border in zip(_TIERS, _BORDERS[metric], strict=True):
@@ -88,7 +88,7 @@ class Measure(Struct, frozen=True):
 
 
 class Five(Struct, frozen=True):
-    """Five metrics of some deliverables: throughput, latency, failure rate, recovery, conformance to the spec."""
+    """Five metrics: throughput (deployment frequency), latency (lead time), failure rate, recovery, conformance."""
 
     feature_throughput: Measure
     resolution_latency: Measure
@@ -98,7 +98,7 @@ class Five(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """Group of deliverables that have an agent, a model, … in common: how many ended in the days, and their five."""
+    """Group (segment) of deliverables of one agent, model, …: how many ended in the days, and their five."""
 
     deliverables: int
     metrics: Five
@@ -201,7 +201,7 @@ def measure(
 def history(
     deliverables: Iterable[Deliverable], now: float, windows: int, days: float = WINDOW_DAYS, count: int = WINDOW_COUNT
 ) -> list[tuple[Window, Five]]:
-    """The five metrics of the last so many windows, each of as many days, just before the next, the latest last."""
+    """Time series of the five metrics: so many windows of as many days, just before the next, the latest last."""
     return [(each.window, each.metrics) for each in series(deliverables, now, windows, days, count)]
 
 
@@ -229,7 +229,7 @@ def _ended_at(deliverable: Deliverable) -> float:
 
 
 class _Stretch(Struct, frozen=True):
-    """The deliverables that ended in some days: `all` of them, and of those the latest that a window's count takes."""
+    """Time bucket, some days: `all` deliverables that ended in it, and the latest that a window's count takes."""
 
     all: Sequence[Deliverable]
     members: Sequence[Deliverable]
@@ -247,7 +247,7 @@ class _Stretch(Struct, frozen=True):
 
 
 def _stretch(ended: Sequence[Deliverable], end: float, days: float, count: int) -> _Stretch:
-    """Of what ended, in the order in which it did, what lies in the `days` up to `end`."""
+    """Window slice: of what ended, in the order in which it did, what lies in the `days` up to `end`."""
     start = max(0.0, end - days * DAY)
     first, last = (bisect_right(ended, at, key=_ended_at) for at in (start, end))
     within = ended[first:last]
@@ -261,6 +261,7 @@ def _stretch(ended: Sequence[Deliverable], end: float, days: float, count: int) 
 
 
 def _runs(runs: Iterable[Deliverable], start: float, end: float) -> Runs:
+    """Runs that ended in the days: how many were answered, what they cost."""
     over = [each for each in runs if each.completed_at is not None and start < each.completed_at <= end]
     costs = [each.tokens.cost_usd for each in over if each.tokens is not None and each.tokens.cost_usd is not None]
     answered = sum(each.status == "completed" for each in over)
@@ -268,7 +269,7 @@ def _runs(runs: Iterable[Deliverable], start: float, end: float) -> Runs:
 
 
 def _five(members: Sequence[Deliverable], every: Sequence[Deliverable], days: float) -> Five:
-    """The five of some ended deliverables: throughput a day, median latency, share that failed, rework, mean score."""
+    """The five of some ended deliverables: throughput, median latency (lead time), failure rate, rework, mean score."""
     delivered = [each for each in members if accepted(each)]
     latencies = [latency(each) for each in delivered]
     scores = [
@@ -307,6 +308,7 @@ _Counted = tuple[Five, dict[str, MetricCoverage]]
 
 
 def _trend(name: MetricName, this: _Counted, before: _Counted) -> Trend:
+    """Trend of a metric (delta), better or worse than in the window before."""
     now: Measure = getattr(this[0], name)
     previous: Measure = getattr(before[0], name)
     n, previous_n = (coverage[name].measured for _, coverage in (this, before))
@@ -340,6 +342,7 @@ def _group_costs(members: Sequence[Deliverable]) -> dict[str, dict[str, Cost]]:
 
 
 def _grouped(members: Sequence[Deliverable], of: Callable[[Deliverable], str | None]) -> dict[str, list[Deliverable]]:
+    """Group-by: deliverables by agent, model or another key, `unknown` where there is none."""
     groups: dict[str, list[Deliverable]] = {}
     for each in members:
         groups.setdefault(of(each) or "unknown", []).append(each)

@@ -44,7 +44,7 @@ _ENDS = (Ended, PhaseEnded, Revived)
 
 
 def order(event: Event) -> tuple[float, int, int, str]:
-    """What events are sorted by. At one instant a phase ends before the next begins; archive and the whole end last.
+    """Sort key of events. At one instant a phase ends before the next begins; archive and the whole end last.
 
     Of two counts of tasks at one instant the higher is the later.
     """
@@ -60,7 +60,7 @@ def order(event: Event) -> tuple[float, int, int, str]:
 
 
 def fold(events: Iterable[Event], threshold: float = THRESHOLD) -> Deliverable | None:
-    """What the events of one deliverable amount to; None where none of them counts. The same id twice is one event.
+    """Projection of the events of one deliverable; None where none of them counts. The same id twice is one event.
 
     `threshold` is the conformance below which an accepted deliverable has failed.
     """
@@ -218,6 +218,7 @@ class Reducer:
         waiting.clear()
 
     def _one(self, event: Event) -> str | None:
+        """Event handler (apply one event): refused where its transition is illegal, else folded in."""
         kind = type(event.what)
         if kind in _ENDS or self.completed_at is not None:  # nothing else can be refused
             reason = refusal(self if self._started_at is not None else None, event)
@@ -236,6 +237,7 @@ class Reducer:
         return None
 
     def _started(self, what: Started, _: float) -> None:
+        """Begin of a deliverable, or more that becomes known of it (merge)."""
         self._description = what.description if what.description is not None else self._description
         self._type = what.type if what.type is not None else self._type
         self._complexity = what.complexity if what.complexity is not None else self._complexity
@@ -246,6 +248,7 @@ class Reducer:
         self._kind = what.kind if what.kind is not None else self._kind
 
     def _phase_started(self, what: PhaseStarted, at: float) -> None:
+        """Phase transition: the phase before ends, an iteration may be counted."""
         phase = what.phase
         if phase == self.current_phase:
             return  # another source noticed it too
@@ -266,6 +269,7 @@ class Reducer:
         self._rework_since = at if self._reworking else None
 
     def _phase_ended(self, what: PhaseEnded, at: float) -> None:
+        """End of a phase; of the last one, of the deliverable."""
         if what.phase == "archive":
             self._stop_at_end(at)
             self.status = "completed"
@@ -274,6 +278,7 @@ class Reducer:
             self._leave(at)
 
     def _ended(self, what: Ended, at: float) -> None:
+        """Final state: completed or failed, and why."""
         if self.completed_at is None:
             self._stop_at_end(at)
         self.status = what.status
@@ -285,6 +290,7 @@ class Reducer:
         self._failed = True if what.deliverable_failed is None and what.failure_type else what.deliverable_failed
 
     def _revived(self, _: Revived, at: float) -> None:
+        """Reopening of a deliverable that was over: its phase goes on."""
         left_at, last = self.completed_at, None
         for span in reversed(self._done):
             if span.phase != "archive":
@@ -306,6 +312,7 @@ class Reducer:
         self._names[what.name] = None
 
     def _recovery(self, what: RecoveryBegan, at: float) -> None:
+        """Recovery (rework) after a failure, counted and timed once."""
         if self._unclaimed:
             self._unclaimed = False  # the rework that verify → apply told of already
             return
@@ -333,6 +340,7 @@ class Reducer:
         self._iterations["apply"] += 1
 
     def _tool_called(self, what: ToolCalled, _: float) -> None:
+        """Tool call counts, those during rework apart."""
         self._calls[what.tool] = self._calls.get(what.tool, 0) + what.count
         if self._reworking:
             self._recovery_calls += what.count
@@ -344,6 +352,7 @@ class Reducer:
         self._tasks_completed = what.completed if what.completed is not None else self._tasks_completed
 
     def _tokens_used(self, what: TokensUsed, _: float) -> None:
+        """Token counts and cost, accumulated."""
         if self._tokens is None:
             self._tokens = TokenSum()
         self._tokens.add(what)
@@ -354,6 +363,7 @@ class Reducer:
         self._sessions.setdefault(what.session)
 
     def _intervened(self, what: HumanIntervened, _: float) -> None:
+        """Human interventions, counted, and the time work waited for them."""
         self._interventions = (self._interventions or 0) + what.count
         if what.waited_seconds is not None:
             self._waited = (self._waited or 0.0) + what.waited_seconds
@@ -365,6 +375,7 @@ class Reducer:
         self._measured.checked(what)
 
     def _tests_ran(self, what: TestsRan, _: float) -> None:
+        """Test results: of several runs the last tells how it went."""
         self._measured.ran(what)
         if what.failed or what.succeeded is False:
             self._tests_failed = True
@@ -397,6 +408,7 @@ class Reducer:
         self._reworking = False
 
     def _span(self, until: float | None) -> PhaseSpan:
+        """Time interval of the phase under way, up to `until`."""
         assert self.current_phase is not None, "only a phase under way is a span"
         recovery = self._reworking and self.current_phase == "apply"
         return PhaseSpan(self.current_phase, self._since, until, self._iterations[self.current_phase], recovery)

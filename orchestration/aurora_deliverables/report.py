@@ -124,6 +124,7 @@ def months(start: float, end: float) -> list[tuple[float, float]]:
 def _part(
     ended: Sequence[Deliverable], usages: Sequence[tuple[float, TokenUsage]], start: float, end: float
 ) -> ReportPart:
+    """Part of the stretch (bucket): what ended and was spent from `start` to before `end`."""
     within = [each for each in ended if start <= (each.completed_at or 0.0) < end]
     completed = sum(map(accepted, within))
     spent = _total([usage for at, usage in usages if start <= at < end])

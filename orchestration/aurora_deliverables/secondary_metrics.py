@@ -53,7 +53,7 @@ def accepted(deliverable: Deliverable) -> bool:
 
 
 def latency(deliverable: Deliverable) -> float:
-    """Seconds from the spec to the end, people's reviews included (AURA-M §2.2); 0 while it lasts."""
+    """Lead time in seconds, from the spec to the end, people's reviews included (AURA-M §2.2); 0 while it lasts."""
     return 0.0 if deliverable.completed_at is None else deliverable.completed_at - deliverable.started_at
 
 
@@ -66,7 +66,7 @@ def latency_without_wait(deliverable: Deliverable) -> float | None:
 
 
 def p90(values: Sequence[float]) -> float | None:
-    """90th percentile: what nine of ten values do not exceed (linear between neighbours); None of none."""
+    """90th percentile (quantile): what nine of ten values do not exceed (linear between neighbours); None of none."""
     if not values:
         return None
     ranked = sorted(values)

@@ -13,7 +13,7 @@ ENDED = frozenset({"completed", "failed"})
 
 
 def select(deliverables: Iterable[Deliverable], request: ListRequest) -> list[Deliverable]:
-    """All that `request` asks for, the latest touched first, before `offset` and `limit`. Raises InvalidRequest.
+    """Filter: all that `request` asks for, latest touched first, before `offset` and `limit`. Raises InvalidRequest.
 
     Every word of `search` is in the id, a former name, the description, the author, the agent or the model. `since` and
     `until` take what was under way at any time between them.

@@ -81,6 +81,7 @@ def seconds(said: object) -> float | None:
 
 
 def _rfc_2822(text: str) -> datetime:
+    """Date of an e-mail header, parsed."""
     from email.utils import parsedate_to_datetime
 
     return parsedate_to_datetime(text)

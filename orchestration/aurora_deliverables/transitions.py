@@ -76,7 +76,7 @@ def status_in(phase: Phase | None) -> Status:
 
 
 def refusal(standing: Standing | None, event: Event) -> str | None:
-    """Why `event` may not follow, with what may instead; None where it may. `standing` None: nothing happened yet."""
+    """Illegal transition: why `event` may not follow, and what may; None where it may. `standing` None: the first."""
     what = event.what
     if standing is None:
         if isinstance(what, (*_ENDS, Revived)):

@@ -40,6 +40,7 @@ def refresh(settings: GlobalOptions) -> None:
 
 
 def _registry(settings: GlobalOptions) -> Registry:
+    """Registry of this workspace's agents, by the settings in force."""
     from aurora_orchestration.agents.registry import Registry
     from aurora_server.configuration.config_file import users_document
     from aurora_server.configuration.layers import layered

@@ -51,7 +51,7 @@ ALIASES = {"m": "mem"}
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run `aurora` with these arguments; returns the exit code, after one line on standard error if it failed."""
+    """Entry point: runs `aurora` with these arguments; the exit code, after one line on standard error if it failed."""
     settings = GlobalOptions()
     program = "aur" if sys.argv and Path(sys.argv[0]).name == "aur" else "aurora"
     if hasattr(sys.stdout, "reconfigure"):

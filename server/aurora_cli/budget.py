@@ -138,6 +138,7 @@ def history_lines(history: History, style: TerminalStyle, *, calls: bool) -> lis
 
 
 def _advice(status: BudgetStatus, style: TerminalStyle) -> list[str]:
+    """Next steps where the budget is blocked."""
     if status.state == "off":
         return [style.dim("  not enforced, nothing is noted: cost_budgets.enabled is off")]
     if status.state != "blocked":

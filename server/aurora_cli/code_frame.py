@@ -74,7 +74,7 @@ def _excerpt(text: str, begin: int, stop: int, start: int, end: int, room: int) 
 
 
 def visible(sign: str) -> str:
-    """A character as it is shown: tabs widened, what a terminal could take as a command (escape sequence) replaced."""
+    """Escaped character, as it is shown: tabs widened, what a terminal could obey (escape sequence) replaced."""
     if sign == "\t":
         return TAB
     if sign in _JOINERS:

@@ -26,6 +26,7 @@ class Finite(click.FloatRange):
     """A number within bounds, and none of `nan`, which every bound lets pass, and `inf`, which is no amount."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Number parsed; NaN and infinity are refused."""
         number: float = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value} is no number to count with.", param, ctx)
@@ -78,6 +79,7 @@ class LazyGroup(click.Group):
         return sorted([*self._places, *self._of_plugins()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Command of that name, its module imported now (lazy import); plug-ins' commands last."""
         place = self._places.get(self._aliases.get(cmd_name, cmd_name))
         if place is None:
             plugged = self._of_plugins().get(cmd_name)
@@ -90,7 +92,7 @@ class LazyGroup(click.Group):
 
 
 def plugged_commands(taken: Collection[str]) -> dict[str, click.Command]:
-    """Commands of plug-ins (`aurora.commands`) by the names of their entry points, without those whose name is taken.
+    """Plug-in commands (`aurora.commands`) by the names of their entry points, without those whose name is taken.
 
     A broken one costs a line on standard error. Imports their modules.
     """

@@ -83,7 +83,7 @@ def stop(settings: GlobalOptions) -> None:
 
 
 def stop_daemon(address: Address) -> int | None:
-    """Stop the daemon of this home, of whatever version; returns its process id, or None when none ran.
+    """Shutdown of the daemon of this home, of whatever version; returns its process id, or None when none ran.
 
     Asks first, signals if that does not help, and then kills. Raises DaemonUnreachable if its process is still there,
     or if it cannot be known whether one runs: the home is another user's, say.

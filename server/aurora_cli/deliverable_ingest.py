@@ -245,6 +245,7 @@ def _is_event(line: bytes) -> bool:
 
 
 def _lines(first: bytes, stream: Any) -> Iterator[str]:
+    """Lines of a stream, one at a time; of one that is too long the rest is skipped."""
     line = first
     while line:
         text = line.decode("utf-8", "replace")

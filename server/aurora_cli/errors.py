@@ -58,7 +58,7 @@ def one_line(error: BaseException) -> str:
 
 
 def report(error: BaseException, *, verbosity: int, stream: TextIO | None = None) -> int:
-    """Write `error` to standard error, with its traceback from `-vv` on; return the exit code."""
+    """Error output: write `error` to standard error, with its traceback from `-vv` on; return the exit code."""
     stream = stream or sys.stderr
     if verbosity >= 2:
         import traceback  # a few milliseconds that a command without errors need not pay

@@ -46,7 +46,7 @@ class GlobalOptions:
 
     @property
     def variables(self) -> dict[str, str]:
-        """How a daemon that is started from here is told of the files of configuration: as environment variables."""
+        """Environment variables by which a daemon that is started from here knows the configuration."""
         named = {
             "AURORA_CONFIG": self.config,
             "AURORA_CONFIG_FLAG": self.config,  # told apart from the user's own variable, which counts less
@@ -76,6 +76,7 @@ class GlobalOptions:
 
 
 def _json_object(file: str) -> Path:
+    """Check that a file holds a JSON object; its path. Raises BadParameter."""
     path = Path(file).resolve()
     try:
         document = json.loads(path.read_bytes())

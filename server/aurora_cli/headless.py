@@ -59,6 +59,7 @@ def pursue_goal(settings: GlobalOptions, options: HeadlessOptions, opening: Open
 
 
 async def _pursue(settings: GlobalOptions, options: HeadlessOptions, opening: Opening) -> int:
+    """Pursuit of the goal under the scratchpad's lock: one process at a time; the exit code."""
     root = settings.workspace
     style = style_of_output(settings)
     async with opening(settings) as wired:

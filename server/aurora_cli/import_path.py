@@ -46,6 +46,7 @@ def _within(folder: str, roots: set[str]) -> bool:
 
 
 def _named_workspaces(arguments: list[str], cwd: str) -> list[str]:
+    """Folders that `--workspace` names, before the arguments are parsed."""
     named = [arguments[at + 1] for at, option in enumerate(arguments[:-1]) if option == "--workspace"]
     named += [argument.partition("=")[2] for argument in arguments if argument.startswith("--workspace=")]
     return [os.path.join(cwd, name) for name in named if name]

@@ -87,7 +87,7 @@ def done(result: dict[str, Any]) -> str:
 
 @contextmanager
 def progress_bar(title: str, settings: GlobalOptions) -> Iterator[Progress]:
-    """Yield what takes `$/progress` values; on a terminal it draws them, elsewhere it keeps still.
+    """Progress bar: yields what takes `$/progress` values; on a terminal it draws them, elsewhere it keeps still.
 
     A last value of kind `done` fills the bar and leaves its message standing behind it.
     """

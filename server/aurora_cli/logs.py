@@ -211,6 +211,7 @@ def _range(day: str | None, month: str | None, begin: str | None, end: str | Non
 
 
 def _day(given: str, option: str) -> str:
+    """Date option parsed. Raises BadParameter for no day of the calendar."""
     try:
         if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", given) or given >= "9999":
             raise ValueError
@@ -339,6 +340,7 @@ def _around(text: str, words: Sequence[str], width: int) -> str:
 
 
 def _marked(text: str, words: Sequence[str], style: TerminalStyle) -> str:
+    """Line with the words found in it highlighted."""
     if not style.rich:
         return text
     pattern = "|".join(re.escape(word) for word in words if word.strip())

@@ -64,6 +64,7 @@ class Farewell:
                 self._note(body)
 
     def _note(self, body: Body) -> None:
+        """Message of the editor parsed: whether it is `shutdown` or `exit`."""
         try:
             message = json.loads(body)
         except ValueError:
@@ -120,6 +121,7 @@ def bridge(stream: socket.socket, source: int, sink: int, *, parent: Callable[[]
 
 
 def _read(source: int) -> bytes:
+    """Bytes of a pipe; empty at its end (EOF), also of a terminal that was closed."""
     try:
         return os.read(source, _PIECE)
     except OSError:  # a terminal that was closed
@@ -127,6 +129,7 @@ def _read(source: int) -> bytes:
 
 
 def _receive(stream: socket.socket) -> bytes:
+    """Bytes of the socket; empty at its end, also after a connection reset."""
     try:
         return stream.recv(_PIECE)
     except OSError:  # reset by a daemon that was killed, or closed by ourselves
@@ -134,6 +137,7 @@ def _receive(stream: socket.socket) -> bytes:
 
 
 def _write_all(sink: int, data: bytes) -> None:
+    """Write loop, until all bytes are written (partial writes)."""
     left = memoryview(data)
     while left:
         left = left[os.write(sink, left) :]

@@ -162,6 +162,7 @@ def checks(
 
 
 def _checked(path: Path | None, name: str, kind: DocumentKind, levels: Mapping[str, str], *, fix: bool) -> Checked:
+    """Check of one file; with `fix`, what can be fixed (autofix) is written back."""
     source = read_standard_input(name) if path is None else read(path, name)
     if path is None or not fix:
         document = parse(source.text)
@@ -179,6 +180,7 @@ def _checked(path: Path | None, name: str, kind: DocumentKind, levels: Mapping[s
 
 
 def _findings(document: JsonDocument, kind: DocumentKind, levels: Mapping[str, str]) -> list[Finding]:
+    """Findings of a document by its kind: rules and severities, or its schema."""
     if kind is MANIFEST:
         return check_document(document, severities=levels)
     from aurora_manifest.kind_checks import against_schema

@@ -140,6 +140,7 @@ class PlanRun:
             return INTERRUPTED, "interrupted; the site may have done it" if sent else "interrupted before it was sent"
 
     def _send(self, number: int, planned: CapabilityCall, step: CallStep) -> tuple[int, str]:
+        """Call of a step sent, its answer kept for later steps."""
         reply = asyncio.run(send_call(planned, self._policy, self._jar))
         self._answers.append(body_value(reply))
         self.documents.append(reply_document(planned, reply))

@@ -141,6 +141,7 @@ def _well_known(settings: GlobalOptions) -> str:
 
 
 def _print_sarif(checked: Sequence[Checked], unreadable: Sequence[str], root: Path) -> None:
+    """SARIF report on standard output."""
     from aurora_cli.sarif import log
     from aurora_manifest.rules import catalogue
 

@@ -57,6 +57,7 @@ def _page(command: click.Group) -> Iterator[str]:
 
 
 def _commands(group: click.Group, ctx: click.Context, shared: frozenset[str]) -> Iterator[str]:
+    """Sections of the commands and their subcommands, recursively."""
     for name in group.list_commands(ctx):
         command = group.get_command(ctx, name)
         if command is None or command.hidden:
@@ -70,6 +71,7 @@ def _commands(group: click.Group, ctx: click.Context, shared: frozenset[str]) ->
 
 
 def _command(command: click.Command, ctx: click.Context, shared: frozenset[str]) -> Iterator[str]:
+    """Section of one command: usage, help text, options."""
     pieces = " ".join(command.collect_usage_pieces(ctx))
     yield f".SS {_quoted(ctx.command_path)}"
     yield rf"\fB{_text(ctx.command_path)}\fR {_text(pieces)}"
@@ -83,6 +85,7 @@ def _command(command: click.Command, ctx: click.Context, shared: frozenset[str])
 
 
 def _options(command: click.Command, ctx: click.Context, shared: frozenset[str]) -> Iterator[str]:
+    """Options of a command, those of every command left out."""
     for option in command.params:
         if not isinstance(option, click.Option) or option.hidden or option.opts[0] in shared:
             continue

@@ -77,6 +77,7 @@ def mcp(
 
 
 def _over_http(serving: Serving, port: int) -> None:
+    """HTTP transport served on a port, with the token for it. Raises UsageError for a port in use."""
     from aurora_server.mcp.http_server import bind, serve_http, token_file, token_in
 
     try:

@@ -134,6 +134,7 @@ def index_once(client: Client, root: Path, settings: GlobalOptions) -> None:
 
 
 def _index_if_never(reply: dict[str, Any], client: Client, root: Path, settings: GlobalOptions) -> bool:
+    """First index of a workspace that never was indexed, with a progress bar; whether it was made."""
     if reply["freshness"]["indexed_at"] is not None:
         return False
     from aurora_cli.index import index_with_progress
@@ -161,6 +162,7 @@ def from_root(query: str, here: Path, root: Path) -> str:
 
 
 def _respelled(word: str, here: Path, root: Path) -> str:
+    """Word of a query with its path relative to the workspace's root."""
     parts = _WORD.fullmatch(word)
     if parts is None or not ("/" in parts[2] or parts[3].startswith((":", "#", "("))):
         return word

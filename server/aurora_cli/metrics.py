@@ -99,7 +99,7 @@ def metrics(
 
 
 def worse_than_limit(metrics: Mapping[str, Mapping[str, Any]], name: str | None, tier: str) -> list[str]:
-    """The metrics, or the one of this name, in a worse tier (a quality gate); one without data is in none."""
+    """Quality gate: metrics, or the one of this name, in a worse tier; one without data is in none."""
     return [
         each
         for each, metric in metrics.items()
@@ -158,6 +158,7 @@ def sparkline(values: Sequence[float | None]) -> str:
 
 
 def _table(metrics: Mapping[str, Mapping[str, Any]], style: TerminalStyle) -> list[str]:
+    """Table of the metrics: value, tier, trend, sparkline."""
     rows = []
     for name, metric in metrics.items():
         tier = metric.get("tier")

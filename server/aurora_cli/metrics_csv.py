@@ -48,6 +48,7 @@ def metrics_csv(reply: Mapping[str, Any]) -> str:
 
 
 def _rows(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Rows of the CSV: of all, of each group, of each week."""
     window = {key: reply["window"][key] for key in ("from", "to")}
     yield from _measures({"scope": "all", "name": "all", **window}, reply["metrics"], reply.get("cost"))
     for group, members in reply["groups"].items():

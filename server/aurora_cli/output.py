@@ -42,7 +42,7 @@ class TerminalStyle:
 
 
 def style_of(stream: TextIO, environ: Mapping[str, str], *, no_color: bool) -> TerminalStyle:
-    """The style for `stream`: marked up on a terminal, unless NO_COLOR, `--no-color` or a dumb terminal forbids it."""
+    """Terminal detection (TTY): `stream` is marked up unless NO_COLOR, `--no-color` or a dumb terminal forbids it."""
     if not stream.isatty():
         return TerminalStyle()
     try:

@@ -251,6 +251,7 @@ class RunView:
             self._live = None
 
     def _answer(self, answer: str) -> None:
+        """Answer rendered as Markdown on a terminal, else as plain text."""
         text = "\n".join(plain_lines(answer))
         if not self._style.rich:
             self._print(text)
@@ -262,6 +263,7 @@ class RunView:
         console.print(Markdown(text, hyperlinks=False))
 
     def _print(self, *lines: str) -> None:
+        """Lines printed above the live display."""
         text = "\n".join(lines)
         if self._live is not None and self._style.width is not None:
             self._live.stop()
@@ -275,6 +277,7 @@ class RunView:
         print(json.dumps(document, ensure_ascii=encoding != "utf8", default=str), file=self._out, flush=True)
 
     def _opened_live(self) -> Live | None:
+        """Live display (spinner with stages) on standard error; None where there is no terminal."""
         if self._json or not self._err_style.rich:
             return None
         from rich.console import Console
@@ -286,6 +289,7 @@ class RunView:
         return live
 
     def _show(self, notice: Mapping[str, Any], *, over: bool) -> None:
+        """Update of the live display by a stage."""
         if over:
             mark = {"failed": "✗", "retry": "↻"}.get(str(notice.get("status")), "✓")
             self._passed.append(f"{mark} {words.stage_name(notice)} · {words.outcome(notice)}")

@@ -204,6 +204,7 @@ def timing_lines(timing: Mapping[str, Any]) -> list[str]:
 
 
 def _listed(value: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
+    """Nested values as lines, for people."""
     for key, item in value.items():
         name = plain(str(key)).replace("_", " ")
         if isinstance(item, Mapping):

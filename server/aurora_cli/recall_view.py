@@ -313,6 +313,7 @@ def _asked(evidence: dict[str, Any]) -> str:
 
 
 def _activation(terms: dict[str, Any], evidence: dict[str, Any], now: datetime) -> str:
+    """Line of an activation's terms: base level, spreading, context, decay."""
     learned = evidence.get("learned") or []
     days = evidence.get("days_since_access")
     aged = f" ({days:.0f} d)" if days is not None and days >= 1 else ""
@@ -335,6 +336,7 @@ def _history(evidence: dict[str, Any], now: datetime) -> str:
 
 
 def _matches(evidence: dict[str, Any]) -> str:
+    """Line of the words that matched, and in which fields."""
     matches = evidence.get("matches") or []
     said = [
         f"{match['term']} ({', '.join(match['fields'])})" if match["fields"] else match["term"] for match in matches
@@ -365,6 +367,7 @@ def _told_otherwise(evidence: dict[str, Any]) -> str:
 
 
 def _signals(evidence: dict[str, Any]) -> str:
+    """Line of the ranking signals and what each contributed."""
     told = [each for each in evidence.get("signals") or [] if abs(each["contribution"]) >= 0.05][:MAX_SIGNALS]
     if not told:
         return ""

@@ -79,6 +79,7 @@ def monthly(settings: GlobalOptions, month: str | None, team: bool) -> None:
 
 
 def _report(settings: GlobalOptions, params: dict[str, Any], title: str, name: str, *, team: bool) -> None:
+    """Report asked of the daemon and the logs, printed, and kept."""
     of = "the team" if team else settings.workspace.name
     if team:
         params["team"] = True
@@ -111,6 +112,7 @@ def _readable(settings: ConversationSettings) -> bool:
 
 
 def _day(given: str, what: str = "date") -> date:
+    """Date parsed. Raises BadParameter."""
     try:
         if len(given) != len("YYYY-MM-DD"):
             raise ValueError
@@ -179,6 +181,7 @@ def _share(member: Mapping[str, Any]) -> list[str]:
 
 
 def _ended(report: Mapping[str, Any]) -> list[list[str]]:
+    """Table rows of the deliverables that ended."""
     rows = []
     for each in report["ended"][:_ROWS]:
         why = f": {each['failure_type'].replace('_', ' ')}" if each.get("failure_type") else ""
@@ -202,6 +205,7 @@ def _ended(report: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _trend(parts: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Table rows of the parts (time series)."""
     rows = []
     for part in parts:
         tokens = part.get("tokens") or {}
@@ -310,6 +314,7 @@ def keep_report(where: ReportSettings, name: str, text: str) -> None:
 
 
 def _runs_trend(runs: Mapping[str, Any]) -> list[list[str]]:
+    """Table rows of the questions by part."""
     return [
         [
             part["from"][:10],

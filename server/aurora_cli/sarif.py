@@ -75,6 +75,7 @@ def _descriptor(rule: Described) -> Json:
 
 
 def _result(finding: Finding, lines: LineIndex, artifact: Json, rule: int) -> Json:
+    """Finding as a SARIF result, with location and fixes."""
     place = {"artifactLocation": artifact, "region": _region(lines, finding.start, finding.end)}
     result: Json = {
         "ruleId": finding.rule,
@@ -91,6 +92,7 @@ def _result(finding: Finding, lines: LineIndex, artifact: Json, rule: int) -> Js
 
 
 def _fix(fix: Fix, lines: LineIndex, artifact: Json) -> Json:
+    """Fix as SARIF has it: replacements of regions."""
     replacements = [
         {"deletedRegion": _region(lines, each.start, each.end), "insertedContent": {"text": each.text}}
         for each in fix.edits

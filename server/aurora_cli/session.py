@@ -21,7 +21,7 @@ CLIENT_NAME = "aurora-cli"
 def open_session(
     settings: GlobalOptions, root: Path | None, options: Mapping[str, Any] | None = None
 ) -> Iterator[Client]:
-    """Connect, starting the daemon when needed, and initialize with the workspace at `root` (None: with none).
+    """Connection to the daemon, started when needed, initialized with the workspace at `root` (None: with none).
 
     `options` are `initializationOptions`.
     """

@@ -50,6 +50,7 @@ def words_given(words: tuple[str, ...]) -> str:
 
 
 def _whole(text: str, what: str) -> str:
+    """Text, if it is valid UTF-8. Raises UsageError."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

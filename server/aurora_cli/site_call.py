@@ -120,7 +120,7 @@ def _read(text: str, schema: Any) -> Any:
 
 @contextmanager
 def patience() -> Iterator[None]:
-    """Timeout of a check of arguments (ReDoS): SiteError when it takes too much work; without a timer it has all time.
+    """Timeout of a check of arguments (ReDoS): SiteError when it takes too much; without a timer no limit.
 
     What is around it may end it sooner, by the clock.
     """
@@ -165,7 +165,7 @@ def warn_of_errors(published: Published) -> None:
 
 
 def confirm_call(capability: Capability, planned: CapabilityCall) -> None:
-    """Raise CallBlocked unless nothing can be destroyed, or a person at the terminal agrees."""
+    """Confirmation: raise CallBlocked unless nothing can be destroyed, or a person at the terminal agrees."""
     reason = destructive(capability)
     if reason is None:
         return
@@ -271,6 +271,7 @@ def _headers(planned: CapabilityCall, request: Request) -> list[tuple[str, str]]
 
 
 def _hide(name: str, value: str, hidden: frozenset[str]) -> str:
+    """Header with its secret (authorization, cookie) masked."""
     if name.lower() == "cookie":
         return "; ".join(f"{pair.partition('=')[0]}={MASK}" for pair in value.split("; "))
     if name.lower() in _ALWAYS_SECRET:

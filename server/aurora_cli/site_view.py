@@ -156,6 +156,7 @@ def crawled_lines(published: Published, style: TerminalStyle) -> list[str]:
 
 
 def _capability_lines(capability: Capability, style: TerminalStyle) -> list[str]:
+    """Lines of a capability: method, URL, parameters, warning of what it destroys."""
     method = plain(str(capability.method.value)) if capability.method else "?"
     template = plain(str(capability.url_template.value)) if capability.url_template else "?"
     risk = destructive(capability)

@@ -49,6 +49,7 @@ def status_lines(told: dict[str, Any], style: TerminalStyle, now: datetime) -> l
 
 
 def _told(settings: GlobalOptions) -> dict[str, Any]:
+    """State of everything: daemon, workspace, trust, deliverables, budget, teams."""
     import msgspec
 
     from aurora_server.configuration.budget import open_budget
@@ -116,6 +117,7 @@ _FILES = (("pending_files", "pending"), ("skipped_files", "skipped (aurora docto
 
 
 def _daemon_words(told: dict[str, Any]) -> str:
+    """Line of the daemon: version, process id (PID), uptime, memory (RSS), connections."""
     daemon = told["daemon"]
     if daemon is None:
         return "none is running; the next command that needs one starts it"
@@ -127,6 +129,7 @@ def _daemon_words(told: dict[str, Any]) -> str:
 
 
 def _trust_words(workspace: dict[str, Any]) -> str:
+    """Line of the workspace's trust."""
     if workspace["trusted"]:
         return "trusted: its .aurora/ may name models, addresses and agents; aurora trust --revoke takes that back"
     return "not trusted: what its .aurora/ would run or redirect is ignored (aurora trust)"
@@ -150,6 +153,7 @@ def _team_words(teams: list[dict[str, Any]]) -> str:
 
 
 def _budget_words(budget: dict[str, Any]) -> str:
+    """Line of the budget: spent, limit, blocked."""
     from aurora_orchestration.guardrails.budget_status import money
 
     if budget["state"] == "off":

@@ -70,6 +70,7 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _rendered(table: Table, style: TerminalStyle) -> list[str]:
+    """Lines of a table as rich lays it out."""
     from rich.console import Console
 
     console = Console(

@@ -255,6 +255,7 @@ def sync(settings: GlobalOptions, again: bool) -> int:
 
 
 def _sync(settings: GlobalOptions, *, again: bool) -> int:
+    """Exchange with every team, its progress kept; the exit code."""
     from aurora_memory import StoreError
     from aurora_team import TeamError
     from aurora_team.hub import Hub
@@ -332,6 +333,7 @@ def _memberships(settings: GlobalOptions) -> Memberships:
 
 
 def _named(memberships: list[Membership], name: str) -> Membership:
+    """Membership by the name of its team, or its address."""
     # All other commands name a hub by its address; where that is of one team, it is one's name as well.
     named = [each for each in memberships if each.team == name] or [each for each in memberships if each.url == name]
     if len(named) == 1:

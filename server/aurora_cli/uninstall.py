@@ -89,6 +89,7 @@ def _sockets(address: Address) -> list[Path]:
 
 
 def _remove(home: Path) -> None:
+    """Deletion of the home folder, and of the link that leads to it."""
     if home.is_symlink():
         shutil.rmtree(home.resolve())
         home.unlink()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def find_workspace(start: str, homes: tuple[str, ...]) -> str:
-    """The nearest folder from `start` upward with `.git` or `.aurora`; `start` itself when there is none.
+    """Root directory: the nearest folder from `start` upward with `.git` or `.aurora`; else `start` itself.
 
     AURORA's own `homes`, as `~/.aurora`, mark none: else every folder of the user would belong to one workspace. Nor
     does what another user put into a folder that is not his, as anybody can into `/tmp`.

@@ -39,6 +39,7 @@ class Strangers:
             found[1].cancel()
 
     def _turn_away(self, client: object) -> None:
+        """Connection aborted that did not authenticate in time."""
         transport, later = self._waiting.pop(client)
         later.cancel()
         transport.abort()

@@ -79,6 +79,7 @@ function tool<Given extends object>(doing: string, work: (given: Given, token: v
   };
 }
 
+/** Language model tool that recalls: a line per result. */
 async function recalled(connection: Connection, given: { query: string; limit?: number }, token: vscode.CancellationToken): Promise<string> {
   const limit = Math.min(Math.max(given.limit ?? 10, 1), MOST_RESULTS);
   const { results } = await connection.request<RecallResult>(Recall, { query: given.query, limit }, token);
@@ -86,6 +87,7 @@ async function recalled(connection: Connection, given: { query: string; limit?: 
   return lines.join("\n") || "Memory knows nothing like that.";
 }
 
+/** Language model tool that explains a chunk. */
 async function explained(connection: Connection, given: { id: string }, token: vscode.CancellationToken): Promise<string> {
   const { chunk, docstring, relations } = await connection.request<ExplainResult>(Explain, { id: given.id }, token);
   const related = relations.slice(0, MOST_RELATIONS).map((each) => `${each.relation} ${each.name} (${each.id})`);

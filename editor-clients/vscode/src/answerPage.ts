@@ -38,6 +38,7 @@ export function answerPage(result: QueryResult, told: StageNotice[], root: strin
   return `${parts.join("\n\n")}\n`;
 }
 
+/** Score, cost and time of the answer, in one line. */
 function headline(result: QueryResult): string {
   const words = [result.from_memory ? "from memory, at no cost" : STATES[result.state]];
   if (result.score !== null) words.push(`score ${result.score.toFixed(2)}`);

@@ -67,6 +67,7 @@ export class BudgetItem implements vscode.Disposable {
     this.item.hide();
   }
 
+  /** Text, tooltip and warning colour of the status bar item. */
   private draw(budget: BudgetResult): void {
     const used = budget.consumed_usd + budget.reserved_usd;
     if (budget.state === "off" || (!budget.model && !used && !budget.query_count)) {

@@ -28,6 +28,7 @@ export class Pages implements vscode.TextDocumentContentProvider {
     return vscode.Uri.from({ scheme: SCHEME, path: `/${kind}/${name}.md` });
   }
 
+  /** Put a page into the cache; the oldest is evicted. */
   put(uri: vscode.Uri, text: string): void {
     const key = uri.toString();
     this.texts.delete(key);
@@ -72,6 +73,7 @@ export class Pages implements vscode.TextDocumentContentProvider {
     void this.keepUp(uri);
   }
 
+  /** Refresh of the preview until it shows the last text. */
   private async keepUp(uri: vscode.Uri): Promise<void> {
     let passed = 0;
     for (const at of LOADING_MS) {

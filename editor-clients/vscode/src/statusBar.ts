@@ -80,6 +80,7 @@ export class StatusBar implements vscode.Disposable {
     this.deliverable.dispose();
   }
 
+  /** Icon, colour and command by the state of the connection; polling begins or stops. */
   private follow(): void {
     const { condition, problem } = this.connection;
     const marks = { off: "$(circle-outline)", starting: "$(sync~spin)", waiting: "$(sync~spin)", missing: "$(warning)", failed: "$(error)", running: "$(database)" };
@@ -92,6 +93,7 @@ export class StatusBar implements vscode.Disposable {
     else clearTimeout(this.timer);
   }
 
+  /** Text, icon and tooltip of the index status. */
   private draw(version: string): void {
     const busy = this.looked.find((each) => each.state === "scanning" || each.state === "indexing");
     const broken = this.looked.find((each) => each.state === "error");

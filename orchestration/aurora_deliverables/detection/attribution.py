@@ -40,6 +40,6 @@ def attribute(open_: Iterable[Open], branch: str | None) -> Attributed | None:
 
 
 def change_in_branch(branch: str, ids: Iterable[str]) -> str | None:
-    """The longest of `ids` that a branch's name holds as words: `feature/add-search` or `ann/12-add-search-v2`."""
+    """Deliverable that a branch's name holds as words: `feature/add-search`; of several the longest."""
     found = (each for each in ids if re.search(rf"(?:^|[/_-]){re.escape(each)}(?:$|[/_-])", branch, re.IGNORECASE))
     return max(found, key=lambda each: (len(each), each), default=None)

@@ -179,6 +179,7 @@ def _names(
 
 
 def _note_cut(changes: dict[str, _Seen], dated: Dated, touches: list[_Touch]) -> None:
+    """Begin of changes at the shallow clone's boundary: they are older, by how much nobody knows."""
     for touch in touches:
         name = openspec.change_of(touch.path)
         if name is not None and changes.setdefault(name, _Seen()).begun is None:
@@ -188,7 +189,7 @@ def _note_cut(changes: dict[str, _Seen], dated: Dated, touches: list[_Touch]) ->
 def _note(
     changes: dict[str, _Seen], names: Mapping[str, str], dated: Dated, touches: list[_Touch], away: Container[str]
 ) -> None:
-    """Note what a commit did to changes; `away` are the names that it replaced by others."""
+    """Note what a commit did to changes: began, archived, removed, reverted; `away` are names that it replaced."""
     removed = {touch.path for touch in touches if touch.how == "D"}
     for touch in touches:
         name = openspec.change_of(touch.path)
@@ -225,7 +226,7 @@ def _note(
 
 
 def _takes_back(touch: _Touch, name: str, removed: Collection[str]) -> bool:
-    """Whether it takes a proposal back out of the archive, as reverting does; not where the name is used once more."""
+    """Whether it takes a proposal back out of the archive, as a revert does; not where the name is used once more."""
     if not _is_proposal(touch.path) or _is_archived(touch.path):
         return False
     if touch.how == "R":
@@ -263,6 +264,7 @@ def _is_archived(path: str) -> bool:
 
 
 def _phase_of(path: str) -> Phase | None:
+    """Phase that a file of a change belongs to, by its name."""
     parts = path.split("/")
     if len(parts) == 4:
         return _PHASE_OF.get(parts[3])
@@ -270,6 +272,7 @@ def _phase_of(path: str) -> Phase | None:
 
 
 def _commits(said: str) -> Iterator[tuple[Dated, list[_Touch]]]:
+    """Parser of the log's entries: each commit, and the files it touched."""
     for entry in said.split("\x1e")[1:]:
         head, *lines = entry.splitlines()
         parts = head.split("\x1f")
@@ -279,6 +282,7 @@ def _commits(said: str) -> Iterator[tuple[Dated, list[_Touch]]]:
 
 
 def _touches(lines: Iterable[str]) -> Iterator[_Touch]:
+    """Parser of a commit's status lines: files added, modified, deleted, renamed."""
     for line in lines:
         how, *paths = line.split("\t")
         if len(how) > 1 and how.isalpha() and len(paths) == len(how) + 1:
@@ -354,6 +358,7 @@ def replace_at(dated: Dated, at: float) -> Dated:
 
 
 def _event(change_id: str, dated: Dated, what: EventBody, said: str, again: str = "") -> Event:
+    """Event that a commit shows, dated by that commit."""
     kind = str(type(what).__struct_config__.tag)
     detail = what.phase if isinstance(what, PhaseStarted) else what.name if isinstance(what, Renamed) else again
     return Event(

@@ -57,7 +57,7 @@ def type_of_subject(subject: str) -> str | None:
 
 
 def summary(text: str) -> str | None:
-    """The first sentence of a text, on one line, without secrets; None where there is nothing."""
+    """Title, the first sentence of a text, on one line, without secrets; None where there is nothing."""
     line = " ".join(text.split())
     sentence = re.split(r"(?<=[.!?])\s", line, maxsplit=1)[0]
     return shown(sentence.strip("*_ "), MAX_DESCRIPTION) or None

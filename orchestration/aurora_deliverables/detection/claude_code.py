@@ -169,6 +169,7 @@ def edited_file(hook: Hook) -> str | None:
 
 
 def _went_well(hook: Hook) -> bool | None:
+    """Outcome of a tool's call: success, failure, or None where it was interrupted."""
     if hook.hook_event_name == "PostToolUseFailure":
         return None if hook.is_interrupt else False
     response = hook.tool_response

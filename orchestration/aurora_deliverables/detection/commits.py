@@ -121,6 +121,7 @@ def _event(commit: Commit, told: RecordedState, what: EventBody, evidence: str) 
 
 
 def _commits(said: str) -> Iterator[Commit]:
+    """Parser of git log's output: commits with their trailers and files."""
     for entry in said.split("\x1e")[1:]:
         head, _, names = entry.partition("\x1d")
         parts = head.split("\x1f")

@@ -67,6 +67,7 @@ class GuardedDetector:
         return seen and replace(seen, source=self._detector.source, change_id=key)
 
     def _asked(self, kind: type[T], ask: Callable[P, T | None], *args: P.args, **kwargs: P.kwargs) -> T | None:
+        """Call of the plug-in, its exceptions caught and its type checked; disabled after the first fault."""
         if self._broken:
             return None
         try:

@@ -62,7 +62,7 @@ def is_folder(root: Path, folder: str) -> bool:
 
 
 def changed_at(root: Path, folder: str) -> float | None:
-    """When a folder was last made, moved or changed in itself (its ctime), in Unix seconds: not before it was."""
+    """Time when a folder was last made, moved or changed in itself (its ctime), in Unix seconds: never before."""
     try:
         return (root / folder).stat(follow_symlinks=False).st_ctime + KERNEL_TICK
     except OSError:
@@ -70,6 +70,7 @@ def changed_at(root: Path, folder: str) -> float | None:
 
 
 def _documents(root: Path, folder: str, depth: int) -> Iterator[str]:
+    """Recursive walk for Markdown files, down to a depth; links are not followed."""
     try:
         with os.scandir(root / folder) as listed:
             entries = sorted(listed, key=lambda each: each.name)[: 4 * MAX_FILES]
@@ -83,7 +84,7 @@ def _documents(root: Path, folder: str, depth: int) -> Iterator[str]:
 
 
 def _below(root: Path, path: str) -> bool:
-    """Whether `path` leads straight down from `root`."""
+    """Path traversal check: whether `path` leads straight down from `root`."""
     parts = path.split("/")
     if not path or any(part in ("", ".", "..") for part in parts):
         return False

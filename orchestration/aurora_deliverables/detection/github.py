@@ -61,6 +61,7 @@ def issue_of(document: Mapping[str, Any]) -> IssueFields:
 
 
 def _repository(document: Mapping[str, Any], issue: Mapping[str, Any]) -> str | None:
+    """Repository of an issue, `owner/name`, by the payload or the issue's URL."""
     given = document.get("repository")
     if isinstance(given, Mapping) and isinstance(given.get("full_name"), str):
         return str(given["full_name"])

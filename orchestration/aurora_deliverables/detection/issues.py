@@ -93,6 +93,7 @@ _FORMS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, 
 
 
 def _ticket(one: Mapping[str, Any], now: float) -> tickets.Ticket:
+    """Ticket of one issue, by whichever tracker's form fits (format detection)."""
     for is_one, issue_of in _FORMS:
         if is_one(one):
             return tickets.ticket_of(issue_of(one), now)
@@ -104,6 +105,7 @@ def _ticket(one: Mapping[str, Any], now: float) -> tickets.Ticket:
 
 
 def _each(document: object) -> Iterator[Mapping[str, Any]]:
+    """Issues of a document: one, a list, or a page of search results."""
     if isinstance(document, Mapping) and isinstance(document.get("issues"), list):
         document = [
             {"names": document.get("names"), **each} for each in document["issues"] if isinstance(each, Mapping)
@@ -116,6 +118,7 @@ def _each(document: object) -> Iterator[Mapping[str, Any]]:
 
 
 def _read(raw: str | bytes) -> object:
+    """Reader of the raw text: JSON, CSV or XML, by how it begins; bounded in size."""
     if len(raw) > MAX_BYTES:
         raise UnknownIssue(f"more than {MAX_BYTES >> 20} MiB of issues at once are not read; give them in parts")
     text = raw.decode("utf-8-sig", "replace") if isinstance(raw, bytes) else raw.removeprefix("\ufeff")

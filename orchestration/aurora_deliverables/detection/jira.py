@@ -110,6 +110,7 @@ def _dated(fields: Mapping[str, Any], *names: str) -> list[Dated]:
 
 
 def _criteria(document: Mapping[str, Any], fields: Mapping[str, Any]) -> list[_TextLine]:
+    """Acceptance criteria of an issue: of the field that is called so, else of the description."""
     names = document.get("names")
     for field, name in names.items() if isinstance(names, Mapping) else ():
         if isinstance(name, str) and _CRITERIA.search(name) and fields.get(field):
@@ -168,6 +169,7 @@ def _lines(text: Any) -> Iterator[_TextLine]:
 
 
 def _wiki(text: str) -> Iterator[_TextLine]:
+    """Parser of wiki markup: headings, list items and boxes, line by line."""
     for raw in text.splitlines():
         line = raw.strip()
         heading = _WIKI_HEADING.match(line)

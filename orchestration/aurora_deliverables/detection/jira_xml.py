@@ -47,6 +47,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
 
 
 def _row(item: ElementTree.Element) -> dict[str, str]:
+    """Row of one issue's XML element, custom fields included."""
     row = {name: (item.findtext(tag) or "").strip() for tag, name in _ELEMENTS.items()}
     row["Description"] = wiki_of(item.findtext("description") or "")
     for field in item.findall("./customfields/customfield")[:MAX_FIELDS]:
@@ -72,6 +73,7 @@ class _Rendered(HTMLParser):
         self._lists: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """HTML start tag converted to wiki markup: lists, headings, bold."""
         if tag in ("ul", "ol") and len(self._lists) < MAX_DEPTH:
             self._lists.append("*" if tag == "ul" else "#")
         if re.fullmatch(r"h[1-6]", tag):
@@ -89,6 +91,7 @@ class _Rendered(HTMLParser):
             self.parts.append("[x] " if "checked" in dict(attrs) else "[ ] ")
 
     def handle_endtag(self, tag: str) -> None:
+        """HTML end tag converted: line breaks, bold."""
         if tag in ("ul", "ol") and self._lists:
             self._lists.pop()
         if re.fullmatch(r"h[1-6]", tag) or tag in _BLOCKS or tag == "li":

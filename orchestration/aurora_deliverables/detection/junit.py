@@ -89,6 +89,7 @@ def read_reports(texts: Iterable[str]) -> TestReport:
 
 
 def _read(text: str) -> _Reader:
+    """XML parser (SAX, expat) of one report; entities and document types are refused (XXE)."""
     reader = _Reader()
     parser = expat.ParserCreate("utf-8")  # as the text is now, whatever it declares
     parser.buffer_text = True
@@ -130,6 +131,7 @@ class _Reader:
         return max(self._counted, self._declared)
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
+        """Handler of a start tag: suites, cases and their outcomes; too deep XML is refused."""
         tag = name.rpartition(":")[2]
         self._depth += 1
         if self._depth > MAX_DEPTH:
@@ -152,6 +154,7 @@ class _Reader:
                 self._outcome = None
 
     def end(self, name: str) -> None:
+        """Handler of an end tag: a case that is over is counted as passed, failed or skipped."""
         if self._case is not None and self._depth == self._case_depth:
             if self._outcome is None:
                 self.skipped += 1
@@ -164,6 +167,7 @@ class _Reader:
         self._depth -= 1
 
     def _suite(self, tag: str, attributes: dict[str, str]) -> None:
+        """Test suite that begins: its declared failures and its timestamp."""
         told = any(self._suites)
         said = [_count(attributes.get(each)) for each in ("failures", "errors")]
         counts = [each for each in said if each is not None]
@@ -177,6 +181,7 @@ class _Reader:
 
 
 def _title(case: dict[str, str], passed: bool) -> TestTitle:
+    """Title of a test case, of its class name and name."""
     said, owner = case.get("name", "").strip(), case.get("classname", "").strip()
     # Jest's class name is the whole title already; elsewhere it is a class, a module or a package.
     title = said if not owner or owner in said else owner if said in owner else f"{owner} {said}"
@@ -194,6 +199,7 @@ def _seconds(said: str | None) -> float:
 
 
 def _moment(said: str | None) -> float | None:
+    """Timestamp of a suite in Unix seconds; None without a time zone."""
     if not said:
         return None
     try:

@@ -99,11 +99,12 @@ def telling(forbidden: Sequence[str]) -> set[str]:
 
 
 def stem(word: str) -> str:
-    """A word without the `s` of *shows* and *products*."""
+    """Stem of a word (stemming), without the `s` of *shows* and *products*."""
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def _within(title: Sequence[str], name: Sequence[str]) -> bool:
+    """Whether a name's words stand in a title's words one after the other (subsequence)."""
     first, count = name[0], len(name)
     return any(
         word == first and tuple(title[n : n + count]) == tuple(name)

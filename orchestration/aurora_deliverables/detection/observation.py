@@ -114,6 +114,7 @@ _Difference = tuple[float, EventBody, str]
 
 
 def _differences(seen: Observation, told: RecordedState, now: float) -> Iterator[_Difference]:
+    """Differences (diff) between what is seen and what was told."""
     fresh = _fresh(seen, told, now)
     # What was told of already and is put right since: when its latest file says, not when somebody looked.
     latest = seen.tasks.at if seen.tasks else max((each.at for each in seen.artefacts), default=now)
@@ -150,6 +151,7 @@ def _differences(seen: Observation, told: RecordedState, now: float) -> Iterator
 
 
 def _ended(seen: Observation, ended: Ending, told: RecordedState, at: float) -> Iterator[_Difference]:
+    """End of a deliverable, with the conformance that its open tasks show."""
     if ended.status == "completed":
         count = seen.spec.requirements_count or told.spec.requirements_count
         tasks = seen.tasks
@@ -218,6 +220,7 @@ def _within(at: float, told: RecordedState, now: float) -> float:
 
 
 def _event(seen: Observation, told: RecordedState, at: float, what: EventBody, evidence: str) -> Event:
+    """Event of a difference; its id is the same whoever sees it (idempotency)."""
     draft = Event("", seen.change_id, at, what, source=seen.source, evidence=shown(evidence))
     kind = kind_of(draft)
     return replace(draft, id=event_id(seen.change_id, kind, what, told.count(kind)))

@@ -154,6 +154,7 @@ def requirements(specs: tuple[SeenFile, ...]) -> int | None:
 
 
 def _delta(spec: SeenFile) -> tuple[list[Requirement], list[Constraint]]:
+    """Requirements and constraints of a spec delta: added, modified, removed, renamed."""
     read = outline(spec.text)
     sections: dict[str, tuple[int, int]] = {}
     for n, heading in enumerate(read.headings):
@@ -229,6 +230,7 @@ def _description(proposal: str) -> str | None:
 
 
 def _read(root: Path, change_id: str, folder: str, archived_at: float | None) -> SeenChange:
+    """Reader of a change's folder: proposal, specs, design and tasks."""
     return SeenChange(
         id=change_id,
         folder=folder,

@@ -168,6 +168,7 @@ def kind_of(event: Event) -> str:
 
 
 def _merged(before: SpecSource, said: SpecSource) -> SpecSource:
+    """Merge of two sources of a spec: what is said counts, else what was known."""
     return SpecSource(
         framework=said.framework or before.framework,
         spec_id=said.spec_id or before.spec_id,

@@ -58,7 +58,7 @@ class _NamedByWord:
 
 
 def check(spec: SpecCriteria, tests: Sequence[TestTitle], before: Known, *, failing: bool = False) -> SpecChecked:
-    """What is found of a spec's criteria. `before` is what tests told earlier, where they still hold.
+    """Acceptance check of a spec's criteria. `before` is what tests told earlier, where they still hold.
 
     `failing`: tests failed when they ran last, and nobody told which. Any criterion may be theirs, so that a checked
     task meets none.
@@ -94,6 +94,7 @@ def told_by_tests(before: SpecChecked | None) -> Known:
 def _requirement(
     wanted: Requirement, ran: _NamedByWord, tasks: _NamedByWord, done: str | None, before: Known
 ) -> Criterion:
+    """Check of one requirement: by tests named after it, its scenarios, and tasks."""
     stands = f"{wanted.path}:{wanted.line}"
     name = words(wanted.name)
     scenarios = [words(each) for each in wanted.scenarios]
@@ -135,6 +136,7 @@ def _constraint(
     met: Mapping[str, Criterion],
     before: Known,
 ) -> Criterion:
+    """Check of one constraint: by tests that say it is not done, and by tasks."""
     stands = f"{wanted.path}:{wanted.line}"
     forbidden, sentence = words(wanted.forbidden), words(wanted.name)
     requirement, scenarios = wanted.within[:1], [words(each) for each in wanted.within[1:]]

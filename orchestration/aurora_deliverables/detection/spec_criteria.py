@@ -71,7 +71,7 @@ def scenarios_in(read: Outline) -> list[tuple[int, str]]:
 
 
 def constraints_in(read: Outline, path: str) -> Iterator[Constraint]:
-    """All constraints, in their order; sentences in code and comments are none."""
+    """Prohibitions (must not) of a spec, all constraints in their order; sentences in code and comments are none."""
     texts = [*((item.line, item.text) for item in read.items), *read.paragraphs]
     for line, text in sorted(texts):
         for sentence in _SENTENCE.split(" ".join(text.split())):

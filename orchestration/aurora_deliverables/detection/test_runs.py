@@ -94,6 +94,7 @@ def run_of(command: str, output: str, *, exited_well: bool | None) -> TestsRan:
 
 
 def _counted(output: str) -> tuple[int | None, int | None]:
+    """Counts of passed and failed tests in a runner's output (summary line, by regular expressions)."""
     for passes, failures in _COUNTS:
         good, bad = passes.findall(output), failures.findall(output)
         if good or bad:
@@ -119,7 +120,7 @@ def _is_masked(command: str) -> bool:
 
 
 def _parts(command: str) -> list[list[str]]:
-    """The simple commands of a line, each as words; none where the quotes do not end."""
+    """Shell command line split (tokenized) into simple commands, each as words; none where the quotes do not end."""
     lexer = shlex.shlex(command[:MAX_COMMAND].replace("\n", " ; "), posix=True, punctuation_chars="();|&")
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -136,6 +137,7 @@ def _parts(command: str) -> list[list[str]]:
 
 
 def _is_runner(words: list[str]) -> bool:
+    """Whether a command is a test runner (pytest, npm test, cargo test, …), behind assignments and wrappers."""
     rest = list(words)
     while rest:
         word = rest[0].rpartition("/")[2]

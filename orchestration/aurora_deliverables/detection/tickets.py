@@ -158,6 +158,7 @@ def since_the_end(ticket: Ticket, known: Deliverable, now: float) -> tuple[list[
 
 
 def _may_follow(event: Event, known: Deliverable, over: float) -> bool:
+    """Whether an event can still be told of a deliverable that ended."""
     if isinstance(event.what, AFTER_THE_END) or event.at < over:
         return True
     if isinstance(event.what, Ended):
@@ -166,6 +167,7 @@ def _may_follow(event: Event, known: Deliverable, over: float) -> bool:
 
 
 def _closed(ticket: Ticket, how: str, at: float) -> list[Event]:
+    """Events of a closed ticket, by its resolution: done, won't do, abandoned."""
     said = f"{ticket.spec_id} closed as {how}"
     if ticket.withdrawn:
         return [_event(ticket, at, Ended("failed", reason=shown(said), withdrawn=True), said, at)]

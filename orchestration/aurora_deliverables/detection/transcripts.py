@@ -76,6 +76,7 @@ def calls_in(path: Path, offset: int = 0) -> tuple[list[TranscriptCall], int]:
 
 
 def _calls(content: bytes) -> list[TranscriptCall]:
+    """Model calls of transcript lines (JSON Lines parser), each once; the last numbers of a call count."""
     calls: dict[str, TranscriptCall] = {}
     for line in content.split(b"\n"):
         if b'"usage"' not in line or len(line) > MAX_LINE:
@@ -128,6 +129,7 @@ def _read(path: Path, offset: int) -> tuple[bytes, int]:
 
 
 def _call(line: _TranscriptLine) -> TranscriptCall | None:
+    """Model call of one line; None for what is no assistant's message with usage."""
     message = line.message
     at = seconds(line.timestamp)
     if line.type != "assistant" or message is None or message.usage is None or at is None:

@@ -54,6 +54,7 @@ class Answers:
             self._partial(response.content[:MAX_BODY])
 
     def _partial(self, body: bytes) -> None:
+        """Partial success: how many spans or data points the collector rejected."""
         try:
             if self._signal == "traces":
                 rejected = ExportTraceServiceResponse.FromString(body).partial_success.rejected_spans

@@ -109,7 +109,7 @@ class DeliveryRecord:
         return tuple(dict.fromkeys(what for key in keys for what in self._kept.done.get(key, ())))
 
     def mark(self, keys: Sequence[str], what: str) -> None:
-        """Take note that this was done for a deliverable."""
+        """Acknowledgement (at-least-once delivery): take note that this was done for a deliverable."""
         for key in keys:
             said = self._kept.done.pop(key, [])
             self._kept.done[key] = said if what in said else [*said, what]

@@ -81,6 +81,7 @@ def choose(environ: Mapping[str, str], wish: Wish) -> Choice:
 
 
 def _names(signal: str, environ: Mapping[str, str], wish: Wish) -> list[str]:
+    """Names of exporters for a signal, by settings, then by the standard variables."""
     said = wish.traces if signal == "traces" else wish.metrics
     if said is None:
         said = environ.get(f"OTEL_{signal.upper()}_EXPORTER", "").strip() or None
@@ -91,6 +92,7 @@ def _names(signal: str, environ: Mapping[str, str], wish: Wish) -> list[str]:
 
 
 def _exporter(name: str, signal: Literal["traces", "metrics"], environ: Mapping[str, str], wish: Wish) -> Exporter:
+    """Exporter by its name, with endpoint, headers and protocol. Raises ValueError."""
     known = next((each for each in _EXPORTERS[signal] if each == name), None)
     if known is None:
         legal = ", ".join((*_EXPORTERS[signal], "none"))

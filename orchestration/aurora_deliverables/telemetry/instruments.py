@@ -76,7 +76,7 @@ def measurements(ended: Deliverable) -> list[Measurement]:
 
 
 def labels_of(deliverable: Deliverable) -> Mapping[str, str]:
-    """The labels of §6.4, without those that are not known."""
+    """Labels (attributes, dimensions) of §6.4, without those that are not known."""
     known = {
         names.DELIVERABLE_TYPE: deliverable.type,
         names.AGENT_NAME: deliverable.agent.name if deliverable.agent else None,

@@ -67,6 +67,7 @@ class WatchedSpans(SpanExporter):
         self.rejected = 0
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Export of a batch of spans; one that fails is kept as undelivered."""
         self.answers.begin()
         result = SpanExportResult.FAILURE
         try:
@@ -216,6 +217,7 @@ class Providers:
         return attempt
 
     def _data(self, totals: Totals, now: float, *, delta: bool) -> MetricsData:
+        """Metric data points of totals, with delta or cumulative temporality."""
         by_name = {each.name: each for each in _ALL}
         start, end = round(totals.since * _NANOSECONDS), round(now * _NANOSECONDS)
         temporality = AggregationTemporality.DELTA if delta else AggregationTemporality.CUMULATIVE
@@ -239,6 +241,7 @@ class Providers:
             out.exporter.shutdown()
 
     def _prometheus(self, exporter: Exporter) -> MetricReader:
+        """Prometheus endpoint (pull, scrape): an HTTP server with a registry of its own."""
         try:
             from opentelemetry.exporter.prometheus import PrometheusMetricReader
             from prometheus_client import CollectorRegistry, start_http_server
@@ -251,6 +254,7 @@ class Providers:
 
 
 def _attempt(failed: Sequence[Answers], is_failure: bool, partly: Sequence[WatchedSpans]) -> ExportAttempt:
+    """Outcome of an export by what the collector answered."""
     rejected = sum(each.rejected for each in partly)
     if not is_failure:
         return ExportAttempt(rejected=rejected)
@@ -265,6 +269,7 @@ def _metric(
     end: int,
     temporality: AggregationTemporality,
 ) -> Metric:
+    """OpenTelemetry metric (sum or histogram) of an instrument's series."""
     if instrument.kind == "counter":
         # Counts are whole: as such they are read without rounding.
         points = [NumberDataPoint(each.labels, start, end, _whole(each.value)) for each in series]
@@ -297,6 +302,7 @@ def _session(answers: Answers) -> Any:
 
 
 def _span_exporter(exporter: Exporter, answers: Answers) -> SpanExporter:
+    """Span exporter of the SDK: console, OTLP over gRPC or over HTTP."""
     if exporter.name == "console":
         return ConsoleSpanExporter(out=sys.stderr)
     headers = dict(exporter.headers) if exporter.headers else None
@@ -312,6 +318,7 @@ def _span_exporter(exporter: Exporter, answers: Answers) -> SpanExporter:
 
 
 def _metric_exporter(exporter: Exporter, answers: Answers) -> MetricExporter:
+    """Metric exporter of the SDK: console, OTLP over gRPC or over HTTP."""
     if exporter.name == "console":
         return ConsoleMetricExporter(out=sys.stderr)
     headers = dict(exporter.headers) if exporter.headers else None

@@ -133,7 +133,7 @@ class Sender:
             self._waiting.put(measured)
 
     def close(self, within: float = CLOSE_WITHIN) -> bool:
-        """Send what is left, for `within` seconds at most; False when a collector took longer. Blocks that long."""
+        """Flush of what is left, for `within` seconds at most; False when a collector took longer. Blocks that long."""
         self._closing.set()
         if self._thread is None:
             return True
@@ -141,6 +141,7 @@ class Sender:
         return self._drained.wait(within)
 
     def _start(self) -> None:
+        """Start of the exporter's daemon thread."""
         if self._thread is None:
             # A daemon: it may hang in a collector's socket, and nobody is to wait for that.
             self._thread = threading.Thread(target=self._run, name="telemetry", daemon=True)
@@ -165,7 +166,7 @@ class Sender:
             except queue.Empty:
                 if self._held_off() <= 0 and (self._not_before or time.monotonic() - tried >= AGAIN_AFTER):
                     tried = time.monotonic()
-                    self._again(providers)
+                    self._retry_failed(providers)
                 self._tell_totals(providers)
                 continue
             if leaving is None:
@@ -173,7 +174,7 @@ class Sender:
             if not isinstance(leaving, Leaving):
                 self._count_values(leaving, providers)
             elif self._deliver(leaving, providers):
-                self._again(providers)
+                self._retry_failed(providers)
             elif len(self._failed) < MOST_WAITING:
                 self._failed.append(leaving)
         self._drained.set()
@@ -205,13 +206,13 @@ class Sender:
         except Exception:  # a broken exporter must not end the thread: the next values may fare better
             logger.exception("values could not be sent")
 
-    def _again(self, providers: Providers) -> None:
+    def _retry_failed(self, providers: Providers) -> None:
         """Retry what failed before, until one fails again: the collector is still away then."""
         while self._failed and not self._closing.is_set() and self._deliver(self._failed[0], providers):
             del self._failed[0]
 
     def _tell_totals(self, providers: Providers) -> None:
-        """Tell what there is again from time to time, as collectors take a series that is not told for gone."""
+        """Periodic export of totals, as collectors take a series that is not told again for gone."""
         if time.monotonic() - self._told_at < self._interval or self._now() < self._not_before.get("metrics", 0.0):
             return
         self._told_at = time.monotonic()
@@ -258,6 +259,7 @@ class Sender:
         self._record.save()
 
     def _send(self, signal: Signal, leaving: Leaving, providers: Providers) -> None:
+        """Export of one signal, unless it was sent already or the collector asked to wait (Retry-After)."""
         if signal in self._record.done(leaving.keys) or self._now() < self._not_before.get(signal, 0.0):
             return
         deliverable = leaving.deliverable
@@ -276,6 +278,7 @@ class Sender:
             self._record.mark(leaving.keys, signal)
 
     def _took_note(self, signal: Signal, attempt: ExportAttempt) -> None:
+        """Record of an attempt: when to try again, what was rejected."""
         self._not_before.pop(signal, None)
         if attempt.not_before:
             self._not_before[signal] = attempt.not_before

@@ -34,7 +34,7 @@ class PlannedIds(IdGenerator):
 
 
 def trace_id(workspace: str, change_id: str) -> int:
-    """The trace of a change: sent twice, it is the same trace."""
+    """Trace id of a change, deterministic: sent twice, it is the same trace."""
     return _id(f"{workspace}\0{change_id}", 16)
 
 
@@ -48,6 +48,7 @@ def emit(tracer: Tracer, ids: PlannedIds, tree: Span, workspace: str, change_id:
 
 
 def _emit(tracer: Tracer, ids: PlannedIds, span: Span, parent: Context, path: str) -> None:
+    """Span and its children started and ended recursively, the parent as context."""
     ids.span = _id(path, 8)
     started = tracer.start_span(
         span.name,

@@ -131,6 +131,7 @@ class _SpanTree:
             self._root.failed = deliverable.failure_type or "failed"
 
     def grown(self) -> Span:
+        """Root span with all stages, tasks, recoveries, validations and calls below it."""
         stages = self._stages()
         executes = [stage for stage in stages if stage.name == names.EXECUTE]
         for execute in executes:
@@ -149,6 +150,7 @@ class _SpanTree:
         return self._root.grown()
 
     def _stages(self) -> list[Growing]:
+        """Stage spans (plan, execute, validate, accept) of the phases."""
         stages: list[Growing] = []
         for span in self._of.spans:
             name = _STAGES[span.phase]
@@ -169,6 +171,7 @@ class _SpanTree:
         return stages
 
     def _tasks(self, execute: Growing) -> list[Growing]:
+        """Task spans below an apply, one for each report of finished tasks."""
         tasks: list[Growing] = []
         done, since = 0, execute.started_at
         for at, event in self._events:
@@ -183,6 +186,7 @@ class _SpanTree:
         return tasks
 
     def _recoveries(self, executes: Sequence[Growing]) -> None:
+        """Recovery spans (rework) within the applies."""
         began: dict[int, list[tuple[float, RecoveryBegan]]] = {}
         for at, event in self._events:
             if isinstance(event.what, RecoveryBegan):
@@ -216,6 +220,7 @@ class _SpanTree:
         return Growing(names.RECOVERY, start, end, known(attributes))
 
     def _validations(self, stages: list[Growing]) -> None:
+        """Validation spans, with the scores of conformance."""
         validations = [stage for stage in stages if stage.name == names.VALIDATE]
         told = [(at, event.what) for at, event in self._events if isinstance(event.what, Conformed)]
         scores = _scores(self._of.conformance)
@@ -241,6 +246,7 @@ class _SpanTree:
                 (_under_way(validations, at) or self._root).marks.append(Mark(names.TESTS_RAN, at, ran))
 
     def _calls(self, stages: Sequence[Growing]) -> None:
+        """Spans of model and tool calls, bounded in number, below what was under way."""
         model = self._of.agent.model if self._of.agent else None
         count = 0
         for at, event in self._events:
@@ -271,6 +277,7 @@ class _SpanTree:
             self._root.attributes[names.LEFT_OUT] = count - MAX_CALLS
 
     def _interventions(self) -> None:
+        """Span events of human interventions."""
         for at, event in self._events:
             if isinstance(event.what, HumanIntervened):
                 waited = known({names.WAITED: event.what.waited_seconds})

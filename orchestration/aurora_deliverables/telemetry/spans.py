@@ -68,7 +68,7 @@ class Growing(Struct):
 
 
 def known(attributes: Mapping[str, Value | None]) -> dict[str, Value]:
-    """The attributes whose value is known, texts cut to MAX_TEXT."""
+    """Span attributes whose value is known, texts cut to MAX_TEXT."""
     return {
         name: value[:MAX_TEXT] if isinstance(value, str) else value
         for name, value in attributes.items()

@@ -92,7 +92,7 @@ class Cache:
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Change]:
-        """Read, change and write in one go; other processes wait. Blocks. Raises OrchestrationError."""
+        """Read-modify-write under a file lock: other processes wait. Blocks. Raises OrchestrationError."""
         from filelock import FileLock, Timeout
 
         try:
@@ -126,7 +126,7 @@ class Change:
 
 
 def _without_keys(kept: Kept) -> Kept:
-    """What may stand in the file. `whole` says whether that is all there is to know of the agents."""
+    """Agents without credentials, as the file has them. `whole` says whether that is all of the agents."""
     found = kept.found
     whole = not any(agent.environment or agent.headers for agent in found.agents)
     agents = tuple(msgspec.structs.replace(agent, environment={}, headers={}) for agent in found.agents)

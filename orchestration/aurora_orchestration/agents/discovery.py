@@ -73,7 +73,7 @@ def discover(places: Places, settings: AgentSettings, *, trusted: bool, more: It
 
 
 def source_of(path: str, places: Places, *, trusted: bool) -> AgentSource:
-    """What a configured path means. Relative ones, and all that lie in the workspace, are the workspace's."""
+    """Source that a configured path means. Relative ones, and all that lie in the workspace, are the workspace's."""
     if path.startswith(HOME_PREFIX):
         location, shown, ours = places.home / path[len(HOME_PREFIX) :], path, False
     elif path == "~" or path.startswith("~/"):
@@ -88,6 +88,7 @@ def source_of(path: str, places: Places, *, trusted: bool) -> AgentSource:
 def _everywhere(
     places: Places, settings: AgentSettings, trusted: bool, more: Iterable[str]
 ) -> Iterable[tuple[AgentSource, FoundAgents]]:
+    """Search path of agents: configured paths in order, then MCP configurations."""
     for path in dict.fromkeys((*settings.discovery_paths, *more)):
         source = source_of(path, places, trusted=trusted)
         yield source, _read(source, settings)
@@ -116,6 +117,7 @@ def _read(source: AgentSource, settings: AgentSettings) -> FoundAgents:
 
 
 def _ignored(source: AgentSource, found: FoundAgents) -> list[str]:
+    """Notice of agents that are ignored, as the workspace is not trusted."""
     if not found.agents:
         return []
     names = ", ".join(repr(agent.id[:60]) for agent in found.agents[:5])

@@ -122,6 +122,7 @@ def question_in(line: str) -> str | None:
 
 
 def _enveloped(value: dict[str, Any], told: CallFacts, notes: list[str]) -> AgentResponse:
+    """Envelope of a JSON answer, validated; what had to be put right is noted."""
     for name, own in (("subgoal_id", told.subgoal_id), ("agent_id", told.agent_id)):
         if name in value and value[name] != own:
             notes.append(f"said {name} {_short(value[name])}, which is {own}")
@@ -156,6 +157,7 @@ def _enveloped(value: dict[str, Any], told: CallFacts, notes: list[str]) -> Agen
 
 
 def _confidence(said: Any, notes: list[str]) -> float:
+    """Confidence that an agent states, in [0, 1]; what cannot be one is noted."""
     number = said
     if isinstance(said, str):
         try:
@@ -170,6 +172,7 @@ def _confidence(said: Any, notes: list[str]) -> float:
 
 
 def _data(said: Any, notes: list[str]) -> Any:
+    """Data of an answer, bounded in depth and size."""
     cut: list[str] = []
     data = _bounded(said, MAX_DEPTH, cut)
     if cut:
@@ -181,6 +184,7 @@ def _data(said: Any, notes: list[str]) -> Any:
 
 
 def _bounded(value: Any, depth: int, cut: list[str]) -> Any:
+    """Sanitized JSON, cut at a depth (recursion limit)."""
     if isinstance(value, str):
         return _clean(value)
     if isinstance(value, dict | list) and depth == 0:

@@ -127,6 +127,7 @@ class Registry:
         return {agent_id: success_rate(tallies[agent_id]) for agent_id, _ in outcomes}
 
     def _is_due(self, kept: Kept) -> bool:
+        """Cache expiry (TTL): whether agents must be looked for again, by age, trust or changed files."""
         if kept.refreshed_at == 0 or kept.trusted != self._trusted or kept.asked != self._asked:
             return True
         if self._settings.refresh_on_startup and not self._started:
@@ -136,12 +137,14 @@ class Registry:
         return self._settings.check_file_modified and any(look(Path(each.path)) != each for each in kept.found.seen)
 
     async def _refreshed(self, kept: Kept) -> Kept:
+        """Refresh of the cache: discovery, and offers of MCP servers."""
         found = await asyncio.to_thread(self._discover, kept)
         old = kept.offers if 0 <= self._now() - kept.refreshed_at < self._settings.refresh_interval_days * DAY else {}
         offers = await ask_servers(found.agents, old, self._places.home, self._environ, self._barred)
         return await asyncio.to_thread(self._keep, found, offers)
 
     async def _prompted(self, kept: Kept, ask_user: AskUser) -> Kept:
+        """Agents found where the user says, asked once (onboarding)."""
         try:
             answer = await ask_user("no agents were found; where is your agent registry? (a path, or nothing)")
         except Declined:
@@ -170,6 +173,7 @@ class Registry:
         return self._fresh
 
     def _keep(self, found: Discovered, offers: dict[str, ToolOffer], path: str | None = None) -> Kept:
+        """What was found, written to the cache under its lock."""
         with self._cache.changing() as change:
             paths = (*change.kept.paths, path) if path and path not in change.kept.paths else change.kept.paths
             change.kept = msgspec.structs.replace(
@@ -256,12 +260,14 @@ def rested(tally: Tally, now: float) -> Tally:
 
 
 def _with_rate(agent: Agent, tally: Tally | None, refreshed: str) -> Agent:
+    """Agent with its success rate so far."""
     claimed = agent.success_rate
     rate = success_rate(tally or Tally(), claimed) if tally is not None or claimed is not None else None
     return msgspec.structs.replace(agent, success_rate=rate, last_refresh=refreshed)
 
 
 def _with_offer(agent: Agent, offer: ToolOffer | None) -> Agent:
+    """Agent with capabilities learned from its server's tools."""
     if offer is None or not offer.tools:
         return agent
     described = f"{agent.description} {offer.description}".strip()

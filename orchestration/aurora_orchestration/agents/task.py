@@ -106,7 +106,7 @@ def relevant(
 
 
 def document(task: Task, interactions: Iterable[Interaction] = ()) -> dict[str, Any]:
-    """A task as plain JSON, in a fixed order, secrets removed: what programs and sites are sent, and models shown."""
+    """Payload of a task as plain JSON, in a fixed order, without secrets: what programs, sites and models see."""
     feedback = task.feedback
     told: dict[str, Any] = {
         "query": _clean(task.query),

@@ -37,7 +37,7 @@ class Dialogue:
         return tuple(self._interactions)
 
     async def ask(self, question: str) -> str | None:
-        """The user's answer; None where nobody answers, or the agent asked too often: it does its best then.
+        """Question to the user; None where nobody answers, or the agent asked too often: it does its best then.
 
         A question that was answered before is not put again.
         """

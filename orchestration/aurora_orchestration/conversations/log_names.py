@@ -43,7 +43,7 @@ _WEAK = frozenset(
 
 
 def keywords(query: str, count: int = 2) -> tuple[str, ...]:
-    """The `count` words that tell most of what a question is about, in its order, fit for a file's name; maybe none.
+    """Keyword extraction: the `count` words that tell most of a question, in order, fit for a file's name; maybe none.
 
     What it is about comes before what is to be done, and both before words that many questions share. A name tells no
     secrets either.
@@ -125,7 +125,7 @@ def _spelled(word: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Latin letters without their accents, which file systems spell in two ways; words are not cut at them then."""
+    """Transliteration of Latin letters with accents, spelled in two ways by file systems; words are not cut there."""
     return unicodedata.normalize("NFKC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text)))
 
 

@@ -193,6 +193,7 @@ def _folders(place: Path | os.DirEntry[str], like: re.Pattern[str], whole: bool)
 
 
 def _entries(place: Path | os.DirEntry[str], whole: bool) -> list[os.DirEntry[str]]:
+    """Directory entries; none of a folder that is missing or closed to us."""
     try:
         with os.scandir(place) as found:
             return list(found)
@@ -227,6 +228,7 @@ def _ends(path: Path) -> tuple[str, str]:
 
 
 def _read(path: Path) -> bytes:
+    """Log's bytes, bounded, decompressed (gzip) where it is packed."""
     with _opened(path) as file:
         if not path.name.endswith(PACKED):
             return bytes(file.read(MAX_LOG))
@@ -249,6 +251,7 @@ def _opened(path: Path) -> Any:
 
 
 def _facts(ending: str) -> dict[str, Any]:
+    """Execution summary in a log's last JSON block; empty where there is none."""
     for block in _BLOCK.findall(ending):
         try:
             document = json.loads(block)

@@ -87,7 +87,7 @@ def unfinished(folder: Path, first: str = "0000-00-00") -> list[tuple[str, Path,
 
 def _tidy(folder: Path, settings: ConversationSettings, now: float) -> Tidied:
     """One pass: logs past their retention deleted, older ones compressed, after a leap of the clock nothing deleted."""
-    held = _leapt(folder / _STATE, now)
+    held = _clock_jumped(folder / _STATE, now)
     deleted, compressed, problems = [], [], []
     logs = list(files(folder))
     keep(folder, [each for each in logs if _due(*each, settings, now)])
@@ -170,8 +170,8 @@ def _settle(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _leapt(state: Path, now: float) -> bool:
-    """Whether the clock is further ahead of the last time than a daemon is ever left alone; remembers what it says.
+def _clock_jumped(state: Path, now: float) -> bool:
+    """Clock jump: whether the clock is further ahead than a daemon is ever left alone; remembers what it says.
 
     It is believed once it has gone on for a day from there.
     """
@@ -186,6 +186,7 @@ def _leapt(state: Path, now: float) -> bool:
 
 
 def _remembered(state: Path) -> tuple[float | None, float | None]:
+    """Clock state kept since the last pass: when it was, and a leap that is suspected."""
     try:
         told = json.loads(state.read_bytes()[:4096])
         at, suspect = told.get("at"), told.get("suspect")

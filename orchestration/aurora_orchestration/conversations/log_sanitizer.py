@@ -114,7 +114,7 @@ def quoted(given: str) -> str:
 
 
 def _size(value: Any, longest: int, depth: int = 0) -> int:
-    """About how many characters a value takes, its texts cut at `longest`."""
+    """Size estimate, about how many characters a value takes, its texts cut at `longest`."""
     if isinstance(value, str):
         return min(len(value), longest) + 4
     if depth >= MAX_DEPTH:

@@ -48,6 +48,7 @@ def clean_logs(folder: Path, now: float) -> CleanedLogs:
 
 
 def _clean(folder: Path, now: float) -> CleanedLogs:
+    """Pass over all logs; those being written are left for the next time."""
     cleaned: list[str] = []
     problems: list[str] = []
     busy = False

@@ -116,6 +116,7 @@ class ConversationLog:
             self._close()
 
     def _phase(self, record: PhaseRecord, results: Sequence[SubgoalResult]) -> None:
+        """Section of a phase, written once."""
         key = (record.phase, record.at)
         if key in self._told:
             return

@@ -94,7 +94,7 @@ def rows(folder: Path, start: float, end: float) -> list[RunRow]:
 
 
 def figures(runs: Sequence[RunRow]) -> dict[str, Any]:
-    """What some runs came to together. `accuracy` is the mean verification score; what nothing is known of is None.
+    """Aggregates of some runs. `accuracy` is the mean verification score; what nothing is known of is None.
 
     A cache hit is a run that was given a pattern; `learning` compares the scores of those with the others'.
     """

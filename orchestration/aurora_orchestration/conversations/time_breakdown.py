@@ -137,6 +137,7 @@ def summary(told: Timing) -> dict[str, Any]:
 
 
 def _phases(record: RunRecord, calls: Sequence[tuple[ModelCall, Span]], total: float) -> tuple[PhaseTiming, ...]:
+    """Time of each phase, its attempts added up, and how much of it models took."""
     attempts: dict[str, list[Span]] = {}
     for each in record.phases:
         attempts.setdefault(each.phase, []).append(_span(each.at, each.duration_ms))
@@ -160,6 +161,7 @@ def _phases(record: RunRecord, calls: Sequence[tuple[ModelCall, Span]], total: f
 
 
 def _subgoals(record: RunRecord, total: float) -> tuple[SubgoalTiming, ...]:
+    """Time of each subgoal, and how long it waited (queue time)."""
     done = [each for each in record.results if each.started_at and each.ended_at >= each.started_at]
     first = min((each.started_at for each in done), default=0.0)
     return tuple(
@@ -179,7 +181,7 @@ def _span(at: float, milliseconds: float) -> Span:
 
 
 def _within(spans: Iterable[Span], bounds: Span) -> list[Span]:
-    """Parts of spans that lie within bounds."""
+    """Intersection of intervals: parts of spans that lie within bounds."""
     cut = ((max(start, bounds[0]), min(end, bounds[1])) for start, end in spans)
     return [(start, end) for start, end in cut if end > start]
 

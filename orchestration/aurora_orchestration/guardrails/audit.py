@@ -75,6 +75,7 @@ class Audit:
         return timestamp(self._now())
 
     def _write(self, entry: AuditEntry) -> None:
+        """Append of an entry under a file lock, after rotation."""
         make_private_folder(self.path.parent)
         with FileLock(f"{self.path}.lock", timeout=_LOCK_SECONDS, mode=0o600, poll_interval=0.005):
             self._rotate()

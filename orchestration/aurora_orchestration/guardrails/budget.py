@@ -69,19 +69,19 @@ class Budget:
 
     def status(self) -> BudgetStatus:
         """State of the budget now. Writes nothing, and works where nothing can be written. Raises Unrecorded."""
-        with self._told_of_errors("read"):
+        with self._errors_translated("read"):
             tracker = self._current(read_only=True)
         return status_of(tracker, self.settings, self.path, tuple(self._notices))
 
     def check(self, estimated_usd: float, *, force: bool = False) -> str | None:
-        """None, or a warning, for a question that will cost about so much. Raises OverBudget, Unrecorded.
+        """Check before a question that will cost about so much: None, or a warning. Raises OverBudget, Unrecorded.
 
         What is warned of and costs something wants its user's word first (`soft_limit`).
         """
         if not self.settings.enabled:
             return None
         status = self.status()
-        self._hold_back(status, estimated_usd, force=force)
+        self._enforce_limit(status, estimated_usd, force=force)
         return warning(status, estimated_usd, self.settings)
 
     def reserve(self, key: str, run: str, usd: float, *, force: bool = False) -> None:
@@ -97,12 +97,12 @@ class Budget:
                 others = apply(tracker, self._event("released", key=key))
             elif key in tracker.uncertain:
                 others = apply(tracker, self._event("spent", key=key))
-            self._hold_back(status_of(others, self.settings, self.path), usd, force=force)
+            self._enforce_limit(status_of(others, self.settings, self.path), usd, force=force)
             pid, started = _this_process(os.getpid())
             self._record(tracker, "reserved", key=key, run=run, usd=dollars(usd), pid=pid, started=started)
 
     def settle(self, key: str, usd: float, *, phase: str = "", model: str = "") -> None:
-        """The call `key` cost `usd`, once, however often it is said. Raises Unrecorded: then it stays reserved."""
+        """Settlement: the call `key` cost `usd`, once, however often said. Raises Unrecorded: it stays reserved."""
         with self._locked() as tracker:
             if tracker is None or key in self._settled:
                 return
@@ -111,7 +111,7 @@ class Budget:
             self._record(tracker, "spent", key=key, run=run, usd=dollars(usd), phase=phase, model=model)
 
     def release(self, key: str) -> None:
-        """The call `key` was not made: what it held is free again. Raises Unrecorded."""
+        """Refund of a reservation: the call `key` was not made: what it held is free again. Raises Unrecorded."""
         with self._locked() as tracker:
             if tracker is not None and key in tracker.reservations:
                 self._record(tracker, "released", key=key)
@@ -120,7 +120,7 @@ class Budget:
         """What the latest runs of a kind cost, in shares of what was estimated for each. Raises Unrecorded."""
         if not self.settings.enabled:
             return ()
-        with self._told_of_errors("read"), self._mutex:
+        with self._errors_translated("read"), self._mutex:
             self._learn_history()
             return tuple(self._past.get(way, ()))
 
@@ -142,7 +142,7 @@ class Budget:
                 self._record(tracker, "query", run=run, way=way, estimated=dollars(estimated), usd=dollars(usd))
 
     def reset(self) -> BudgetStatus:
-        """Count anew, within the period that now is; what was spent stays in the history. Raises Unrecorded."""
+        """Reset: count anew, within the period; what was spent stays in the history. Raises Unrecorded."""
         with self._locked(always=True) as tracker:
             if tracker is not None:
                 tracker = self._record(
@@ -163,11 +163,12 @@ class Budget:
 
     def history(self, month: str | None = None) -> History:
         """History of `month` (`2025-12`, in UTC), or ever. Raises Unrecorded, ValueError for no month."""
-        with self._told_of_errors("read"):
+        with self._errors_translated("read"):
             kept = files.all_histories(self._history)
             return history_of((event for path in kept for event, _ in files.events_from(path)), month)
 
-    def _hold_back(self, status: BudgetStatus, usd: float, *, force: bool) -> None:
+    def _enforce_limit(self, status: BudgetStatus, usd: float, *, force: bool) -> None:
+        """Enforcement of the hard limit. Raises OverBudget, unless force is given and allowed."""
         over = too_much(status, usd, self.settings)
         if over is None or (force and self.settings.allow_force_override):
             return
@@ -177,11 +178,11 @@ class Budget:
 
     @contextmanager
     def _locked(self, *, always: bool = False) -> Iterator[Tracker | None]:
-        """The state as of now, while nobody else can change it; None where no budget is kept."""
+        """State as of now, under a file lock (critical section); None where no budget is kept."""
         if not self.settings.enabled and not always:
             yield None
             return
-        with self._told_of_errors("write"), self._mutex:
+        with self._errors_translated("write"), self._mutex:
             make_private_folder(self.path.parent)
             with self._lock:
                 tracker = self._current(read_only=False)
@@ -189,7 +190,8 @@ class Budget:
                 yield tracker
 
     @contextmanager
-    def _told_of_errors(self, doing: str) -> Iterator[None]:
+    def _errors_translated(self, doing: str) -> Iterator[None]:
+        """Exception translation: a lock held or a disk error becomes Unrecorded, in one line."""
         try:
             yield
         except Timeout as error:
@@ -248,7 +250,7 @@ class Budget:
         return self._kept[1]
 
     def _in_period(self, tracker: Tracker, *, read_only: bool) -> Tracker:
-        """`tracker`, or the period after it. A clock that was set back begins none."""
+        """Rollover: `tracker`, or the period after it. A clock that was set back begins none."""
         name, now = self.settings.period, self._now()
         over = now >= tracker.span.after
         changed = tracker.period is not None and tracker.period != name
@@ -301,6 +303,7 @@ class Budget:
         return tracker if kind in ("reserved", "released") and not self._apart else self._store(tracker)
 
     def _told(self, tracker: Tracker, read_only: bool, kind: EventKind, **more: object) -> Tracker:
+        """Tracker after an event, which is appended to the history."""
         event = self._event(kind, **more)
         after = apply(tracker, event)
         if read_only:
@@ -311,6 +314,7 @@ class Budget:
         return typed.convert({"at": timestamp(self._now()), "kind": kind, **more}, LedgerEvent)
 
     def _store(self, tracker: Tracker) -> Tracker:
+        """Tracking file (checkpoint) written, with limits and remaining sums as they are now."""
         limit = dollars(self.settings.hard_limit_usd * self.settings.block_at_percent / 100)
         tracker = msgspec.structs.replace(
             tracker,

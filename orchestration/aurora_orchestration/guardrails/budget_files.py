@@ -63,7 +63,7 @@ def write_tracker(path: Path, tracker: Tracker) -> None:
 
 
 def put_aside(path: Path) -> Path:
-    """Rename a file that cannot be used; returns where it is now."""
+    """Quarantine, the rename of a file that cannot be used; returns where it is now."""
     for number in range(1, 1000):
         aside = path.with_name(f"{path.name}.corrupt-{number}")
         if not aside.exists():

@@ -106,6 +106,7 @@ def history_of(events: Iterable[LedgerEvent], month: str | None) -> History:
 
 
 def _days(entries: tuple[Spent, ...]) -> tuple[Day, ...]:
+    """Spending grouped by day."""
     days: dict[str, list[Spent]] = {}
     for each in entries:
         days.setdefault(each.at[:10], []).append(each)

@@ -68,7 +68,7 @@ def words(found: tuple[Redaction, ...]) -> str:
 
 
 def _check_form(query: str, settings: GuardrailSettings) -> None:
-    """Validate length, Unicode and control characters."""
+    """Input validation of length, Unicode and control characters."""
     if settings.enabled and len(query) > settings.max_query_length:
         raise QuestionBlocked(
             f"the question has {len(query):,} characters, {settings.max_query_length:,} are allowed: shorten it, or"

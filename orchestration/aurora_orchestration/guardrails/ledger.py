@@ -22,7 +22,7 @@ EventKind = Literal["reserved", "spent", "uncertain", "released", "query", "rese
 
 
 class LedgerEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Event of the ledger, a line of its history; `at` is RFC 3339 in UTC.
+    """Event of the ledger (write-ahead log of spending), a line of its history; `at` is RFC 3339 in UTC.
 
     `uncertain` stands for a reservation whose process ended without a word: it counts as spent, until the same key is
     settled. `period` closes a period (`usd` and `queries` are its sums), `query` ends a run (`usd` of what was

@@ -93,6 +93,7 @@ def personal_in(text: str) -> list[Personal]:
 
 
 def _emails(text: str) -> Iterator[Personal]:
+    """Email addresses; those of services and made-up domains are none."""
     if "@" not in text:
         return
     for match in _EMAIL.finditer(text):
@@ -104,6 +105,7 @@ def _emails(text: str) -> Iterator[Personal]:
 
 
 def _social_security(text: str) -> Iterator[Personal]:
+    """Social security numbers (US SSN), by their form and legal ranges."""
     for match in _SSN.finditer(text):
         if match["gap"] != "-" and _SSN_WORD.search(text, max(0, match.start() - 60), match.start()) is None:
             continue
@@ -140,6 +142,7 @@ def _luhn(digits: str) -> bool:
 
 
 def _ibans(text: str) -> Iterator[Personal]:
+    """Bank account numbers (IBAN), by country's length and check digits."""
     for match in _IBAN.finditer(text):
         wanted = _IBAN_LENGTHS.get(match[0][:2].upper(), 0)
         # Words may follow that look like more of it.
@@ -160,6 +163,7 @@ def _counted(text: str) -> Iterator[int]:
 
 
 def _phones(text: str) -> Iterator[Personal]:
+    """Telephone numbers, international, American, or behind a word that says so."""
     for match in _INTERNATIONAL.finditer(text):
         number = _first_digits(match[0])
         if _digits(number) >= 8 and _DATE.match(number, 1) is None and not _like_a_version(number):

@@ -12,7 +12,7 @@ _ALLOWED = "allow it with --force, or raise the limit: aurora config set cost_bu
 
 
 async def confirm(warning: str, ask_user: AskUser) -> None:
-    """Ask whether to go on in spite of `warning`. Raises OverBudget where the answer is no, or nobody is there."""
+    """Approval of the user (human in the loop), in spite of `warning`. Raises OverBudget: refused, or nobody there."""
     try:
         answer = await ask_user(question(warning))
     except Declined:

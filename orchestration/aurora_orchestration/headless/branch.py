@@ -32,7 +32,7 @@ async def current_branch(root: Path) -> str | None:
 
 
 async def allow(root: Path, settings: HeadlessSettings) -> str:
-    """The branch that headless mode works on, if it may work there.
+    """Protected branch check: the branch that headless mode works on, if it may work there.
 
     `main` and `master` never, whatever is configured; with `enforce_branch_check` only `required_branch`. Raises
     `WrongBranch`, also without a repository and where HEAD is detached: neither keeps an experiment apart.

@@ -63,7 +63,7 @@ class Judge(Struct, frozen=True):
 
 
 async def judge(experiment: Experiment, answer: str, notes: str, observed: Observed, llm: Llm) -> Judgement:
-    """Have `llm` judge whether the goal is met, by what was observed. Raises an `LlmError`."""
+    """Judgement by `llm` whether the goal is met (evaluation), by what was observed. Raises an `LlmError`."""
     prompt = {
         "task": "Decide whether the goal is met, say why in a sentence or two, and name the next step if it is not.",
         "goal": redact(experiment.goal, pii=False).text,

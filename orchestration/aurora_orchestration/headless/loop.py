@@ -194,7 +194,7 @@ class _Loop:
             self._limit += progress.iterations
         try:
             while True:
-                await self._may_go_on()
+                await self._check_limits()
                 await self._iterate()
         except _Stop as stop:
             found = self._outcome(stop.ending, str(stop))
@@ -223,7 +223,8 @@ class _Loop:
         """The work tree, without the experiment's own two files."""
         return await look(self._headless.root, without=(self._headless.scratchpad, self._headless.prompt))
 
-    async def _may_go_on(self) -> None:
+    async def _check_limits(self) -> None:
+        """Stop conditions (termination): budget, iterations and branch, before each iteration. Raises _Stop."""
         if self._cost >= self._budget:
             raise _Stop("budget", f"{dollars(self._cost)} of {dollars(self._budget)} are spent; raise --budget-limit")
         if self._number >= self._limit:
@@ -235,6 +236,7 @@ class _Loop:
             raise _Stop("branch", str(error)) from error
 
     async def _iterate(self) -> None:
+        """One iteration: a run, what it changed, what it claims, and the note of it."""
         notes = await asyncio.to_thread(self._pad.text)
         self._number += 1
         await asyncio.to_thread(
@@ -331,7 +333,7 @@ class _Loop:
     async def _judged(
         self, record: RunRecord, notes: str, happened: Changes
     ) -> tuple[tuple[tuple[str, str], ...], str, str]:
-        """What is noted of a claim, the reason if it holds, and else the next step."""
+        """Goal evaluation, what is noted of a claim, the reason if it holds, and else the next step."""
         signal = self._settings.goal_achievement_signal
         if why := nothing_done(record, happened):
             return (("Judgement", f"The goal is claimed to be met; {why}"),), "", ""

@@ -81,6 +81,7 @@ class Scratchpad:
         return text
 
     def _read(self) -> str:
+        """Text of the file, bounded. Raises BadScratchpad."""
         try:
             content = read_prefix(str(self.file), MAX_SCRATCHPAD + 1, follow=True)
         except FileNotFoundError:
@@ -92,7 +93,7 @@ class Scratchpad:
         return content.decode("utf-8", "replace")
 
     def _put_back(self, kept: str) -> str:
-        """The notes as they were last, with a word of where what stands in their way now is."""
+        """Restore of the notes as they were last, with a word of where what stands in their way now is."""
         told = "It was gone and is put back as it was before"
         try:
             if (stands := _in_the_way(self.file, self._place)) is not None:
@@ -203,6 +204,7 @@ def _in_the_way(file: Path, place: Path) -> Path | None:
 
 
 def _free_beside(path: Path) -> Path:
+    """Free backup name beside a path."""
     number = 1
     while os.path.lexists(aside := path.with_name(f"{path.name}.aside-{number}")):
         number += 1

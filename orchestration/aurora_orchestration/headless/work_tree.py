@@ -214,6 +214,7 @@ async def _taken_back(root: Path, before: TreeState, after: TreeState) -> list[s
 
 
 async def _merged(root: Path, span: str, after: TreeState, *, merge: bool) -> list[str]:
+    """Merge commits that were made, where agents may not merge."""
     if merge or not after.head:
         return []
     found = await _ask(root, "log", "--merges", "--max-count=3", "--format=%h %s", span)

@@ -78,6 +78,7 @@ class Journal:
             raise LlmError(f"cannot write {self.path}: {error.strerror or error}; check AURORA_HOME") from error
 
     def _begin(self) -> None:
+        """Recovery of the journal: replies to replay are read, a torn last line is truncated."""
         header, entries, whole = _read(self.path)
         self.entries: tuple[JournalEntry, ...] = tuple(entries)
         self._waiting: dict[str, deque[JournalEntry]] = defaultdict(deque)
@@ -91,7 +92,7 @@ class Journal:
             self._append(Header(run=self.run))
 
     def replay(self, digest: str) -> JournalEntry | None:
-        """The next answer to this question from before the interruption, None when there is none left."""
+        """Replay: the next recorded answer to this question; None when there is none left."""
         waiting = self._waiting.get(digest)
         return waiting.popleft() if waiting else None
 
@@ -101,6 +102,7 @@ class Journal:
             self._append(entry)
 
     def _append(self, line: Struct) -> None:
+        """Line appended and, in a batch, forced to the disk (fsync)."""
         left = memoryview(msgspec.json.encode(line) + b"\n")
         while left:
             left = left[os.write(self._file, left) :]
@@ -130,7 +132,7 @@ def answered(folder: Path, run: str) -> tuple[list[JournalEntry], float]:
 
 
 def _read(path: Path) -> tuple[Header | None, list[JournalEntry], int]:
-    """Header, calls, and how many bytes are whole lines; the first that cannot be read ends it: a torn write."""
+    """Log replay: header, calls, and how many bytes are whole lines; the first unreadable ends it: a torn write."""
     header: Header | None = None
     entries: list[JournalEntry] = []
     whole = 0

@@ -226,6 +226,7 @@ class MeteredLlm:
         return sum(estimated_tokens(text) for text in (wanted.system.encode(), wanted.prompt.encode(), schema))
 
     async def _reserve(self, ask: Ask, key: str, aside: float) -> None:
+        """Reservation (hold) in the budget before a call. Raises CapReached."""
         if self._budget is None:
             return
         try:
@@ -253,6 +254,7 @@ class MeteredLlm:
             self._settle(entry)
 
     def _settle(self, entry: JournalEntry) -> None:
+        """Settlement of the reservation: what the call cost, or its release."""
         if self._budget is None:
             return
         if entry.reply is None and not entry.usd:
@@ -278,7 +280,7 @@ class MeteredLlm:
         took: float,
         error: BaseException,
     ) -> None:
-        """Account for a call without an answer: a request that was not taken, by its status, costs nothing.
+        """Accounting for a failed call, without an answer: a request that was not taken, by its status, costs nothing.
 
         Where that cannot be written down, what was set aside stays so, and the error of the call is still the one told.
         """
@@ -308,6 +310,7 @@ class MeteredLlm:
         )
 
     def _tell(self, ask: Ask, key: str, reply: ModelReply, began: float, took: float, usd: float) -> None:
+        """Record of a call: tokens, cost, duration, and why it stopped."""
         stopped = {"end": None, "length": "the answer did not fit into max_tokens", "refusal": "the model declined"}
         self._heard(
             ModelCall(
@@ -329,6 +332,7 @@ class MeteredLlm:
 
 
 def _check(what: str, spent: float, usd: float, cap: float, setting: str) -> None:
+    """Spending cap: raises CapReached where the next call could pass it."""
     if spent + usd > cap:
         left = max(0.0, cap - spent)
         raise CapReached(
@@ -337,6 +341,7 @@ def _check(what: str, spent: float, usd: float, cap: float, setting: str) -> Non
 
 
 def _checked(ask: Ask, wanted: Wanted, reply: ModelReply) -> ModelReply:
+    """Reply that can be used. Raises ModelRefused (refusal) and Truncated (token limit)."""
     if reply.stop == "refusal":
         raise ModelRefused(
             f"{ask.purpose}: {reply.model} declined to answer: {' '.join(reply.text.split())[:200] or '-'}"
@@ -351,7 +356,7 @@ def _checked(ask: Ask, wanted: Wanted, reply: ModelReply) -> ModelReply:
 
 
 def _believable(answer: Completion, wanted: Wanted, asked_tokens: int) -> Usage:
-    """What a provider says it used, within what is possible; estimated where it does not say.
+    """Plausible token counts of what a provider says it used; estimated where it does not say.
 
     A token stands for at least a byte, and no answer is longer than was allowed (what was thought is part of it).
     """

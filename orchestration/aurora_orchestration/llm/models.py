@@ -44,7 +44,7 @@ def open_models(
     force: bool = False,
     now: Callable[[], float] = time.time,
 ) -> Models:
-    """The models for one question. Sends nothing, and imports no SDK before the first question is put.
+    """Model factory: the models for one question. Sends nothing, and imports no SDK before the first question is put.
     Reads the prices (tens of milliseconds the first time): not for the event loop.
 
     With a `complexity`, the tier that is meant for it gives the reasoning model's name (once per query, §3.3); None
@@ -130,7 +130,7 @@ def _provider(
     prices: Prices,
     editor: EditorModel | None,
 ) -> Provider:
-    """Who is to answer. Raises `NotConfigured` with the setting or the variable that is missing."""
+    """Provider factory: who is to answer. Raises `NotConfigured` with the setting or the variable that is missing."""
     where = f"llm.{role}_llm" if role == "reasoning" or settings.solving_llm else "llm.reasoning_llm"
     if chosen.provider == EDITOR:
         if editor is None:

@@ -136,6 +136,7 @@ def _built_in() -> _PriceTable:
 
 
 def _table(data: bytes, where: str) -> _PriceTable:
+    """Price table parsed from YAML and validated. Raises LlmError."""
     import yaml
 
     try:
@@ -148,7 +149,7 @@ def _table(data: bytes, where: str) -> _PriceTable:
 
 
 def _key(name: str) -> str:
-    """A name without its maker and date, in one spelling of versions."""
+    """Normalized model name, without its maker and date, in one spelling of versions."""
     bare = name.casefold().rsplit("/", 1)[-1]
     while (shorter := _BEHIND_A_NAME.sub("", bare)) != bare:
         bare = shorter

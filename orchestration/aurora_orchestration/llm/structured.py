@@ -71,7 +71,7 @@ async def ask_for(
     check: Callable[[T], str | None] | None = None,
     prose: Callable[[str], T] | None = None,
 ) -> T:
-    """Ask for JSON of the shape of `kind` (a msgspec struct) and give it decoded.
+    """Structured output: ask for JSON of the shape of `kind` (a msgspec struct) and give it decoded.
 
     `check` may say what else is wrong with a decoded answer. One that cannot be used is shown to the model once with
     what is wrong with it; one that did not fit is asked for once more with twice the room. `prose` makes an answer of
@@ -79,7 +79,7 @@ async def ask_for(
     raises; `Speechless` where both answers were words and words are none.
     """
     ask = msgspec.structs.replace(ask, schema=shape_of(kind), prose=prose is not None)
-    reply = await _with_room(llm, ask)
+    reply = await _ask_with_retry(llm, ask)
     try:
         return await _decoded(reply.text, kind, check)
     except Unusable as error:
@@ -87,7 +87,7 @@ async def ask_for(
     if prose is not None and is_prose(reply.text):
         return prose(without_controls(reply.text).strip())
     wordy = not has_json(reply.text)
-    reply = await _with_room(llm, _repair(ask, reply, first))
+    reply = await _ask_with_retry(llm, _repair(ask, reply, first))
     try:
         return await _decoded(reply.text, kind, check)
     except Unusable as error:
@@ -129,8 +129,8 @@ def is_prose(text: str) -> bool:
     return len(words) >= _FEW_WORDS and 2 * within <= len(bare)
 
 
-async def _with_room(llm: Llm, ask: Ask) -> ModelReply:
-    """Ask; once more with twice the tokens where the answer was cut, the caps allow it and the model can."""
+async def _ask_with_retry(llm: Llm, ask: Ask) -> ModelReply:
+    """Question, with a retry of a truncated answer: twice the tokens, where the caps allow it and the model can."""
     try:
         return await llm.ask(ask)
     except Truncated as error:
@@ -164,7 +164,7 @@ async def _decoded(text: str, kind: type[T], check: Callable[[T], str | None] | 
 
 
 def decode(text: str, kind: type[T]) -> T:
-    """The one JSON object in a text that has the shape of `kind`; fences and prose around it are overlooked.
+    """Model output as JSON of the shape of `kind`, validated; fences and prose around it are overlooked.
 
     Raises `Unusable` with a line for the model: what is wrong and where.
     """
@@ -187,6 +187,7 @@ def decode(text: str, kind: type[T]) -> T:
 
 
 def _decode_one(text: str, kind: type[T]) -> T:
+    """JSON parse, bounded in depth, of one candidate. Raises Unusable."""
     depth = deepest = 0
     for match in _TOKEN.finditer(text):
         if match[0] in "[{":

@@ -70,6 +70,7 @@ def _text(capability: Capability) -> str:
 
 
 def _offer(capability: Capability) -> dict[str, Any]:
+    """Capability as a model is shown it: id, description, method, parameters."""
     description = str(capability.description.value) if capability.description else ""
     return {
         "id": capability.name,
@@ -98,6 +99,7 @@ def _type_of(schema: Any) -> dict[str, Any]:
 
 
 def _without_secrets(value: Any) -> Any:
+    """Value with every secret in its strings redacted."""
     if isinstance(value, str):
         return redact(value, pii=False).text
     if isinstance(value, Mapping):

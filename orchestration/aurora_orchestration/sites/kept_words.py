@@ -91,7 +91,7 @@ class KeptWords(Struct, frozen=True):
         )
 
     def filled(self, value: Any, schema: Any = None) -> Any:
-        """A value with its words in their places; a number, where one word is all and `schema` asks for a number."""
+        """Placeholder substitution in a value; a number, where one word is all and `schema` asks for one."""
         if isinstance(value, str):
             text = _KEPT.sub(self._word, value)
             return _number(text) if _KEPT.fullmatch(value) and _wants_number(schema) else text
@@ -132,6 +132,7 @@ def kept_words(request: str, shown: Any) -> KeptWords:
 
 
 def _tokens(request: str) -> Iterator[tuple[int, int]]:
+    """Tokenizer: spans of the words of a request."""
     for found in _TOKEN.finditer(request):
         if _MARKER.fullmatch(found[0]):
             continue
@@ -142,6 +143,7 @@ def _tokens(request: str) -> Iterator[tuple[int, int]]:
 
 
 def _ordinary(word: str, stems: Collection[str]) -> bool:
+    """Whether a word is ordinary (dictionary word, command, small value), and so no secret."""
     if _VALUE.fullmatch(word) or _CUE.fullmatch(word):
         return True
     if not _PLAIN.fullmatch(word):
@@ -151,6 +153,7 @@ def _ordinary(word: str, stems: Collection[str]) -> bool:
 
 
 def _everyday(word: str) -> bool:
+    """Whether a word is common English, by its frequency in word vectors."""
     if word in _EVERYDAY or word in STOP_WORDS or word in QUESTION_WORDS:
         return True
     from aurora_memory.word_vectors import word_vectors

@@ -148,6 +148,7 @@ def _argument_problems(
     patience: Patience,
     kept: KeptWords,
 ) -> list[str]:
+    """Problems of a step's arguments: given twice, unknown, missing, or against their schema."""
     found: list[str] = []
     filled = False
     known: dict[str, Any] = {}
@@ -256,6 +257,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _pointer_problem(pointer: str) -> str | None:
+    """Problem of a JSON Pointer; None where it is one."""
     try:
         from_pointer(pointer)
     except PointerError as error:

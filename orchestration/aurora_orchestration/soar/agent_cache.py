@@ -46,7 +46,7 @@ class AgentCache(Executors):
     async def run(
         self, agent: Agent, task: Task, *, llm: Llm | None, ask_user: AskUser, seconds: float | None = None
     ) -> AgentResponse:
-        """As `Executors.run`."""
+        """Cached run, else as `Executors.run`."""
         if agent.type == "builtin":
             return await self._inner.run(agent, task, llm=llm, ask_user=ask_user, seconds=seconds)
         digest = hashlib.sha256(msgspec.json.encode((agent.id, task), order="sorted")).hexdigest()
@@ -63,6 +63,7 @@ class AgentCache(Executors):
 
 
 def _read(path: Path) -> dict[str, list[AgentResponse]]:
+    """Answers in the cache file, by digest; a torn line is left out."""
     known: dict[str, list[AgentResponse]] = {}
     try:
         if path.stat().st_size > MAX_BYTES:
@@ -80,6 +81,7 @@ def _read(path: Path) -> dict[str, list[AgentResponse]]:
 
 
 def _append(path: Path, done: AgentAnswer) -> None:
+    """Answer appended to the cache file."""
     try:
         make_private_folder(path.parent)
         with os.fdopen(open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:

@@ -93,7 +93,7 @@ class AnswerCache:
         return True
 
     def find(self, query: str, now: float) -> tuple[CachedAnswer | None, str]:
-        """The answer to this very question, if it is fresh and what it was made from says what it said.
+        """Cache lookup: the answer to this very question, fresh, if what it was made from says what it said.
 
         With it, or without, what there is to say of it: that it was verified anew, or has drifted and is dropped.
         """
@@ -115,7 +115,7 @@ class AnswerCache:
         return self._verified_anew(kept, workspace)
 
     def _verified_anew(self, kept: CachedAnswer, workspace: WorkspaceText) -> tuple[CachedAnswer | None, str]:
-        """A kept answer whose files have changed: as its spans are found again, else dropped."""
+        """Revalidation of a kept answer whose files have changed: as its spans are found again, else dropped."""
         found = [look_again(span, workspace) for span in kept.spans]
         drifted = [each.before for each in found if each.state == "drifted"]
         files = {file: digest(self._workspace, file) or "" for file in kept.files}
@@ -150,7 +150,7 @@ class AnswerCache:
         write_private(self._path(kept.query), msgspec.json.encode(kept))
 
     def forget(self, query: str) -> None:
-        """Do not give this answer again."""
+        """Invalidation: do not give this answer again."""
         self._path(query).unlink(missing_ok=True)
 
     def _path(self, query: str) -> Path:
@@ -158,7 +158,7 @@ class AnswerCache:
 
 
 def same_question(query: str) -> str:
-    """Equal for questions that differ in spacing, case and the mark at their end only: one word more is another one."""
+    """Cache key: equal for questions that differ in spacing, case and the mark at their end only."""
     return " ".join(query.split()).rstrip(" ?.!").casefold()
 
 
@@ -219,6 +219,7 @@ def digest(workspace: Path, file: str) -> str | None:
 
 
 def _only_read(result: SubgoalResult) -> bool:
+    """Whether a step had no side effects (pure): a model alone answered, without tools."""
     response = result.response
     return (
         response.status == "success"

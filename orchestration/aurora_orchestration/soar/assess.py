@@ -155,6 +155,7 @@ def _wanted(judged: AssessmentReply) -> Verification:
 
 
 def _ask(query: str, keyed: Keyed) -> Ask:
+    """Prompt that asks a model to classify the complexity."""
     prompt = {
         "task": _TASK,
         "query": redact(query[:_MAX_SHOWN], pii=False).text,

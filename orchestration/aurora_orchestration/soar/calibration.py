@@ -111,6 +111,7 @@ def _builtin() -> Mapping[Prompt, tuple[Mapping[str, Any], ...]]:
 
 
 def _external(path: str, told: list[str]) -> Mapping[str, Any] | None:
+    """User's file of examples, read; None where it cannot be, which is told."""
     file = Path(path).expanduser()
     if not file.is_absolute():
         raise CalibrationError(f"scoring.calibration_examples.external_path: {path} is not an absolute path")
@@ -129,6 +130,7 @@ def _external(path: str, told: list[str]) -> Mapping[str, Any] | None:
 
 
 def _checked(listed: Any, prompt: str, path: str, told: list[str]) -> list[Mapping[str, Any]]:
+    """Examples of one prompt that are valid; the others are told of."""
     if prompt not in _NEEDED:
         told.append(f"{path}: {prompt[:80]} is none of {', '.join(_NEEDED)}; it is ignored")
         return []
@@ -146,6 +148,7 @@ def _checked(listed: Any, prompt: str, path: str, told: list[str]) -> list[Mappi
 
 
 def _wrong(example: Any, prompt: str) -> str:
+    """Validation of one example: what it lacks."""
     if not isinstance(example, dict):
         return " is no object"
     missing = [name for name in _NEEDED[prompt] if name not in example]

@@ -111,7 +111,7 @@ def drifted_of(spans: Iterable[CitedSpan], workspace: WorkspaceText) -> list[str
 
 
 def relocated(text: str, found: Sequence[Found]) -> str:
-    """A text whose places say where their lines stand now."""
+    """Line numbers shifted: a text whose places say where their lines stand now."""
     moves = [each for each in found if each.now.line_start != each.before.line_start]
     pieces: list[str] = []
     done = 0
@@ -157,7 +157,7 @@ def _by_hash(lines: Sequence[str], span: CitedSpan) -> list[tuple[int, int]]:
 
 
 def _by_squeezed(lines: Sequence[str], span: CitedSpan) -> list[tuple[int, int]]:
-    """Where the span's text stands when no white space counts."""
+    """Fuzzy match: where the span's text stands when no white space counts."""
     squeezed = [_squeezed([line]) for line in lines]
     found = []
     for begin, first in enumerate(squeezed):

@@ -92,7 +92,7 @@ async def collect(
     now: Callable[[], float] = time.time,
     seconds: float | None = None,
 ) -> tuple[SubgoalResult, ...]:
-    """Schedule the agents by the DAG of subgoals; the results in the order of the plan.
+    """Scheduler: agents run by the DAG of subgoals; the results in the order of the plan.
 
     `llm` solves, `judge` (else `llm`) verifies. `seconds` are what the run has left: no agent may take more than its
     subgoal's share of them, and one that broke or hung is not waited for again. `learn(agent_id, ok)` is told, in a
@@ -259,10 +259,11 @@ class _Run:
         return _Try(noted, None if found.verdict == "pass" else found)
 
     def _other(self, agent: Agent) -> Agent | None:
-        """Who may try after `agent`: llm-executor, where a model is there and it was not that already."""
+        """Failover: who may try after `agent`: llm-executor, where a model is there and it was not that already."""
         return GENERIC if agent.id != GENERIC.id and self._llm is not None else None
 
     async def _remember(self, agent: Agent, one: _Try, outcome: Outcome) -> None:
+        """Success or failure of an agent, learned by the registry."""
         if self._learn is None or not one.worked or (one.response.output is not None and one.verification is None):
             return
         try:
@@ -271,6 +272,7 @@ class _Run:
             log.warning("how an agent did cannot be kept: %s", error)
 
     def _tell_retry(self, subgoal: Subgoal, agent: Agent, one: _Try, feedback: RetryFeedback) -> None:
+        """Notice of a retry: who failed, why, and who is next."""
         who, error = one.response.agent_id, one.response.error
         why = f"failed: {bare_error(who, error)}" if error else f"scored {one.score:.2f}"
         then = f"{agent.id} takes over" if agent.id != who else "again"

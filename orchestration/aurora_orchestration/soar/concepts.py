@@ -32,6 +32,7 @@ PROCESS = frozenset(terms(" ".join(_DATA["process"])))
 
 
 def _groups() -> dict[str, frozenset[int]]:
+    """Synonym groups by stem (an index of the thesaurus)."""
     found: dict[str, set[int]] = {}
     for number, line in enumerate(_DATA["same"]):
         for stem in terms(line):
@@ -80,6 +81,7 @@ class _Told(dict[str, Words]):
     letters = 0
 
     def __missing__(self, text: str) -> Words:
+        """Cache miss: the words of a text; a full cache is emptied."""
         said = _words_of(text)
         if self.letters + len(text) > MOST_LETTERS:
             self.clear()
@@ -126,6 +128,7 @@ class Opposites(NamedTuple):
 
 
 def _sides(line: str) -> Opposites:
+    """Antonyms of a line: stems and phrases on either side."""
     one, other = (side.split() for side in line.split("|"))
 
     def stems(side: list[str]) -> frozenset[str]:

@@ -139,6 +139,7 @@ def _refuses(text: str, refused: Words) -> bool:
 
 
 def _across(pair: Opposites, one: str, other: str) -> str:
+    """Antonyms that two sentences say, one each; empty where one says both."""
     left = _said(pair.ones, pair.one_phrases, one)
     right = _said(pair.others, pair.other_phrases, other)
     if not left or not right:

@@ -98,6 +98,7 @@ def _ask(
     previous: Decomposition | None,
     stance: str,
 ) -> Ask:
+    """Prompt for a decomposition: query, context, agents, rules, feedback."""
     data: dict[str, Any] = {"query": query, "context": context_data(context), "available_agents": agents_data(agents)}
     rules: dict[str, Any] = {"constraints": _CONSTRAINTS}
     if stance:

@@ -32,7 +32,7 @@ class Uncovered(Struct, frozen=True):
 
 
 def uncovered(query: str, decomposition: Decomposition) -> tuple[Uncovered, ...]:
-    """The givens that no subgoal requires, and the identifiers of the question that the plan never names.
+    """Coverage: the givens that no subgoal requires, and the identifiers of the question that the plan never names.
 
     A good plan says a demand in words of its own, which no list of words foresees; it does state the demand as a given.
     """
@@ -106,6 +106,7 @@ def check(
 def _findings(
     decomposition: Decomposition, query: str, context: ContextBundle, agents: Sequence[Agent]
 ) -> Iterable[_Finding]:
+    """Findings of all rules on a plan."""
     for issue, suggestion in broken(decomposition):
         yield _Finding("consistency", issue, suggestion)
     yield from _unroutable(decomposition, agents)
@@ -149,6 +150,7 @@ def _shortened(decomposition: Decomposition) -> Decomposition:
 
 
 def _unroutable(decomposition: Decomposition, agents: Sequence[Agent]) -> Iterable[_Finding]:
+    """Subgoals whose agent does not exist or does not fit."""
     known = {agent.id: agent for agent in agents}
     if known.keys() <= {FALLBACK_AGENT}:
         return  # with none but the executor every subgoal is its own, whatever a plan calls it (App. F)

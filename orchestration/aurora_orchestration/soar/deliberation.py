@@ -67,7 +67,7 @@ async def _paths(
     complexity: Complexity,
     feedback: RetryFeedback | None,
 ) -> list[Decomposition]:
-    """Decompositions made independently and at once, one for each stance; those that failed are left out."""
+    """Candidate plans, made independently and at once, one for each stance; those that failed are left out."""
     made = await asyncio.gather(
         *(
             decompose(query, context, agents, llm, settings, complexity=complexity, feedback=feedback, stance=stance)
@@ -88,6 +88,7 @@ async def _paths(
 async def _plea(
     number: int, paths: Sequence[Decomposition], found: Sequence[Verification], query: str, llm: Llm
 ) -> Plea:
+    """Argument of an advocate for one path."""
     ask = question(
         "verify",
         "advocate a path",
@@ -114,6 +115,7 @@ async def _ruling(
     settings: ScoringSettings,
     complexity: Complexity,
 ) -> Ruling:
+    """Verdict of the judge of the debate: a path, or a merged one."""
     ask = question(
         "verify",
         "judge the debate",
@@ -153,6 +155,7 @@ async def _concluded(
     settings: ScoringSettings,
     complexity: Complexity,
 ) -> Verified:
+    """Outcome of the debate, verified by rules."""
     told: list[str] = []
     best = max(range(len(paths)), key=lambda number: found[number].overall_score)
     if ruling.chosen == 0 and ruling.merged is not None:

@@ -20,7 +20,7 @@ from aurora_orchestration.types import ContextBundle
 async def told_of_drift(
     context: ContextBundle, memory: Memory, workspace: WorkspaceText, notice: Callable[[str], None]
 ) -> ContextBundle:
-    """The context, with what it says of patterns whose cited lines have changed since."""
+    """Stale patterns marked in the context: those whose cited lines have changed since."""
     rows = [chunk.row for chunk in context.chunks if chunk.type == "reas"]
     cites = await memory.cites(rows) if rows else {}
     chunks = list(context.chunks)

@@ -96,6 +96,7 @@ async def coordinate(
 
 
 def _ask(feedback: RetryFeedback, verification: Verification, checkpoint: Checkpoint, settings: ScoringSettings) -> Ask:
+    """Prompt that has a model turn a verdict into instructions."""
     return question(
         _PHASES[checkpoint],
         "retry feedback",

@@ -52,7 +52,7 @@ async def finalize(run: Run, *, limited: bool) -> RunRecord:
 
 
 async def to_its_end(step: Coroutine[Any, Any, T]) -> T:
-    """Wait for `step` also while being cancelled; who cancelled is told by whoever calls this."""
+    """Shield from cancellation: `step` is waited for; who cancelled is told by whoever calls this."""
     task = asyncio.ensure_future(step)
     while not task.done():
         try:
@@ -134,6 +134,7 @@ def tells_cost(record: RunRecord) -> bool:
 
 
 async def _settle(run: Run) -> None:
+    """Accounting of the run in the budget."""
     record = run.record
     await asyncio.to_thread(
         run.services.budget.end_run,
@@ -153,6 +154,7 @@ async def _remember_agents(run: Run) -> None:
 
 
 async def _finish_log(run: Run) -> None:
+    """Log closed and indexed, so that memory finds it."""
     await run.trace.written()
     log = run.trace.log
     notice = await asyncio.to_thread(log.finish, run.record)
@@ -178,6 +180,7 @@ def _reference(log: ConversationLog, run: RunRecord) -> ConversationLogReference
 
 
 def _tell_done(run: Run) -> None:
+    """Last stage event of a run."""
     record = run.record
     run.trace.tell(
         "done",
@@ -203,6 +206,7 @@ def _put_away(run: Run) -> None:
 
 
 async def _safely(run: Run, what: str, step: Awaitable[object]) -> None:
+    """Step whose failure is logged and costs the answer nothing (error isolation)."""
     try:
         await step
     except Exception as error:  # the answer is worth more than any of its records

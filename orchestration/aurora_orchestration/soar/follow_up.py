@@ -68,6 +68,7 @@ async def follow_up(
 
 
 async def _judge(verdict: Judged, previous: Remembered, services: Services) -> None:
+    """User feedback (thumbs up or down) on the last answer, told to memory."""
     if previous.reasoning_id is None:
         return
     judgement = Feedback(

@@ -98,7 +98,7 @@ class _FoundSignal(Struct, frozen=True):
 
 
 def detect(message: str, settings: SignalSettings, *, has_previous: bool) -> Signal | None:
-    """The signal in `message`; None where there is none, none sure enough, or no earlier answer it could be about."""
+    """Intent of `message`, its signal; None where none is sure enough, or no earlier answer it could be about."""
     if not settings.enabled or not has_previous:
         return None
     text = message[:MAX_READ].replace("’", "'")
@@ -152,6 +152,7 @@ def _table(settings: SignalSettings) -> list[tuple[Kind, tuple[str, ...]]]:
 
 
 def _tokens(text: str) -> list[_Token]:
+    """Tokenizer of a message: words with the sign that ends them."""
     tokens = []
     for match in _WORD.finditer(text):
         tail = text[match.end() : match.end() + 3]
@@ -181,6 +182,7 @@ def _leading(
 
 
 def _at(tokens: Sequence[_Token], at: int, table: Sequence[tuple[Kind, tuple[str, ...]]]) -> _FoundSignal | None:
+    """Signal phrase at a token; None where there is none."""
     for kind, phrase in table:
         end = at + len(phrase)
         if tuple(token.word for token in tokens[at:end]) == phrase:
@@ -191,6 +193,7 @@ def _at(tokens: Sequence[_Token], at: int, table: Sequence[tuple[Kind, tuple[str
 
 
 def _confidence(kind: Kind, phrase: tuple[str, ...], tokens: Sequence[_Token], at: int, end: int) -> float:
+    """Confidence that a phrase is meant as a signal, by where it stands."""
     last, following = tokens[end - 1], tokens[end : end + 2]
     if last.asks and kind in ("positive", "negative"):
         return _UNLIKELY

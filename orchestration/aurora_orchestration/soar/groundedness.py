@@ -102,6 +102,7 @@ def _stands(given: Given, asked: Words, seen: Words) -> tuple[float, int]:
 
 
 def _stood(stem: str, source: Words) -> float:
+    """Support of a word by a source: 1 as said, less for a similar word or a synonym."""
     if source.says(stem):
         return 1.0
     if source.nearly(stem):
@@ -110,6 +111,7 @@ def _stood(stem: str, source: Words) -> float:
 
 
 def _untraced(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
+    """Broken references of a plan: requirements that are no givens, subgoals that rest on nothing."""
     facts = {given.id for given in decomposition.given}
     needs = depends(decomposition.subgoals)
     traced = {subgoal.id for subgoal in decomposition.subgoals if facts & set(subgoal.requires)}

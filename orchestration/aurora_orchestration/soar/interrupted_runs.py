@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 async def sweep(services: Services) -> tuple[Checkpoint, ...]:
-    """Mark what died, drop what is too old; gives the runs of this workspace that can be resumed, latest first."""
+    """Crash recovery: mark what died, drop what is too old; the workspace's runs to resume, latest first."""
     found: list[Checkpoint] = []
     for run in await asyncio.to_thread(lambda: list(services.store.unfinished())):
         if run.workspace != str(services.workspace):
@@ -41,6 +41,7 @@ async def sweep(services: Services) -> tuple[Checkpoint, ...]:
 
 
 async def _mark(services: Services, run_id: str) -> Checkpoint | None:
+    """Mark of a run that died (orphan): too old ones expire, others can be resumed."""
     now, store = services.now(), services.store
     with store.idle(run_id) as idle:
         if not idle:

@@ -84,6 +84,7 @@ def classify(query: str, settings: KeywordSettings) -> Keyed:
 
 
 def _signs(reading: QueryReading, settings: KeywordSettings) -> Iterable[_Sign]:
+    """Features of a question that point to a level: demands, keywords, stakes, traces, steps."""
     clauses = [clause for sentence in reading.sentences for clause in sentence.clauses]
     for clause in clauses:
         yield from _demands(clause, settings)
@@ -146,6 +147,7 @@ def _building(verb: str, opening: tuple[str, ...], *, planned: bool, settings: K
 
 
 def _how_to(rest: tuple[str, ...]) -> _Sign:
+    """Level of a "how to" question, by its verb."""
     if rest and rest[0] in cues.OPERATING:
         return _Sign("simple", f"how to {rest[0]}")
     if rest and rest[0] in cues.CHANGING:
@@ -221,6 +223,7 @@ def _lift(reading: QueryReading, base: float) -> tuple[float, list[str]]:
 
 
 def _confidence(reading: QueryReading, signs: Sequence[_Sign], level: Complexity, score: float) -> float:
+    """Confidence of the classifier, by how well the signs agree."""
     strong = [sign for sign in signs if not sign.weak]
     agreeing = {sign.what for sign in strong if sign.level == level}
     if not strong:

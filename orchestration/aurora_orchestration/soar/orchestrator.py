@@ -34,7 +34,7 @@ async def orchestrate(
     ask_user: AskUser,
     editor: EditorModel | None = None,
 ) -> RunRecord:
-    """Run a question, or resume an unfinished run (`request.resume`), under its lock.
+    """Entry point of a run: work on a question, or resume an unfinished run (`request.resume`), under its lock.
 
     What goes wrong is said by the record's state and error. Raises CannotResume, and RunCancelled when cancelled.
     """

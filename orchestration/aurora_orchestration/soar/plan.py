@@ -75,7 +75,7 @@ async def plan(
     option: VerificationOption,
     tell: Tell = silence,
 ) -> Plan:
-    """A decomposition and its verdict: the first that passes, else the best of all that were tried.
+    """Plan with its verdict after retries (replanning): the first that passes, else the best of all that were tried.
 
     Each option is tried at most 1 + `max_retries` times, with feedback; C once where a question was escalated to it.
     What scores "retry" to the end goes on to the next harder option; two failures in a row ("an alternative, or mark
@@ -212,6 +212,7 @@ def _tell_subgoals(decomposition: Decomposition, tell: Tell) -> None:
 async def _coordinated(
     feedback: RetryFeedback, verification: Verification, llm: Llm, settings: ScoringSettings
 ) -> RetryFeedback:
+    """Feedback sharpened by a model; as it is where that fails."""
     try:
         return await coordinate(feedback, verification, "decomposition", llm, settings)
     except (BadReply, Truncated, CapReached):

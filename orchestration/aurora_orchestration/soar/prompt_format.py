@@ -38,7 +38,7 @@ def question(
     data: Mapping[str, Any],
     examples: Sequence[Mapping[str, Any]] = (),
 ) -> Ask:
-    """Prompt by the one template: `who` is to be played; all is ours but `data`, which is from outside."""
+    """Prompt assembled from the one template: `who` is to be played; all is ours but `data`, which is from outside."""
     body: dict[str, Any] = {"task": task, **rules}
     if examples:
         body["calibration_examples"] = list(examples)
@@ -55,7 +55,7 @@ def question(
 
 
 def outside(value: Any) -> Any:
-    """A value from outside as plain JSON, every text of it cut to size and without secrets."""
+    """Untrusted value as plain JSON, every text of it cut to size and without secrets."""
     if isinstance(value, str):
         short = value if len(value) <= MOST_CHARACTERS else f"{value[:MOST_CHARACTERS]} … [cut]"
         return redact(short.encode("utf-8", "replace").decode("utf-8"), pii=False).text

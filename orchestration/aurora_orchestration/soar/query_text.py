@@ -170,6 +170,7 @@ def _sentence(text: str) -> Sentence:
 
 
 def _words(text: str) -> tuple[str, ...]:
+    """Tokenizer: words in small letters, spellings normalized (contractions)."""
     found: list[str] = []
     for match in _WORD.finditer(text.lower().replace("’", "'")):
         found.extend(SPELLINGS.get(match.group(), match.group()).split())

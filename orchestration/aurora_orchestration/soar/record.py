@@ -98,7 +98,7 @@ def used_rows(run: RunRecord, context: ContextBundle) -> frozenset[int]:
 
 
 def outcomes(results: Iterable[SubgoalResult]) -> tuple[tuple[str, bool], ...]:
-    """Success of agents, by id, one each for every subgoal an agent worked on, whoever did it in the end.
+    """Success (reward) of agents, by id, one each for every subgoal an agent worked on, whoever did it in the end.
 
     An output that passed is a success; one that was doubtful, or rejected, none, and neither is no output at all.
     """

@@ -154,7 +154,7 @@ class _Bound(Struct, frozen=True):
 
 
 def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: frozenset[str] = frozenset()) -> LookedUp:
-    """Look up every place and identifier of a text. Blocks: it reads files.
+    """Hallucination check: every place and identifier of a text, looked up. Blocks: it reads files.
 
     `known` is text whose names need not stand in the workspace (the question, what was observed elsewhere); files in
     `outside` are no files of it (conversation logs).

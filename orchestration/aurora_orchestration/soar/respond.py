@@ -87,7 +87,7 @@ def _sentence(line: str) -> str:
 def confidence_of(
     synthesis: Synthesis, results: Sequence[SubgoalResult], verification: Verification
 ) -> tuple[float, str]:
-    """Confidence of the answer, in [0, 1], and how that came about in a sentence.
+    """Confidence (certainty) of the answer, in [0, 1], and how that came about in a sentence.
 
     score × share of steps done × share of claims traced; where the agents themselves were less sure than that, the mean
     of the two.
@@ -146,6 +146,7 @@ def from_results(results: Sequence[SubgoalResult]) -> str:
 
 
 def _unreliable(score: float, done: Sequence[SubgoalResult], issues: Sequence[str]) -> str:
+    """Text of an answer below the threshold: what is wrong, what the steps found."""
     lines = [f"No reliable answer was found (score {score:.2f})."]
     if issues:
         lines += ["", "What is wrong with the best attempt:", *(f"- {issue}" for issue in issues)]

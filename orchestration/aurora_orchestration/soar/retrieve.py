@@ -114,7 +114,7 @@ def is_weak(query: str, chunks: Sequence[ContextChunk]) -> bool:
 def mixed(
     recalled: Sequence[Sequence[ContextChunk]], logs: Sequence[LogSection], budget: int, most: int
 ) -> ContextBundle:
-    """The best mix that fits: first each type's good hits within its share, then the best of what is left. Pure.
+    """Context selection: first each type's good hits within its share, then the best of what is left. Pure.
 
     Of overlapping chunks of one file the better stays. The order is by score, then by id, the same for the same hits.
     """
@@ -153,7 +153,7 @@ def _fits(chunk: ContextChunk, kept: Sequence[ContextChunk], most: int) -> bool:
 
 
 def _repeats(chunk: ContextChunk, other: ContextChunk) -> bool:
-    """Whether the two are one, say the same, or one holds the other's lines."""
+    """Near-duplicates: whether the two are one, say the same, or one holds the other's lines."""
     if chunk.row == other.row or chunk.id == other.id or (chunk.content and chunk.content == other.content):
         return True
     if chunk.file != other.file or not chunk.file or chunk.type != other.type:

@@ -82,6 +82,7 @@ def _choose(subgoal: Subgoal, allowed: dict[str, Agent], generic: Agent, known: 
 
 
 def _instead(subgoal: Subgoal, allowed: dict[str, Agent], generic: Agent, said: str) -> tuple[Agent, str, str]:
+    """Fallback agent where the named one cannot be used, and why."""
     # Who was named is no other one: it may not run, or did poorly, which `best_for` takes nobody with.
     found = best_for(subgoal, [agent for agent in allowed.values() if agent.id != generic.id])
     agent, why = found or (generic, "no other agent fits")
@@ -89,7 +90,7 @@ def _instead(subgoal: Subgoal, allowed: dict[str, Agent], generic: Agent, said: 
 
 
 def best_for(subgoal: Subgoal, agents: Sequence[Agent]) -> tuple[Agent, str] | None:
-    """The agent that fits a subgoal best, and by which words; None where none fits. Ties go to the first."""
+    """Agent selection: which agent fits a subgoal best, and by which words; None where none. Ties: the first."""
     words = stems_of(f"{subgoal.description} {subgoal.expected_output}")
     area = domain_of(((subgoal.description, 3.0),))
     best: tuple[float, Agent, _Fit] | None = None
@@ -124,6 +125,7 @@ def _fit(agent: Agent, words: set[str], area: str) -> _Fit:
 
 
 def _availability(agent: Agent) -> float:
+    """Availability of an agent as a factor in [0, 1]."""
     said = agent.availability.lower()
     if said in ("never", "disabled", "unavailable", "off"):
         return 0.0

@@ -188,6 +188,7 @@ class RunDeliverable:
             await asyncio.shield(self._writer)
 
     async def _open_one(self) -> str | None:
+        """Deliverable that this session has open, to be joined; None where there is none."""
         try:
             known = await self._tracking.all()
         except StoreError as error:
@@ -222,6 +223,7 @@ class RunDeliverable:
             self._writer = asyncio.ensure_future(self._write())
 
     async def _write(self) -> None:
+        """Writer task: what was said meanwhile is recorded in batches."""
         while self._waiting:
             batch, self._waiting = self._waiting, []
             try:

@@ -55,6 +55,7 @@ def places_of(text: str) -> Iterator[tuple[str, int, int, int, int]]:
 
 
 def found_places(text: str) -> Iterator[SaidPlace]:
+    """Places of code that a text says (parser, by regular expression), lazily."""
     for match in _PLACE.finditer(text):
         for mark in ("", "2", "3"):
             file = match[f"file{mark}"]

@@ -131,7 +131,7 @@ def computed(checks: Mapping[str, Check], shared: Mapping[str, float]) -> float:
 
 
 def stricter(found: Verification, judged: Verification, weights: Weights, settings: ScoringSettings) -> Verification:
-    """A judge's verification, held down by what was found without it: no judge raises a score that was computed."""
+    """Judge's verification, capped by what was found without it: no judge raises a score that was computed."""
     checks = {
         name: Check(
             score=min(check.score, found.checks[name].score),

@@ -133,6 +133,7 @@ def self_contradictions(texts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _against(one: _Said, other: _Said) -> str:
+    """Contradiction of two sentences by any of the rules, in words; empty where there is none."""
     for rule in (_orders, _only_one, _denied_tail, _idle, _always_one, _whatever_case):
         if why := rule(one, other) or rule(other, one):
             return why
@@ -228,6 +229,7 @@ def _opposite(one: _Said, other: _Said, alike: int) -> str:
 
 
 def _opposed(left: frozenset[str], right: frozenset[str]) -> str:
+    """Antonyms that two sentences say."""
     for pair in (*OPPOSITES, _NEEDED):
         if (left & pair.ones and right & pair.others) or (left & pair.others and right & pair.ones):
             return f"“{' '.join(sorted(left))}” against “{' '.join(sorted(right))}”"
@@ -322,6 +324,7 @@ def _whatever_case(one: _Said, other: _Said) -> str:
 
 @lru_cache(maxsize=512)
 def _said(sentence: str) -> _Said:
+    """Sentence analysed: negation, stems, names, numbers."""
     plain = _PLACE.sub(" ", sentence)
     denied = len(_NOT.findall(_WHOSE.sub(" ", _DEFAULT.sub(" ", plain)))) % 2 == 1
     positive = _NAME.sub(" ", _NOT.sub(" ", plain))

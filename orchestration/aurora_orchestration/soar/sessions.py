@@ -202,6 +202,7 @@ def _of_nothing(signal: Signal, previous: Remembered) -> Continuation:
 
 
 def _praised(signal: Signal, previous: Remembered) -> Continuation:
+    """Continuation after praise (thanks): the pattern is boosted."""
     asks = signal.rest.rstrip().endswith("?")
     return Continuation(
         signal=signal,
@@ -214,6 +215,7 @@ def _praised(signal: Signal, previous: Remembered) -> Continuation:
 
 
 def _followed_up(signal: Signal, previous: Remembered) -> Continuation:
+    """Continuation after a follow-up question: the last answer is its context."""
     return Continuation(
         signal=signal,
         previous=previous,
@@ -226,6 +228,7 @@ def _followed_up(signal: Signal, previous: Remembered) -> Continuation:
 
 
 def _denied(signal: Signal, previous: Remembered) -> Continuation:
+    """Continuation after a rejected answer: asked anew, with the clarification."""
     clarification = Given(id="clarification", fact=_cut(signal.rest, _MAX_QUESTION), source="the user")
     denied = Given(
         id="rejected-answer",
@@ -246,6 +249,7 @@ def _denied(signal: Signal, previous: Remembered) -> Continuation:
 
 
 def _once_more(signal: Signal, previous: Remembered) -> Continuation:
+    """Continuation after "try again": at a higher complexity (escalation)."""
     harder = _HARDER.get(previous.complexity, previous.complexity)
     wish = (Given(id="wish", fact=_cut(signal.rest, _MAX_QUESTION), source="the user"),) if signal.rest else ()
     at_top = harder == previous.complexity
@@ -276,6 +280,7 @@ def _kept(previous: Remembered, complexity: Complexity, why: str) -> Assessment:
 
 
 def _context(previous: Remembered) -> tuple[Given, ...]:
+    """Conversation context: the previous question and answer."""
     return (
         Given(id="previous-question", fact=_cut(previous.query, _MAX_QUESTION), source=previous.run_id),
         Given(id="previous-answer", fact=_cut(previous.answer, _MAX_ANSWER), source=previous.run_id),

@@ -18,7 +18,7 @@ def depends(subgoals: tuple[Subgoal, ...]) -> dict[str, tuple[str, ...]]:
 
 
 def cycle(needs: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The ids around one cycle, the first again at the end; empty where there is none."""
+    """Circular dependency, the ids around one cycle, the first again at the end; empty where there is none."""
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:
@@ -52,7 +52,7 @@ def waves(subgoals: tuple[Subgoal, ...]) -> tuple[tuple[str, ...], ...]:
 
 
 def reachable(needs: Mapping[str, tuple[str, ...]], start: str) -> frozenset[str]:
-    """All that a subgoal depends on, directly or through others."""
+    """Transitive closure, all that a subgoal depends on, directly or through others."""
     found: set[str] = set()
     waiting = [start]
     while waiting:
@@ -64,7 +64,7 @@ def reachable(needs: Mapping[str, tuple[str, ...]], start: str) -> frozenset[str
 
 
 def apart(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
-    """Groups of subgoals that rest on one given though no dependency joins them, each with how to mend it.
+    """Connected components: subgoals that rest on one given though no dependency joins them, each with the fix.
 
     Groups that share no given serve different matters and may stand side by side; so may the subgoals of a plan in
     which nothing waits for anything. Call with a decomposition whose dependencies are a DAG.
@@ -120,12 +120,14 @@ def broken(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
 
 
 def _repeated(what: str, ids: list[str]) -> Iterator[tuple[str, str]]:
+    """Duplicate ids."""
     for one in dict.fromkeys(ids):
         if ids.count(one) > 1:
             yield f"{what} id {one} is used {ids.count(one)} times", f"give every {what} an id of its own"
 
 
 def _misordered(decomposition: Decomposition, needs: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    """Execution order that does not follow the dependencies."""
     order = decomposition.execution_order
     if order:
         place = {one: number for number, one in enumerate(order)}

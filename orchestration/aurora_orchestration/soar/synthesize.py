@@ -200,6 +200,7 @@ def prompt_of(
 
 
 def _synthesis(draft: Draft, sources: Sources, missing: Sequence[tuple[str, str]], ceiling: float) -> Synthesis:
+    """Synthesis of a draft: claims traced to sources, missing parts named."""
     claims, untraced = traced((Claim(text=each.text, sources=each.sources) for each in draft.claims), sources)
     answer = draft.answer.strip() or "(an empty answer)"
     if missing:

@@ -160,6 +160,7 @@ async def _reviewed(
     settings: ScoringSettings,
     complexity: Complexity,
 ) -> Verification:
+    """Verdict of a model as judge on a decomposition."""
     ask = question(
         "verify",
         "verify decomposition",
@@ -186,6 +187,7 @@ async def _criticised(
     complexity: Complexity,
     by: By,
 ) -> tuple[Verification, tuple[Weakness, ...]]:
+    """Verdict of an adversarial critic (red team), and the weaknesses it names."""
     ask = question(
         "verify",
         "criticise decomposition",

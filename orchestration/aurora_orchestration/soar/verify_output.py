@@ -139,6 +139,7 @@ def _faults(subgoal: Subgoal, response: AgentResponse) -> Iterator[tuple[str, fl
 
 
 def _echoes(summary: str, subgoal: Subgoal) -> bool:
+    """Whether an output only repeats (parrots) its task."""
     said = set(terms(summary))
     told = set(terms(f"{subgoal.description} {subgoal.expected_output}"))
     return bool(said) and len(said & told) / len(said) > 0.85 and not set(re.findall(r"\d+", summary)) - told

@@ -285,7 +285,7 @@ def exists(source: str, results: Sequence[SubgoalResult], context: ContextBundle
 
 
 def invented(query: str, answer: str, results: Sequence[SubgoalResult], context: ContextBundle) -> Iterator[str]:
-    """Paths, names and figures of the answer that stand in no output, no context and not in the query."""
+    """Hallucinated paths, names and figures: those that stand in no output, no context and not in the query."""
     known = "\n".join(
         [query, *_outputs(results), *(f"{chunk.id}\n{chunk.content}\n{chunk.summary}" for chunk in context.chunks)]
         + [f"{log.file}\n{log.content}" for log in context.logs]
@@ -321,6 +321,7 @@ def _outputs(results: Sequence[SubgoalResult]) -> list[str]:
 
 
 def _denying(claims: Sequence[Claim]) -> Iterator[tuple[str, str, str]]:
+    """Pairs of claims that contradict each other."""
     few = claims[:MOST_CLAIMS]
     for number, one in enumerate(few):
         for other in few[number + 1 :]:

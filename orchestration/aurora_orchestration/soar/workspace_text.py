@@ -68,7 +68,7 @@ class WorkspaceText:
         return self._names[name]
 
     def look_for(self, names: Iterable[str]) -> None:
-        """Look several names up at once, for `has`: every file is read once, and not kept."""
+        """Batch lookup of several names, for `has`: every file is read once, and not kept."""
         wanted = {name: name.encode() for name in names if name not in self._names}
         if not wanted:
             return
@@ -114,6 +114,7 @@ class WorkspaceText:
         self._defined |= found
 
     def _list(self) -> None:
+        """List of the workspace's files, ignore rules heeded."""
         found: list[str] = []
         try:
             for folder in walk(IgnoreRules(self._root)):
@@ -132,6 +133,7 @@ class WorkspaceText:
         return self._texts[file]
 
     def _content(self, file: str) -> bytes | None:
+        """File's bytes, bounded; None outside the root (path traversal), for binary and large files."""
         if not file or "\0" in file:
             return None
         try:
@@ -145,7 +147,7 @@ class WorkspaceText:
 
 
 def _definition(name: str) -> re.Pattern[bytes]:
-    """A line that defines a name."""
+    """Definition pattern, a line that defines a name."""
     word = re.escape(name.encode())
     return re.compile(
         rb"[^\n#'\"`]*?(?:\b(?:def|function|func|fn|fun|sub|class|struct|interface|trait|object|module)[ \t]+"

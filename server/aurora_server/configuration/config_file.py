@@ -119,7 +119,7 @@ def read_document(
 
 
 def change(path: Path, home: Path, how: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
-    """Replace the JSON object in `path` by what `how` makes of it; returns that. Other processes wait meanwhile.
+    """Read-modify-write of the JSON object in `path` by `how`; returns it. Other processes wait meanwhile.
 
     A new file is 0600, an existing one keeps its mode, a link stays one. The lock is kept in `home`. Raises
     SettingsError, also where the present content is no JSON object, another user's link leads there, or `home` is not

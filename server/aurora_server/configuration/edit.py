@@ -73,6 +73,7 @@ def put(path: Path, home: Path, changes: Sequence[Change], *, of_workspace: bool
 
 
 def _with(document: dict[str, Any], steps: list[str], value: Any, path: Path) -> dict[str, Any]:
+    """Document with a member set, or removed (None), at a dotted path."""
     first, *rest = steps
     if not rest:
         if value is None:
@@ -88,6 +89,7 @@ def _with(document: dict[str, Any], steps: list[str], value: Any, path: Path) ->
 
 
 def _check(document: dict[str, Any], name: str) -> None:
+    """JSON Schema validation of what is changed. Raises SettingsError."""
     from jsonschema import Draft202012Validator  # 100 ms, and only for changing
 
     steps = name.split(".")
@@ -101,6 +103,7 @@ def _check(document: dict[str, Any], name: str) -> None:
 
 
 def _usable(path: Path, document: dict[str, Any]) -> None:
+    """Dry run: whether the whole configuration could be loaded. Raises SettingsError."""
     try:
         settings_of(ConfigFile(path, document), {"AURORA_HOME": str(path.parent)})
     except SettingsError as error:
@@ -111,6 +114,7 @@ def _usable(path: Path, document: dict[str, Any]) -> None:
 
 
 def _refuse_secrets(name: str, value: Any) -> None:
+    """Check for API keys in what is to be written. Raises SettingsError."""
     if isinstance(value, dict):
         for inner, each in value.items():
             _refuse_secrets(f"{name}.{inner}", each)

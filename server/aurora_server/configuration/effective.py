@@ -110,6 +110,7 @@ def _leaves_of(settings: Settings) -> dict[str, Any]:
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Leaves of nested settings by dotted names (flattened)."""
     for field in value.__struct_fields__:
         inner, name = getattr(value, field), f"{path}.{field}"
         if isinstance(inner, Struct):

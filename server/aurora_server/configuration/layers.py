@@ -40,6 +40,7 @@ Rank = Callable[[Any], Any]
 
 
 def _rank(member: ConfigMember) -> Rank:
+    """Order of strictness of a setting's values, by which a workspace may only tighten them."""
     sign = -1 if member.marks["stricter"] == "lower" else 1
     choices = next((get_args(each) for each in (member.annotation, *get_args(member.annotation)) if _literal(each)), ())
     if choices:
@@ -128,7 +129,7 @@ def layered(
 
 
 def of_workspace(document: ConfigFile, trusted: bool) -> tuple[ConfigFile, list[Notice]]:
-    """The part of a workspace's document that counts, and notices of the rest."""
+    """Untrusted configuration filtered, the part of a workspace's document that counts, and notices of the rest."""
     content: dict[str, Any] = {}
     foreign: list[Steps] = []
     unproven: list[Steps] = []
@@ -181,6 +182,7 @@ def _laxer(value: Any, held: Any, rule: Callable[[Any], Any]) -> bool:
 
 
 def _held(below: Any, member: Steps) -> Any:
+    """Value at a path of nested settings; None where there is none."""
     for step in member:
         below = below.get(step) if isinstance(below, dict) else getattr(below, step, None)
     return below

@@ -111,6 +111,7 @@ class SettingsSource:
         return found
 
     def _reload(self, stamp: _Stamp) -> None:
+        """Reload of a changed file; what cannot be used is logged, the old settings stay."""
         try:
             document, settings = self._read()
         except SettingsError as error:
@@ -128,6 +129,7 @@ class SettingsSource:
 
     @staticmethod
     def _unknown(document: ConfigFile) -> list[str]:
+        """Unknown members of the file (typos), a warning each."""
         if not document.content:
             return []
         from aurora_server.configuration import schema_lookup  # where a file is: the start need not pay for it
@@ -151,6 +153,7 @@ def _at(settings: Settings, place: str) -> Any:
 
 
 def _stamp(path: Path) -> _Stamp:
+    """Stamp of a file (mtime, size, inode), by which a change is noticed; None without one."""
     try:
         found = os.stat(path)  # noqa: PTH116 - asked often
     except OSError:

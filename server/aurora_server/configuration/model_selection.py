@@ -105,6 +105,7 @@ def _rather(
     named_by: tuple[str, str],
     with_key: bool,
 ) -> dict[str, Any]:
+    """Model with another provider or name; what belongs to the old provider goes."""
     kept = dict(below)
     if provider and provider != _of(below):
         kept = {name: value for name, value in below.items() if name not in (*OF_A_PROVIDER, "model")}

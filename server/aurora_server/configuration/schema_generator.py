@@ -150,6 +150,7 @@ def _section(
 
 
 def _member(member: ConfigMember, place: str, definitions: dict[str, Schema]) -> Schema:
+    """Schema of one member: description, type, default, bounds."""
     said = described(member)
     if member.section is not None and not is_optional(member):
         inner = _section(member.section, member.place if place else "", definitions, member.default)
@@ -203,6 +204,7 @@ def _typed(annotation: Any, definitions: dict[str, Schema], *, whole: bool = Fal
 
 
 def _bounds(meta: Any, found: Schema) -> Schema:
+    """Bounds of a value as JSON Schema has them: minimum, maximum, lengths, pattern."""
     if not isinstance(meta, Meta):
         return {}
     bounds = {ours: value for name, ours in _BOUNDS.items() if (value := getattr(meta, name)) is not None}

@@ -71,7 +71,7 @@ def unknown(document: Any) -> tuple[Unknown, ...]:
 
 
 def closest(path: str) -> str | None:
-    """The known member that a dotted path may have meant."""
+    """Typo suggestion: the known member that a dotted path may have meant."""
     parent, _, name = path.rpartition(".")
     place = member(parent)
     return _closest(name, place, parent) if place is not None else closest(parent)
@@ -97,6 +97,7 @@ _KINDS = {
 
 
 def _bounds(said: dict[str, Any]) -> str:
+    """Range of a number in words."""
     low, above, high = said.get("minimum"), said.get("exclusiveMinimum"), said.get("maximum")
     if low is not None and high is not None:
         return f" from {low} to {high}"
@@ -108,6 +109,7 @@ def _bounds(said: dict[str, Any]) -> str:
 
 
 def _unknown(value: Any, schema: dict[str, Any], path: str) -> Iterator[Unknown]:
+    """Unknown members (typos), recursively, by the schema."""
     place = _resolved(schema, aurora_schemas.load(NAME))
     if not isinstance(value, dict) or ("properties" not in place and "additionalProperties" not in place):
         return
@@ -137,6 +139,7 @@ def _closest(name: str, place: dict[str, Any], path: str) -> str | None:
 
 
 def _resolved(place: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Schema with its `$ref` followed."""
     while "$ref" in place:
         place = schema["$defs"][place["$ref"].rpartition("/")[2]]
     return place

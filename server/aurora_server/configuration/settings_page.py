@@ -116,6 +116,7 @@ def _remarks(marks: Marks) -> Iterator[str]:
 
 
 def _default(value: Any) -> str:
+    """Default of a setting as the table shows it."""
     if value is NODEFAULT:
         return "to be given"
     if value is None or value == {}:

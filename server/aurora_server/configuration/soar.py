@@ -108,6 +108,7 @@ def _home_paths() -> tuple[tuple[str, ...], ...]:
 
 
 def _placed(value: Any, steps: tuple[str, ...], home: Path) -> Any:
+    """Settings with the paths of one field placed in the home folder."""
     if steps:
         first, *rest = steps
         return replace(value, **{first: _placed(getattr(value, first), tuple(rest), home)})

@@ -59,6 +59,7 @@ class Trust:
         return self._change(root, lambda roots, name: {each: at for each, at in roots.items() if each != name})
 
     def _change(self, root: Path, how: Callable[[dict[str, str], str], dict[str, str]]) -> bool:
+        """Change of the list of trusted roots under a lock; whether it changed."""
         from aurora_server.configuration.config_file import change
 
         changed = False
@@ -100,6 +101,7 @@ def trusted_by_editor(options: Any) -> bool:
 
 
 def _roots(document: dict[str, Any], path: Path) -> dict[str, str]:
+    """Trusted roots of the document, validated. Raises SettingsError."""
     roots = document.get("trusted", {})
     if not isinstance(roots, dict) or not all(isinstance(at, str) for at in roots.values()) or len(roots) > MOST:
         raise SettingsError(f"{path} is not what aurora trust wrote; remove it, then trust your workspaces anew")

@@ -63,7 +63,7 @@ def converted(name: str, kind: type[Section], values: dict[str, Any], place: str
 
 
 def merged(lower: dict[str, Any], upper: dict[str, Any]) -> dict[str, Any]:
-    """`upper` laid over `lower`, member by member; lists and plain values are replaced."""
+    """Deep merge: `upper` laid over `lower`, member by member; lists and plain values are replaced."""
     if not upper:
         return lower
     result = dict(lower)
@@ -117,7 +117,7 @@ def members(name: str, kind: type[Struct]) -> Iterator[tuple[tuple[str, ...], st
 
 
 def _value(path: str, variable: str, text: str, annotation: Any) -> Any:
-    """A variable's text as JSON would have it: lists are spelt `a,b`, mappings `a=1,b=2`, both also as JSON."""
+    """Coercion of a variable's text to JSON: lists are spelt `a,b`, mappings `a=1,b=2`, both also as JSON."""
     raw: Any = text
     origin = get_origin(get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation)
     try:

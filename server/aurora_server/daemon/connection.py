@@ -41,6 +41,7 @@ def decode(body: Body) -> Any:
 
 
 def _decode_lone_surrogates(body: Body) -> Any:
+    """JSON decoded by the slower standard parser, lone surrogates replaced. Raises BadJson."""
     try:
         return _mended(json.loads(body.decode("utf-8"), parse_constant=_refuse))
     except ValueError as error:
@@ -50,6 +51,7 @@ def _decode_lone_surrogates(body: Body) -> Any:
 
 
 def _mended(value: Any) -> Any:
+    """Value with lone surrogates (invalid UTF-16) replaced, at any depth."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
@@ -149,7 +151,7 @@ class ClientConnection:
             self.end("internal error")
 
     async def _take(self, bodies: list[Body]) -> None:
-        """Hand messages on in time slices, so that other sessions have their turn (fairness)."""
+        """Time slicing: hand messages on, so that other sessions have their turn (fairness)."""
         slice_began = time.monotonic()
         for body in bodies:
             if self._ending is not None:
@@ -175,6 +177,7 @@ class ClientConnection:
             self.end("a change of a document that holds too much")
 
     def _send(self, body: bytes, droppable: bool) -> None:
+        """Send of a reply; droppable ones are dropped, and a slow consumer is hung up on."""
         if self._writer.is_closing():
             return
         unsent = self._writer.transport.get_write_buffer_size()
@@ -187,6 +190,7 @@ class ClientConnection:
         self._writer.write(encode(body))
 
     async def _hang_up(self) -> None:
+        """Close of the connection, what is unsent flushed for a moment."""
         with contextlib.suppress(OSError, TimeoutError):  # a client that is gone has nothing left to be told
             async with asyncio.timeout(GOODBYE):
                 self._writer.transport.set_write_buffer_limits(high=0)

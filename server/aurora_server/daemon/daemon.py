@@ -75,7 +75,7 @@ def run(address: Address, *, detached: bool) -> int:
 
 
 def _raise_file_limit() -> None:
-    """Take as many open files as we may have (RLIMIT_NOFILE): the usual 1,024, or macOS's 256, are too few for a large
+    """File descriptor limit raised (RLIMIT_NOFILE): the usual 1,024, or macOS's 256, are too few for a large
     tree.
     """
     if sys.platform == "win32":
@@ -111,7 +111,7 @@ class Daemon:
             self._stopping.set()
 
     async def serve(self) -> None:
-        """Serve until asked to stop, then end everything in an orderly way, within about two seconds."""
+        """Main loop: serve until asked to stop, then end everything in an orderly way, within about two seconds."""
         stop_on_signals(self.stop)
         await self._listener.start()
         logger.info("daemon started", extra={"version": __version__, "pid": os.getpid()})
@@ -132,7 +132,7 @@ class Daemon:
         logger.info("daemon stopped", extra={"pid": os.getpid()})
 
     async def _look(self) -> None:
-        """End when nobody comes, or nobody could come: another daemon would be started beside this one."""
+        """Idle timeout: end when nobody comes, or could come: another daemon would start beside this one."""
         first, failing = True, False
         while True:
             idle_after = self._in_force.daemon.idle_minutes * 60
@@ -147,6 +147,7 @@ class Daemon:
             await asyncio.sleep(min(LOOK_EVERY, idle_after / 4))
 
     async def _look_once(self, idle_after: float, *, first: bool) -> None:
+        """Periodic check: idle timeout, changed settings, memory to give back, the socket still there."""
         if self._listener.idle_seconds >= idle_after:
             self.stop("idle")
         if first:

@@ -46,6 +46,7 @@ class JsonLines(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
+        """Log record as one line of JSON (structured logging)."""
         milliseconds = int(record.msecs)
         line: dict[str, object] = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{milliseconds:03d}Z",
@@ -81,6 +82,7 @@ class _Enqueue(QueueHandler):
         self._said: dict[tuple[str, object], tuple[float, int]] = {}
 
     def handle(self, record: logging.LogRecord) -> bool:
+        """Rate limit of repeated messages, by logger and text."""
         said = (record.name, record.msg)
         with self.lock or nullcontext():
             since, times = self._said.get(said, (record.created, 0))
@@ -94,6 +96,7 @@ class _Enqueue(QueueHandler):
         return bool(super().handle(record)) if times < MOST_ALIKE else False
 
     def enqueue(self, record: logging.LogRecord) -> None:
+        """Record put into the queue; of a full one it is dropped and counted."""
         try:
             self.queue.put_nowait(record)
         except queue.Full:
@@ -106,7 +109,7 @@ def log_file(usual: Path, settings: LoggingSettings, home: Path) -> Path:
 
 
 class _OwnFile(RotatingFileHandler):
-    """Rotated log file that is opened by its own name alone: a link in its place is refused, not written through.
+    """Rotated log file, opened by its own name alone: a symlink in its place is refused, not written through.
 
     While it is closed to us (EACCES), what it should have goes to stderr; each record tries it again.
     """
@@ -115,6 +118,7 @@ class _OwnFile(RotatingFileHandler):
     """Whether stderr has all records anyway."""
 
     def handleError(self, record: logging.LogRecord) -> None:
+        """Fallback to standard error where the file is closed to us."""
         error = sys.exc_info()[1]
         if not (isinstance(error, OSError) and error.errno == errno.EACCES):
             super().handleError(record)
@@ -122,12 +126,14 @@ class _OwnFile(RotatingFileHandler):
             sys.stderr.write(f"{self.format(record)}\n")
 
     def _open(self) -> TextIOWrapper:
+        """Log file opened privately (0600), in append mode."""
         make_private_folder(Path(self.baseFilename).parent)
         descriptor = open_own(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         return os.fdopen(descriptor, "a", encoding=self.encoding, errors=self.errors)
 
 
 def _rotated(path: Path, rotation: RotationSettings, *, echoed: bool) -> RotatingFileHandler:
+    """Handler of a rotated log file, by size and number."""
     most = max(1, int(rotation.max_size_mb * 1024 * 1024))
     handler = _OwnFile(
         path, maxBytes=most, backupCount=rotation.max_files, encoding="utf-8", errors="backslashreplace", delay=True

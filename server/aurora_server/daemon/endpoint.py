@@ -37,7 +37,7 @@ class Endpoint:
 
     @classmethod
     def claim(cls, address: Address, started: float) -> Endpoint | None:
-        """Take the lock, listen and publish the info file. None when another daemon holds this home.
+        """Single instance: take the lock, listen and publish the info file. None when another daemon holds this home.
 
         `started` is seconds since the epoch. Raises DaemonUnreachable when the folders or the socket cannot be made.
         """
@@ -75,7 +75,7 @@ class Endpoint:
             self.address.info.unlink(missing_ok=True)
 
     def release(self) -> None:
-        """Withdraw, stop listening, and let the next daemon have the home."""
+        """Unlock: withdraw, stop listening, and let the next daemon have the home."""
         self.listener.close()
         with suppress(OSError):  # the home may be gone, and then so is all there was to remove
             self.withdraw()
@@ -104,7 +104,7 @@ def _listen(address: Address) -> tuple[socket.socket, str | None, tuple[int, int
 
 
 def _take_lock(path: Path) -> FileLock | None:
-    """The lock, held until it is released or this process ends; None when another process holds it."""
+    """Lock file, held until it is released or this process ends; None when another process holds it."""
     lock = FileLock(path, mode=0o600, thread_local=False)  # released, at times, by the thread that ends us for certain
     try:
         lock.acquire(blocking=False)

@@ -86,6 +86,7 @@ class IdleMemory:
         return True
 
     async def _give_pages_back(self) -> None:
+        """Caches released by every open workspace."""
         with suppress(TimeoutError):
             async with asyncio.timeout(GIVEN_WITHIN):
                 for workspace in self._workspaces.opened():

@@ -53,7 +53,7 @@ async def close_core(core: Core) -> None:
 
 
 def stop_on_signals(stop: Callable[[str], None]) -> None:
-    """Call `stop` in the running event loop when the system asks this process to end."""
+    """Signal handlers (SIGTERM, SIGINT): `stop` is called in the running event loop."""
     loop = asyncio.get_running_loop()
     for name in _SIGNALS:
         number = getattr(signal, name, None)

@@ -91,7 +91,7 @@ class Listener:
             self._core.stop("numpy could not be loaded")
 
     async def stop(self, reason: str, within: float) -> None:
-        """Accept nobody any more, and end the sessions; those that take longer than `within` seconds are cut off."""
+        """Drain: accept nobody any more, and end the sessions; those longer than `within` seconds are cut off."""
         if self._server is not None:
             self._server.close()
         for connection in self._connections.values():
@@ -128,7 +128,7 @@ class Listener:
             self._last_left = time.monotonic()
 
     async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> bool:
-        """Whether this connection may have a session."""
+        """Admission (connection limit, peer credentials): whether this connection may have a session."""
         if self._core.connections > MAX_SESSIONS:
             logger.warning("session refused", extra={"session": number, "reason": "too many"})
             writer.write(encode(_FULL))
@@ -150,6 +150,7 @@ class _Complaints:
         self._told = -TELL_EVERY
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Exception handler of the event loop; lack of file descriptors is logged once a minute."""
         if "out of system resource" not in context.get("message", ""):
             loop.default_exception_handler(context)
         elif loop.time() - self._told >= TELL_EVERY:

@@ -47,6 +47,7 @@ def run_stdio(environ: Mapping[str, str] = os.environ) -> int:
 
 
 async def _serve(configured: SettingsSource, address: Address, environ: Mapping[str, str], replies: BinaryIO) -> None:
+    """Session on standard input and output, until it ends."""
     from aurora_server.session import lean_lsprotocol  # half a second of imports; --help does without
 
     lean_lsprotocol.load()

@@ -59,7 +59,7 @@ _HEADERS = {
 def application(
     pictures: PictureCache, page: Page, token: str, port: int, place: str, strangers: Strangers
 ) -> Starlette:
-    """The dashboard for whoever has `token`, at 127.0.0.1:`port`/`place`/."""
+    """Web application with token login: the dashboard for whoever has `token`, at 127.0.0.1:`port`/`place`/."""
     cookie = f"aurora_dashboard_{port}"  # cookies do not tell ports apart
     viewers = asyncio.Semaphore(MOST_VIEWERS)
 
@@ -136,6 +136,8 @@ class SafeHeaders:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Security headers added to every HTTP response (middleware)."""
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(_HEADERS)

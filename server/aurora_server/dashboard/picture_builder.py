@@ -124,6 +124,7 @@ class PictureReader:
             client.close()
 
     def _read(self, client: Client, view: View) -> Picture:
+        """Picture asked of the daemon: status, metrics, one page of deliverables, one timeline."""
         status, metrics = self._of_all_views(client)
         listed = self._list(client, view)
         total = len(listed.deliverables) if listed.total is None else listed.total

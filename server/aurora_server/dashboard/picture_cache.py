@@ -34,7 +34,7 @@ class PictureSource(Protocol):
 
 
 class PictureCache:
-    """Pictures taken when asked, at most one for each `interval` and view; keeps the last if none can be had."""
+    """Polling cache of pictures, at most one for each `interval` and view; keeps the last if none can be had."""
 
     def __init__(self, source: PictureSource, every: float = EVERY) -> None:
         self._source = source

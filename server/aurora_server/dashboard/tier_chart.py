@@ -134,6 +134,7 @@ def _logarithm(value: float) -> float:
 
 
 def _borders(name: MetricName, least: float, most: float, height: Callable[[float], float]) -> tuple[Border, ...]:
+    """Border lines of the tiers, with a label where there is room."""
     sign = "≥" if name in MORE_IS_BETTER else "<"
     found: list[Border] = []
     taken: list[float] = []
@@ -149,6 +150,7 @@ def _borders(name: MetricName, least: float, most: float, height: Callable[[floa
 
 
 def _segments(dots: Sequence[Dot | None]) -> tuple[str, ...]:
+    """Polylines of the line chart, one between two gaps (missing data)."""
     lines: list[str] = []
     stretch: list[str] = []
     for dot in [*dots, None]:

@@ -84,12 +84,14 @@ async def login(site: Site, visit: Visit, arguments: dict[str, Any]) -> JsonAnsw
 
 
 async def logout(site: Site, visit: Visit, arguments: dict[str, Any]) -> JsonAnswer:
+    """Log-out: the session ends."""
     site.people.end(visit.token)
     visit.person = visit.token = None
     return JsonAnswer(204)
 
 
 async def list_posts(site: Site, visit: Visit, arguments: dict[str, Any]) -> JsonAnswer:
+    """Page of posts, by tag (limit and offset)."""
     limit, offset = arguments["limit"], arguments["offset"]
     page, total = site.posts.page(visit.person, arguments.get("tags", ()), offset, limit)
     return JsonAnswer(
@@ -98,6 +100,7 @@ async def list_posts(site: Site, visit: Visit, arguments: dict[str, Any]) -> Jso
 
 
 async def create_post(site: Site, visit: Visit, arguments: dict[str, Any]) -> JsonAnswer:
+    """New post (201 Created); 409 where the site is full."""
     if site.posts.full:
         raise RequestRefused(409, "full", "the demo site takes no more posts; delete some, or start it again")
     return JsonAnswer(201, site.posts.add(_person(visit).id, arguments, datetime.now(UTC)).document())
@@ -108,6 +111,7 @@ async def read_post(site: Site, visit: Visit, arguments: dict[str, Any]) -> Json
 
 
 async def update_post(site: Site, visit: Visit, arguments: dict[str, Any]) -> JsonAnswer:
+    """Change of one's own post (update)."""
     post = _own(site, visit, arguments)
     site.posts.change(post, arguments, datetime.now(UTC))
     return JsonAnswer(200, post.document())
@@ -145,12 +149,14 @@ HANDLERS: dict[str, Handler] = {
 
 
 def _person(visit: Visit) -> Account:
+    """Who is logged in. Raises RequestRefused (401 Unauthorized)."""
     if visit.person is None:
         raise RequestRefused(401, "not_logged_in", "log in first, with the capability login")
     return visit.person
 
 
 def _readable(site: Site, visit: Visit, arguments: dict[str, Any]) -> Post:
+    """Post that may be read. Raises RequestRefused (404 Not Found)."""
     post = site.posts.get(arguments["id"])
     if post is None or not post.visible_to(visit.person):  # somebody else's draft does not even exist
         raise RequestRefused(404, "no_such_post", f"there is no post {arguments['id']}")
@@ -158,6 +164,7 @@ def _readable(site: Site, visit: Visit, arguments: dict[str, Any]) -> Post:
 
 
 def _own(site: Site, visit: Visit, arguments: dict[str, Any]) -> Post:
+    """Post of one's own (authorization). Raises RequestRefused (403 Forbidden)."""
     post = _readable(site, visit, arguments)
     if not post.owned_by(visit.person):
         raise RequestRefused(403, "not_yours", f"post {post.id} is somebody else's")

@@ -45,14 +45,14 @@ class People:
         self._nobody = Account("0", "", "", salt=salt, password=_hashed(secrets.token_hex(), salt))
 
     def check(self, email: str, password: str) -> Account | None:
-        """The person whose password that is; as slow for nobody (timing attack). Some 50 ms: call it in a thread."""
+        """Password check: whose it is; as slow for nobody (timing attack). Some 50 ms: call it in a thread."""
         person = self._by_email.get(email.casefold(), self._nobody)
         stored = person.password or self._nobody.password or b""
         fits = hmac.compare_digest(_hashed(password, person.salt or self._nobody.salt), stored)
         return person if fits and person.password is not None and person is not self._nobody else None
 
     def begin(self, person: Account, now: float) -> str:
-        """Start a session; returns its secret."""
+        """Session start (login); returns its secret token."""
         token = secrets.token_urlsafe(32)
         self._sessions[token] = (person, now + SESSION_SECONDS)
         while len(self._sessions) > _MAX_SESSIONS:

@@ -61,6 +61,7 @@ async def read_arguments(request: Request, capability: Capability) -> dict[str, 
 
 
 async def _body(request: Request) -> dict[str, Any]:
+    """Body of the request, bounded in size (413) and time (408)."""
     data = bytearray()
     try:
         async with asyncio.timeout(BODY_WITHIN):

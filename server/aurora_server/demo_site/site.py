@@ -96,6 +96,7 @@ class Door:
         return Response(self._contract.body, headers=headers, media_type="application/json")
 
     async def _call(self, request: Request, capability: Capability | None, visit: Visit) -> Response:
+        """Call routed to its capability: login, arguments, answer; 405 for a wrong method."""
         self._admit(request, visit)
         if capability is None:
             allowed = ", ".join(sorted(self._contract.routes[request.scope["route"].path]))
@@ -107,7 +108,7 @@ class Door:
         return Response(status_code=204) if answer.status == 204 else JSONResponse(answer.body, answer.status)
 
     def _admit(self, request: Request, visit: Visit) -> None:
-        """Raise Refused for a request too many, and for one that a page of another site made a browser send (CSRF)."""
+        """Rate limit (429) and CSRF check: Refused for a request too many, or one that another site's page sent."""
         wait = self._rate.wait(visit.client, time.monotonic())
         if wait:
             detail = f"too many requests; try again in {wait} s"
@@ -136,7 +137,7 @@ class Door:
 
 
 def _set_cookie(response: Response, token: str | None) -> None:
-    """No `Secure`: the demo site speaks http, on this machine only."""
+    """Session cookie set. No `Secure`: the demo site speaks http, on this machine only."""
     if token is None:
         response.delete_cookie(COOKIE, httponly=True, samesite="strict")
     else:

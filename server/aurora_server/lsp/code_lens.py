@@ -43,7 +43,7 @@ async def code_lenses(ls: AuroraServer, params: types.CodeLensParams) -> list[ty
 
 
 def resolve(ls: AuroraServer, lens: types.CodeLens) -> types.CodeLens:
-    """Put the lens into words, and give it the command that explains its chunk."""
+    """Lazy resolve: put the lens into words, and give it the command that explains its chunk."""
     if lens.command is not None:  # a manifest's or deliverable's, which came in words
         return lens
     data: dict[str, Any] = lens.data if isinstance(lens.data, dict) else {}
@@ -63,6 +63,7 @@ def summary(usage: UsageCounts, kind: str = "class") -> str:
 
 
 def _lens(chunk: CodeChunk, usage: UsageCounts) -> types.CodeLens:
+    """Unresolved lens above a definition, with its data."""
     line = chunk.line_start - 1
     start = types.Position(line, 0)
     return types.CodeLens(types.Range(start, start), data={"id": chunk.id, "title": summary(usage, chunk.kind)})

@@ -21,6 +21,8 @@ def register(server: AuroraServer) -> None:
 
 
 def _command(name: str, request: Callable[[Any], Any]) -> Callable[..., Awaitable[Any]]:
+    """Handler of a command, which takes the request's params as its one argument."""
+
     async def command(*arguments: Any) -> Any:
         if len(arguments) > 1:
             raise RequestError(INVALID_PARAMS, f"invalid params: {name} takes one object, not {len(arguments)} values")

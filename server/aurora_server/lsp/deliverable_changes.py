@@ -48,11 +48,13 @@ class _Gathering:
         self._changed: dict[str, Deliverable] = {}
 
     def heard(self, _: Sequence[Event], changed: Sequence[Deliverable]) -> None:
+        """Change gathered (coalesced); the first begins the interval."""
         if not self._changed and changed:
             self._ls.spawn(self._tell(), "tell of deliverables")
         self._changed.update((each.change_id, each) for each in changed)
 
     async def _tell(self) -> None:
+        """Notification of what was gathered, after the interval."""
         await asyncio.sleep(INTERVAL)
         changed, self._changed = tuple(self._changed.values()), {}
         for callback in self._ls.on_deliverables:
@@ -74,6 +76,7 @@ def _tell(ls: AuroraServer, workspace: Workspace, changed: Sequence[Deliverable]
 
 
 def _refresh_lenses(ls: AuroraServer, _: Workspace, __: Sequence[Deliverable]) -> None:
+    """Refresh of code lenses asked of the client, where it supports that."""
     lenses = ls.client.workspace.code_lens if ls.client.workspace is not None else None
     shown = any(may_be_spec(document.uri) for document in ls.documents.text_documents.values())
     if shown and lenses is not None and lenses.refresh_support and ls.preferences.code_lens:

@@ -91,6 +91,7 @@ def troubles(deliverable: Deliverable, events: Sequence[Event], now: float, stuc
 
 
 def _failing_tests(events: Sequence[Event], now: float) -> str | None:
+    """Trouble of a last test run that failed; None where it passed."""
     from aurora_deliverables.events import TestsRan
 
     for event in reversed(events):
@@ -151,6 +152,7 @@ class _DiagnosticsFollower:
             self.look(document.uri, 0.0)
 
     def changed(self, _: Workspace, __: Sequence[Deliverable]) -> None:
+        """Recheck after a change: pushed, or asked to be pulled (diagnostic refresh)."""
         if not self._ls.pulls_diagnostics:
             self.look_at_all()
         elif (workspace := self._ls.client.workspace) is not None:
@@ -159,16 +161,19 @@ class _DiagnosticsFollower:
                 self._ls.spawn(self._ask_to_pull(), "refresh diagnostics")
 
     def closed(self, uri: str) -> None:
+        """End of a document: its diagnostics are cleared."""
         self._drop(uri)
         if uri in self._shown:
             self._publish(uri, None, [])
 
     def _drop(self, uri: str) -> None:
+        """Cancellation of the check that waits (debounce)."""
         check = self._looking.pop(uri, None)
         if check is not None:
             check.cancel()
 
     async def _check(self, uri: str, delay: float) -> None:
+        """Delayed check, repeated when the deliverable would count as stuck."""
         while True:
             await asyncio.sleep(delay)
             document = self._ls.documents.open(uri)
@@ -183,12 +188,14 @@ class _DiagnosticsFollower:
             delay = left + 1.0
 
     async def _ask_to_pull(self) -> None:
+        """Request that the client pulls diagnostics again (refresh)."""
         try:
             await self._ls.protocol.ask(types.WORKSPACE_DIAGNOSTIC_REFRESH, None)
         except JsonRpcException:
             return  # it said it could, and now does not want to
 
     def _publish(self, uri: str, version: int | None, items: list[types.Diagnostic]) -> None:
+        """Diagnostics published to the client."""
         if items:
             self._shown.add(uri)
         else:

@@ -90,6 +90,7 @@ async def _record(workspaces: Sequence[Workspace], request: EventRequest, source
 
 
 async def _starting(workspaces: Sequence[Workspace], request: EventRequest) -> tuple[Workspace, str]:
+    """Workspace and id of a change that begins. Raises InvalidRequest."""
     if request.change_id is None:
         raise InvalidRequest("`change_id` is missing; name the change that begins")
     if len(workspaces) > 1:
@@ -143,6 +144,7 @@ async def _others(workspaces: Sequence[Workspace]) -> str:
 
 
 async def _listed(workspaces: Sequence[Workspace], request: ListRequest) -> dict[str, Any]:
+    """List reply: filtered, one page (offset, limit)."""
     from aurora_deliverables.selection import doers, select
 
     every = [each for _, each in await each_once(workspaces)]
@@ -163,6 +165,7 @@ async def _listed(workspaces: Sequence[Workspace], request: ListRequest) -> dict
 
 
 async def _events(workspace: Workspace, found: Deliverable, request: EventsRequest) -> dict[str, Any]:
+    """Events reply: the latest, as JSON."""
     from aurora_deliverables.event_lines import event_document
 
     events = await workspace.deliverables.events(found.change_id)
@@ -186,6 +189,7 @@ async def _workspaces(ls: AuroraServer, request: DeliverableRequest) -> list[Wor
 
 
 def _only(workspaces: Sequence[Workspace]) -> Workspace:
+    """Only workspace of the session. Raises InvalidRequest where it is ambiguous."""
     if len(workspaces) > 1:
         roots = ", ".join(str(each.root) for each in workspaces)
         raise InvalidRequest(f"this session has several folders ({roots}); name one in `workspace`")

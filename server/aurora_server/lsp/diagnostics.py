@@ -67,6 +67,7 @@ async def _diagnostics(ls: AuroraServer, uri: str) -> list[types.Diagnostic]:
 
 
 def _diagnostic(finding: Finding, snapshot: Snapshot) -> types.Diagnostic:
+    """LSP diagnostic of a finding: range, severity, rule, link to its documentation."""
     from aurora_manifest import rules
 
     return types.Diagnostic(
@@ -96,11 +97,13 @@ class _Pushing:
         self._schedule(uri, 0.0)
 
     def closed(self, uri: str) -> None:
+        """End of a document: its diagnostics are cleared."""
         if self._wanted(uri):
             self._drop(uri)
             self._publish(uri, None, [])
 
     def preferences_changed(self) -> None:
+        """Diagnostics shown or cleared when a preference is switched."""
         for document in self._ls.documents.text_documents.values():
             if self._ls.preferences.diagnostics:
                 self._schedule(document.uri, 0.0)
@@ -115,6 +118,7 @@ class _Pushing:
         return self._ls.pulls_diagnostics
 
     def _schedule(self, uri: str, delay: float) -> None:
+        """Debounced check: scheduled after a delay, in place of the one that waits."""
         kind = checked_kind(self._ls, uri)
         if kind is None or not self._wanted(uri) or (document := self._ls.documents.open(uri)) is None:
             return
@@ -122,11 +126,13 @@ class _Pushing:
         self._checks[uri] = self._ls.spawn(self._check(document, delay), f"check {kind.name}")
 
     def _drop(self, uri: str) -> None:
+        """Cancellation of the check that waits (debounce)."""
         check = self._checks.pop(uri, None)
         if check is not None:
             check.cancel()
 
     async def _check(self, document: OpenDocument, delay: float) -> None:
+        """Check after the delay, published with the version it is of."""
         await asyncio.sleep(delay)
         # A change cancels this task, so what is found and the version still belong together afterwards.
         version = document.version

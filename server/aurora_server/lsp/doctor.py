@@ -123,6 +123,7 @@ def _plugins() -> list[DoctorFinding]:
 
 
 def _together(results: list[DoctorResult]) -> DoctorResult:
+    """Results of several folders merged into one."""
     if len(results) == 1:
         return results[0]
     skipped: Counter[str] = Counter()

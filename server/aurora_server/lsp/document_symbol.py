@@ -98,6 +98,7 @@ def symbol_tree(chunks: list[CodeChunk], index: LineIndex, encoding: Encoding) -
 def _widen(
     name: str | None, placed: dict[str, list[tuple[CodeChunk, types.DocumentSymbol]]], end: types.Position
 ) -> None:
+    """Ranges of parents widened to hold a child."""
     while name is not None and placed.get(name):
         chunk, symbol = placed[name][-1]
         symbol.range = types.Range(symbol.range.start, end)
@@ -105,6 +106,7 @@ def _widen(
 
 
 def _symbol(chunk: CodeChunk, index: LineIndex, encoding: Encoding) -> types.DocumentSymbol:
+    """Symbol of a chunk, with its range and that of its name (selection range)."""
     last = min(chunk.line_end, index.line_count) - 1
     first = min(chunk.line_start - 1, last)
     start, end = index.line_start(first), index.line_end(last)
@@ -122,7 +124,7 @@ def _symbol(chunk: CodeChunk, index: LineIndex, encoding: Encoding) -> types.Doc
 
 
 def _name_span(chunk: CodeChunk, simple: str, text: str, start: int, end: int) -> tuple[int, int]:
-    """Where the name itself stands: in the signature's first words if they are found, else its first mention."""
+    """Selection range: where the name itself stands, in the signature's first words, else its first mention."""
     before, found, _ = chunk.signature.partition(simple)
     head = text[start:end]
     limit = _nth_line_end(head, NAME_LINES)
@@ -148,6 +150,7 @@ def _nth_line_end(text: str, count: int) -> int:
 
 
 def _flat(tree: list[types.DocumentSymbol], uri: str, container: str | None) -> list[types.SymbolInformation]:
+    """Symbols flattened, for clients without hierarchical outlines."""
     flat: list[types.SymbolInformation] = []
     for symbol in tree:
         where = types.Location(uri, symbol.range)

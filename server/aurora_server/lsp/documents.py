@@ -34,7 +34,7 @@ class OpenDocument(TextDocument):
     _index: LineIndex | None = None
 
     def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
-        """Replace a range, or everything."""
+        """Incremental sync of one change: replace a range, or everything."""
         if isinstance(change, types.TextDocumentContentChangePartial):
             index, encoding = self.index, encoding_of(self.position_codec.encoding)
             start = index.offset(_pos(change.range.start), encoding)
@@ -119,7 +119,7 @@ class Documents(Workspace):
 
 
 def path_of(uri: str) -> Path | None:
-    """The file a URI names; None for anything but `file:` (unsaved buffers, archives, remote files)."""
+    """URI to path: the file a URI names; None for anything but `file:` (unsaved buffers, archives, remote files)."""
     parts = urlsplit(uri)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return None
@@ -128,7 +128,7 @@ def path_of(uri: str) -> Path | None:
 
 
 def encoding_of(negotiated: object) -> Encoding:
-    """LSP's name for an encoding as ours; UTF-16 is what LSP means by silence."""
+    """Position encoding by LSP's name; UTF-16 is what LSP means by silence."""
     match negotiated:
         case types.PositionEncodingKind.Utf8:
             return "utf-8"
@@ -139,7 +139,7 @@ def encoding_of(negotiated: object) -> Encoding:
 
 
 def code_points(index: LineIndex, position: types.Position | Position, encoding: Encoding) -> Pos:
-    """A position of the client's, its column in code points and within its line."""
+    """Client's position with its column in code points (from UTF-16) and within its line."""
     return index.position(index.offset(_pos(position), encoding), "utf-32")
 
 

@@ -150,6 +150,7 @@ def _marks(pattern: PatternUse) -> str:
 
 
 def _related(explained: ExplainResult, show: Callable[[RelatedChunk], str]) -> str:
+    """Lines of relations: callers, callees, inheritance, co-changes."""
     chunk = explained.chunk
     groups: dict[str, list[RelatedChunk]] = {relation: [] for relation in _ORDER}
     told: set[tuple[str, str, str]] = set()
@@ -188,6 +189,7 @@ def _success(pattern: PatternUse) -> str:
 
 
 def _wants_markdown(client: types.ClientCapabilities) -> bool:
+    """Whether the client shows Markdown, by its capabilities."""
     hovers = client.text_document.hover if client.text_document is not None else None
     formats = hovers.content_format if hovers is not None else None
     return not formats or types.MarkupKind.Markdown in formats

@@ -45,7 +45,7 @@ def register(server: AuroraServer) -> None:
 
 
 def initialize(ls: AuroraServer, params: types.InitializeParams) -> None:
-    """Begin to open the folders, and answer without waiting for them."""
+    """Capability negotiation: begin to open the folders, and answer without waiting for them."""
     pygls_documents = ls.protocol.workspace
     ls.protocol.use_documents(Documents(pygls_documents.root_uri, position_encoding=pygls_documents.position_encoding))
     if isinstance(params.initialization_options, dict):
@@ -77,7 +77,7 @@ async def initialized(ls: AuroraServer, _: types.InitializedParams) -> None:
 
 
 def did_change_workspace_folders(ls: AuroraServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
-    """Open and leave folders. A folder in both lists was renamed, not moved, and stays."""
+    """Workspace folders changed: open and leave them. A folder in both lists was renamed, not moved, and stays."""
     added = {path for folder in params.event.added if (path := path_of(folder.uri)) is not None}
     removed = {path for folder in params.event.removed if (path := path_of(folder.uri)) is not None}
     for path in removed - added:
@@ -93,6 +93,7 @@ async def _preload_for_editing() -> None:
 
 
 def _roots(params: types.InitializeParams) -> list[Path]:
+    """Root folders of `initialize`: workspace folders, else `rootUri`, else `rootPath`."""
     uris = [folder.uri for folder in params.workspace_folders or []]
     if not uris and params.root_uri is not None:
         uris = [params.root_uri]
@@ -122,7 +123,7 @@ def _born(pid: int) -> float | None:
 async def watch_parent(
     pid: int, gone: Callable[[], None], period: float = PARENT_PERIOD, *, was_there: bool = False
 ) -> None:
-    """Watch of the editor's process (LSP 3.17, `processId`): call `gone` once it is no more.
+    """Watch of the parent process, the editor (LSP 3.17, `processId`): call `gone` once it is no more.
 
     A number that is reused by a later process counts as gone.
     Returns at once when there is no such process to begin with: an editor in another container or on another machine

@@ -28,7 +28,7 @@ class DocumentPlace(NamedTuple):
 
 
 async def place_of(ls: AuroraServer, uri: str) -> DocumentPlace | None:
-    """Where `uri` belongs in this session; None outside its folders, and for buffers too large to be parsed."""
+    """Workspace and file of `uri`; None outside of the session's folders, and for buffers too large to be parsed."""
     path = path_of(uri)
     if path is None:
         return None

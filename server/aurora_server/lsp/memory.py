@@ -72,6 +72,7 @@ async def _only(ls: AuroraServer) -> Workspace:
 
 
 def _absolute(given: str) -> Path:
+    """Absolute path, validated. Raises RequestError."""
     path = Path(given)
     if not path.is_absolute() or "\0" in given:
         raise RequestError(INVALID_PARAMS, f"invalid params: `path` must be an absolute path, not {given[:200]!r}")

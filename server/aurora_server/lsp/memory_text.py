@@ -35,7 +35,7 @@ def month(then: datetime) -> str:
 
 
 def ago(then: datetime, now: datetime) -> str:
-    """How long ago, in the largest unit that fits: `just now`, `5 minutes ago`, `3 days ago`, `2 years ago`."""
+    """Relative time, in the largest unit that fits: `just now`, `5 minutes ago`, `3 days ago`, `2 years ago`."""
     seconds = max(0.0, (now - then).total_seconds())
     for unit, length in (("year", 365.25 * 86400), ("month", 30.44 * 86400), ("week", 7 * 86400.0), ("day", 86400.0)):
         if seconds >= length * (1 if unit != "week" else 2):
@@ -52,12 +52,12 @@ def within(times: list[str], span: timedelta, now: datetime) -> int:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 caller`, `2 callers`."""
+    """Plural: `1 caller`, `2 callers`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def escaped(text: str) -> str:
-    """`text` so that Markdown shows it as it is, on one line."""
+    """Escaped Markdown: `text` shown as it is, on one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
@@ -68,7 +68,7 @@ def file_uri(path: Path, line: int | None = None) -> str:
 
 
 def fenced(code: str, language: str) -> str:
-    """`code` as a Markdown block whose fence is longer than any in it."""
+    """Code fence (Markdown block) around `code`, longer than any in it."""
     longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{code}\n{fence}"

@@ -99,6 +99,7 @@ class _ProgressFollower:
             self._reporter.report(progress)
 
     async def _show(self) -> None:
+        """Progress of background work, once it takes long enough to be shown."""
         try:
             async with asyncio.timeout(PATIENCE):
                 await self._over.wait()

@@ -91,7 +91,7 @@ def merged(
     took_ms: float,
     others: OtherAnswers | None = None,
 ) -> RecallResult:
-    """One answer of several: best first, none twice, within the limit and the token budget.
+    """Merge (rank fusion) of several answers into one: best first, none twice, within the limit and the token budget.
 
     Where some answer a question about relations, which they say in their hints, only they do. `others` are those of
     memories that nobody has open; how fresh the answer is, they do not say.
@@ -176,7 +176,7 @@ def _new_ones(
 
 
 def _keys(one: Recalled, first_commit: str) -> set[tuple[str, ...]]:
-    """By what two results are the same: a place on the disk, a place in a repository, a pattern."""
+    """Deduplication keys, by which results are the same: a place on disk, a place in a repository, a pattern."""
     if not one.file:
         return {(one.id, one.signature)}
     keys: set[tuple[str, ...]] = {(f"{one.workspace}/{one.file}", one.name, str(one.line_start))}
@@ -186,7 +186,7 @@ def _keys(one: Recalled, first_commit: str) -> set[tuple[str, ...]]:
 
 
 def own_results(answers: Sequence[tuple[Workspace, list[Recalled]]]) -> list[Recalled]:
-    """Of what nested workspaces both know, only what the deeper one says."""
+    """Overlap of nested workspaces: of what both know, only what the deeper one says."""
     workspaces = sorted((each for each, _ in answers), key=lambda each: len(each.root.parts), reverse=True)
     if len(workspaces) < 2:
         return [one for _, found in answers for one in found]
@@ -199,7 +199,7 @@ def own_results(answers: Sequence[tuple[Workspace, list[Recalled]]]) -> list[Rec
 
 
 def freshness(parts: list[Freshness]) -> Freshness:
-    """How far behind several indexes are, as one: the oldest time, the sums, the worst state."""
+    """Index freshness of several as one: the oldest time, the sums, the worst state."""
     times = [part.indexed_at for part in parts]
     reading = [part.history_percent for part in parts if part.history_percent is not None]
     return Freshness(
@@ -215,7 +215,7 @@ def freshness(parts: list[Freshness]) -> Freshness:
 
 
 async def _cursor(ls: AuroraServer, context: EditorContext | None) -> tuple[Workspace | None, EditorCursor | None]:
-    """Where the user is, and the workspace that is in; None for files outside the session's folders."""
+    """Cursor of the user, and the workspace that it is in; None for files outside the session's folders."""
     place = await place_of(ls, context.uri) if context is not None else None
     if context is None or place is None:
         return None, None
@@ -224,12 +224,14 @@ async def _cursor(ls: AuroraServer, context: EditorContext | None) -> tuple[Work
 
 
 async def _closed(ls: AuroraServer, params: RecallParams, opened: Sequence[Workspace]) -> OtherAnswers:
+    """Answers of closed memories (all projects)."""
     commits = await asyncio.gather(*(each.first_commit() for each in opened))
     answers = await ls.core.closed_memories.answer(params, [each.root for each in opened])
     return OtherAnswers(answers, {str(each.root): commit for each, commit in zip(opened, commits, strict=True)})
 
 
 async def _asked(ls: AuroraServer, *, everywhere: bool) -> list[Workspace]:
+    """Workspaces that are asked: the session's, or every open one."""
     if not everywhere:
         return await ls.folders.opened()
     opened = ls.core.workspaces.opened()

@@ -93,7 +93,7 @@ class AuroraServer(LanguageServer):
         return text_document is not None and text_document.diagnostic is not None
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
-        """Run `work` beside the session's messages; it is cancelled when the session ends, and logged when it fails."""
+        """Background task beside the session's messages; cancelled when the session ends, logged when it fails."""
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._spawned_ended)
@@ -119,6 +119,7 @@ class AuroraServer(LanguageServer):
         return True
 
     def _spawned_ended(self, task: asyncio.Task[Any]) -> None:
+        """Callback of a background task's end; its error is logged."""
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("background task failed", extra={"task": task.get_name()}, exc_info=error)

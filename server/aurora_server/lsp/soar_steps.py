@@ -59,6 +59,7 @@ async def learn(ls: AuroraServer, value: object) -> LearnResult:
 
 
 async def _steps(ls: AuroraServer, token: int | str | None = None) -> Steps:
+    """Steps with the models of the session's first folder."""
     workspace = (await ls.folders.opened())[0]
     model = SessionModel(ls, token) if ls.offers_model else None
     return await workspace.soar.steps(model, trusted=ls.trusted, choice=ls.model_choice)

@@ -93,7 +93,7 @@ def deliverable_of(path: str, deliverables: Iterable[Deliverable]) -> Deliverabl
 
 
 def change_id_of(path: str) -> str | None:
-    """`openspec/changes/add-search/tasks.md` and `specs/001-search/tasks.md` name their change; other files none."""
+    """Change by its path: `openspec/changes/add-search/tasks.md`, `specs/001-search/tasks.md`; other files none."""
     from aurora_deliverables.detection import openspec, speckit
 
     return openspec.change_of(path) or speckit.feature_of(path)
@@ -104,7 +104,7 @@ def _is_at(path: str, spec: str) -> bool:
 
 
 def checklist(lines: list[str]) -> Checklist:
-    """Count the boxes of a text's lines; what stands in fenced code is none."""
+    """Checkbox progress: counts of the boxes of a text's lines; what stands in fenced code is none."""
     sections: list[Section] = []
     boxes: set[int] = set()
     done = 0

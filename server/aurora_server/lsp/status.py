@@ -19,11 +19,11 @@ def register(server: AuroraServer) -> None:
 
 
 def status(ls: AuroraServer, _: object) -> StatusResult:
-    """The daemon and every workspace it has open."""
+    """Status of the daemon and of every workspace that it has open."""
     return ls.core.status()
 
 
 def stop(ls: AuroraServer, _: object) -> None:
-    """End the daemon, after this answer has been sent."""
+    """Shutdown of the daemon, after this answer has been sent."""
     # Not at once: the answer is written after this returns.
     asyncio.get_running_loop().call_soon(ls.core.stop, "aurora/stop")

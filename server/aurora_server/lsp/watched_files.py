@@ -49,6 +49,7 @@ async def did_change_watched_files(ls: AuroraServer, params: types.DidChangeWatc
 
 
 def _patterns() -> list[str]:
+    """Glob patterns of the files that the client is to watch."""
     from aurora_indexer.languages import all_languages  # with tree-sitter's names; only editors need it
 
     suffixes = sorted({suffix.removeprefix(".") for language in all_languages() for suffix in language.suffixes})

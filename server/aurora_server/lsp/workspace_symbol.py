@@ -40,7 +40,7 @@ async def workspace_symbols(
 
 
 def _distance(name: str, query: str) -> int:
-    """How far a name is from the query: the same, a prefix match, a substring, or a looser one."""
+    """Match rank, how far a name is from the query: the same, a prefix match, a substring, or a looser one."""
     simple, wanted = name.rpartition(".")[2].casefold(), query.casefold()
     if simple == wanted:
         return 0
@@ -50,6 +50,7 @@ def _distance(name: str, query: str) -> int:
 
 
 def _symbol(one: Recalled) -> types.SymbolInformation:
+    """Symbol information of a result."""
     container, _, name = one.name.rpartition(".")
     start, end = types.Position(one.line_start - 1, 0), types.Position(one.line_end, 0)
     where = types.Location(file_uri(Path(one.workspace) / one.file), types.Range(start, end))

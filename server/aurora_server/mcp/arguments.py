@@ -22,7 +22,7 @@ class BadArguments(Exception):
 
 
 def given_as(kind: type[Given], arguments: Mapping[str, Any]) -> Given:
-    """The arguments as the tool takes them. Numbers and lists that a model wrote as text are read as meant.
+    """Validated and coerced arguments: numbers and lists that a model wrote as text are read as meant.
 
     Raises BadArguments.
     """
@@ -48,7 +48,7 @@ def unknown_name(name: str, known: list[str]) -> str:
 
 
 def schema_of(kind: type[Struct]) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a struct in one piece and in plain words: some clients follow no references, and
+    """Input schema (JSON Schema) of a struct in one piece and in plain words: some clients follow no references, and
     some models' APIs take neither `null` beside a type nor an `enum` without one."""
     schema = msgspec.json.schema(kind)
     plain: dict[str, Any] = _plain(schema, schema.get("$defs", {}))
@@ -73,6 +73,7 @@ def brief_schema(kind: type[Struct]) -> dict[str, Any]:
 
 
 def _brief(schema: Any) -> Any:
+    """Schema shortened: without bounds and defaults, to save tokens."""
     if isinstance(schema, list):
         return [_brief(each) for each in schema]
     if not isinstance(schema, dict):
@@ -84,6 +85,7 @@ def _brief(schema: Any) -> Any:
 
 
 def _plain(schema: Any, defs: Mapping[str, Any]) -> Any:
+    """Schema with references inlined and unions simplified."""
     if isinstance(schema, list):
         return [_plain(each, defs) for each in schema]
     if not isinstance(schema, dict):
@@ -117,6 +119,7 @@ def _bare(kind: Any) -> Any:
 
 
 def _unwrapped(value: Any) -> Any:
+    """Value of a string that a model encoded as JSON once too often."""
     if not isinstance(value, str):
         return value
     try:

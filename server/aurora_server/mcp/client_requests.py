@@ -146,6 +146,7 @@ async def root_of(told: types.ListRootsResult) -> Path | None:
 
 
 def _first_folder(uris: list[str]) -> Path | None:
+    """First root URI that is a folder here."""
     for uri in uris:
         parts = urlsplit(uri)
         folder = Path(unquote(parts.path))

@@ -49,7 +49,7 @@ class LinkLost(DaemonUnreachable):
 
 
 class DaemonLink:
-    """A session for one workspace, opened with the first request and opened anew when the daemon went away.
+    """Multiplexed session for one workspace, opened with the first request and opened anew when the daemon went away.
 
     `options` are the `initializationOptions`; `answerers` have the daemon's own requests by method.
     """
@@ -81,7 +81,7 @@ class DaemonLink:
     async def request(
         self, method: str, params: Mapping[str, Any], *, heard: Heard | None = None, again: bool = False
     ) -> Any:
-        """Ask the daemon. `heard` gets what is told under the request's `partialResultToken`.
+        """Request to the daemon. `heard` gets what is told under the request's `partialResultToken`.
 
         With `again` it is asked once more where the daemon ended meanwhile: for what changes nothing and costs nothing.
         Raises RequestFailed for an answer that is an error, DaemonUnreachable where none comes. Cancelling cancels it.
@@ -94,6 +94,7 @@ class DaemonLink:
         return await self._request(method, params, heard)
 
     async def _request(self, method: str, params: Mapping[str, Any], heard: Heard | None) -> Any:
+        """Request with a token for partial results, where somebody listens."""
         await self.open()
         if heard is None:
             return await self._send_request(method, dict(params))
@@ -136,6 +137,7 @@ class DaemonLink:
             logger.info("session with the daemon began for %s", self.root)
 
     async def _open(self) -> None:
+        """Connection opened, the daemon started where none runs; reader and heartbeat begin."""
         client = await asyncio.to_thread(ensure_daemon, self._address, environ=dict(self._environ))
         process = client.peer
         stream = client.detach()
@@ -153,6 +155,7 @@ class DaemonLink:
             raise
 
     async def _begin(self) -> None:
+        """Handshake: `initialize`, then `initialized`."""
         uri = self.root.as_uri()
         await self._send_request(
             "initialize",
@@ -168,6 +171,7 @@ class DaemonLink:
         self._write({"method": "initialized", "params": {}})
 
     async def _send_request(self, method: str, params: Mapping[str, Any]) -> Any:
+        """Request sent and awaited; cancelled at the daemon when its caller is (`$/cancelRequest`)."""
         self._last_id += 1
         identity = self._last_id
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -183,6 +187,7 @@ class DaemonLink:
             self._waiting.pop(identity, None)
 
     def _write(self, message: Mapping[str, Any]) -> None:
+        """Message framed and written. Raises LinkLost on a closed connection."""
         if self._writer is None or self._writer.is_closing():
             raise LinkLost("the daemon closed the connection; ask again")
         self._writer.write(_frame(message))
@@ -209,6 +214,7 @@ class DaemonLink:
                 self._give_up(writer, _SILENT)
 
     def _give_up(self, writer: asyncio.StreamWriter, reason: str) -> None:
+        """Connection given up: all pending requests fail."""
         logger.warning("the session with the daemon is given up: %s", reason)
         for asked, future in list(self._waiting.values()):
             if asked is writer and not future.done():
@@ -218,6 +224,7 @@ class DaemonLink:
         writer.transport.abort()  # what it was told and did not read is not waited for
 
     async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Reader loop: frames decoded and dispatched until the connection ends."""
         decoder = Decoder()
         reason = "the daemon closed the connection; ask again"
         try:
@@ -241,6 +248,7 @@ class DaemonLink:
                     future.set_exception(LinkLost(reason))
 
     def _take(self, message: dict[str, Any]) -> None:
+        """Dispatch of a message: response, progress, or request of the daemon's."""
         method, identity = message.get("method"), message.get("id")
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
@@ -263,6 +271,7 @@ class DaemonLink:
                 heard(value)
 
     async def _answer(self, identity: int | str, method: str, params: dict[str, Any]) -> None:
+        """Answer to a request of the daemon's (reverse direction)."""
         answerer = self._answerers.get(method)
         reply: dict[str, Any] = {"id": identity}
         if answerer is None:
@@ -278,6 +287,7 @@ class DaemonLink:
 
 
 def _settle(future: asyncio.Future[Any], message: dict[str, Any]) -> None:
+    """Future resolved by a response: its result, or RequestFailed."""
     error = message.get("error")
     if not isinstance(error, dict):
         future.set_result(message.get("result"))

@@ -131,6 +131,7 @@ class Admission:
         self._strangers = strangers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check of the bearer token in constant time; 401 without it."""
         if scope["type"] == "http":
             scheme, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
             if scheme.casefold() != "bearer" or not secrets.compare_digest(given.strip().encode(), self._token):

@@ -144,6 +144,7 @@ class Rounds:
         return state
 
     def _back(self, state: str, about: tuple[str, Any]) -> ToolCall:
+        """Suspended call resumed by its state token, which is used up. Raises MCPError."""
         known = self._parked.get(state)
         if known is None or known[0] != about:
             raise MCPError(types.INVALID_PARAMS, "no call waits under this `requestState`; call the tool anew")
@@ -152,6 +153,7 @@ class Rounds:
         return known[1]
 
     def _give_up(self, state: str) -> None:
+        """Timeout of a call whose client did not come back: its work is cancelled."""
         _, call, timer = self._parked.pop(state)
         timer.cancel()
         logger.info("a call was given up: its client did not come back with answers")

@@ -59,6 +59,7 @@ def places_reply(result: dict[str, Any], tokens: int) -> ToolReply:
 
 
 def _line(number: int, found: dict[str, Any]) -> str:
+    """Result as one line."""
     if not found["file"]:
         where = "".join(f" [{each}]" for each in _marks(found))
         said = f"{number}. {found['id']} {plain(found.get('signature') or '')}"
@@ -137,6 +138,7 @@ def _block(number: int, found: dict[str, Any], place: str) -> str:
 
 
 def _fenced(content: str, language: str) -> str:
+    """Code fence longer than any in the content."""
     fence = "```"
     while fence in content:
         fence += "`"
@@ -207,6 +209,7 @@ async def _known(link: DaemonLink, params: dict[str, Any], heard: Heard) -> dict
 
 
 async def _recall(link: DaemonLink, given: Recall, heard: Heard) -> ToolReply:
+    """Handler of the recall tool."""
     params: dict[str, Any] = {"query": given.query, "limit": given.limit}
     if given.types:
         params["types"] = given.types
@@ -214,12 +217,14 @@ async def _recall(link: DaemonLink, given: Recall, heard: Heard) -> ToolReply:
 
 
 async def _retrieve(link: DaemonLink, given: RetrieveContext, heard: Heard) -> ToolReply:
+    """Handler of the tool that retrieves code context within a token budget."""
     # what stands around a chunk's text (its place, its fence) costs as well: what does not fit then is a link
     params = {"query": given.query, "limit": 50, "budget_tokens": given.budget * 4 // 5, "include_content": True}
     return hits_reply(await _known(link, params, heard), given.budget)
 
 
 async def _explain(link: DaemonLink, given: Explain, _: Heard) -> ToolReply:
+    """Handler of the explain tool."""
     found = await link.request(methods.EXPLAIN, {"id": given.id}, again=True)
     chunk = found["chunk"]
     lines = [f"{chunk['id']} ({chunk['kind']})", chunk["signature"], found["docstring"]]

@@ -58,6 +58,7 @@ class ProgressReporter:
             await asyncio.wait({self._sending}, timeout=_LAST_WORDS)
 
     def _step(self, progress: float) -> float | None:
+        """Progress that always grows (monotonic), as MCP wants it."""
         if self._reached >= 1.0:
             return None
         least = self._reached + (1.0 - self._reached) * _SMALLEST_STEP if self._reached >= 0.0 else 0.0
@@ -65,6 +66,7 @@ class ProgressReporter:
         return round(self._reached, 9)
 
     async def _send(self) -> None:
+        """Sender task: queued progress is told in order, while the client is there."""
         while self._waiting:
             await self._here.wait()
             progress, message = self._waiting.pop(0)

@@ -63,7 +63,7 @@ def chunk_of(uri: str) -> str | None:
 
 
 def within(text: str, tokens: int, more: str = "ask for more with `max_tokens`") -> str:
-    """The text, cut so that it costs at most `tokens`: at a line's end where there is one, with a line that says so."""
+    """Truncated text, of at most `tokens`: cut at a line's end where there is one, with a line that says so."""
     if cost(text) <= tokens:
         return text
     last = f"… cut at {tokens:,} tokens; {more}"
@@ -101,6 +101,7 @@ def within_document(document: Any, tokens: int) -> Any:
 
 
 def _cut(value: Any, most: int | None, few: int | None) -> Any:
+    """Document with long texts and lists truncated."""
     if isinstance(value, str):
         return value if most is None or len(value) <= most else value[: most - 1] + "…"
     if isinstance(value, dict):

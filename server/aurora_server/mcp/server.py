@@ -143,6 +143,7 @@ class McpFront:
             await self._link.close()
 
     async def _list_tools(self, ctx: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """Handler of `tools/list`."""
         if self._warming is None and self._serving.settled:
             self._warming = asyncio.create_task(self._warm(ctx), name="warm")
         known = await self._offered()
@@ -161,6 +162,7 @@ class McpFront:
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
+        """Handler of `tools/call`: arguments validated, in rounds where the client is asked."""
         known = await self._offered()
         tool = known.get(params.name)
         if tool is None:
@@ -184,6 +186,7 @@ class McpFront:
     async def _work(
         self, call: ToolCall, tool: Tool, given: Arguments, answers: types.InputResponses | None
     ) -> types.CallToolResult:
+        """Work of a tool call: its handler run, errors as tool results."""
         try:
             link = await self._reach(call.ctx, answers)
             if tool.asks:
@@ -208,9 +211,11 @@ class McpFront:
     async def _list_templates(
         self, _: Context, __: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
+        """Handler of `resources/templates/list`."""
         return types.ListResourceTemplatesResult(resource_templates=list(TEMPLATES))
 
     async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        """Handler of `resources/read`."""
         uri = str(params.uri)
         if uri.startswith(TOOL):
             found = tool_resource(uri, await self._offered())
@@ -224,6 +229,7 @@ class McpFront:
         return types.ListPromptsResult(prompts=list(PROMPTS.values()))
 
     async def _get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        """Handler of `prompts/get`."""
         given = prompt_arguments(params.name, params.arguments or {})
         try:
             return await prompt_result(params.name, given, await self._reach(ctx))
@@ -233,6 +239,7 @@ class McpFront:
             raise MCPError(types.INTERNAL_ERROR, str(error)) from error
 
     async def _complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        """Handler of `completion/complete`."""
         what, known = argument_of(params), await self._offered()
         try:
             return await completed(what, params.argument.value, await self._reach(ctx), known)
@@ -261,6 +268,7 @@ class McpFront:
 
 
 def described(tool: Tool) -> types.Tool:
+    """Tool as `tools/list` tells it: title, description, input schema, hints."""
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -283,6 +291,7 @@ def _hints(tool: Tool) -> types.ToolAnnotations:
 
 
 def _result(reply: ToolReply, ctx: Context) -> types.CallToolResult:
+    """Tool result with its text, resource links and structured content."""
     content: list[Any] = [types.TextContent(type="text", text=reply.text)]
     if is_version_at_least(ctx.session.protocol_version, LINKS_SINCE):
         content += [_linked(link) for link in reply.links]

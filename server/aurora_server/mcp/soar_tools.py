@@ -80,6 +80,7 @@ class VerifyContent(StructuredContent, frozen=True, kw_only=True):
 
 
 async def _ask(link: DaemonLink, given: AskArguments, heard: Heard) -> ToolReply:
+    """Handler of the query tool, with stages as progress."""
     params = {"query": given.query, "dry_run": given.dry_run, "session": given.session}
     if given.verification is not None:
         params["verification"] = given.verification
@@ -124,6 +125,7 @@ async def _verify(link: DaemonLink, given: Verify, heard: Heard) -> ToolReply:
 
 
 def _verdict(found: dict[str, Any]) -> dict[str, Any]:
+    """Verdict as the tool gives it: score, issues, suggestions."""
     judged = found["verification"]
     checks = judged["checks"]
     said = [f"{name}: {issue}" for name, check in checks.items() for issue in check["issues"]]

@@ -50,6 +50,7 @@ async def mended(reading: Incoming, writing: Any, ended: Callable[[], object]) -
 
 
 def _messages(item: SessionMessage | Exception) -> list[SessionMessage | types.JSONRPCError]:
+    """Messages of a line: parsed, repaired, or an error response; batches taken apart."""
     if isinstance(item, SessionMessage):
         return [item]
     given = item.errors(include_url=False)[0] if isinstance(item, ValidationError) else None
@@ -101,6 +102,7 @@ def _member(value: Any) -> SessionMessage | types.JSONRPCError:
 
 
 def _refused(value: Any) -> types.JSONRPCError:
+    """Error response (invalid request) to what is no JSON-RPC message."""
     identity = value.get("id") if isinstance(value, dict) else None
     known = identity if isinstance(identity, str | int) and not isinstance(identity, bool) else None
     return _error(types.INVALID_REQUEST, "this is not a JSON-RPC 2.0 message", known)

@@ -60,7 +60,7 @@ class Core:
         return Trust(self.source.started.home)
 
     def status(self) -> StatusResult:
-        """The daemon and its workspaces, now."""
+        """Status of the daemon and its workspaces, now."""
         import psutil  # 20 ms that starting up need not pay
 
         return StatusResult(
@@ -74,5 +74,5 @@ class Core:
         )
 
     def last_steps(self) -> tuple[Callable[[], Awaitable[None]], ...]:
-        """What is to be done at the end: send what is to be exported, close the workspaces, then the workers."""
+        """Shutdown steps: send what is to be exported, close the workspaces, then the workers."""
         return self.send_rest, self.workspaces.close, self.close_pool

@@ -93,11 +93,11 @@ class SessionProtocol(LanguageServerProtocol):
         self._workspace = documents
 
     def push(self, method: str, params: Any, *, droppable: bool = False) -> None:
-        """Send a notification. A droppable one is left out while the client is far behind with reading."""
+        """Notification to the client. A droppable one is left out while the client is far behind with reading."""
         self._write({"jsonrpc": "2.0", "method": method, "params": params}, droppable)
 
     async def ask(self, method: str, params: Any) -> Any:
-        """Send a request to the client and wait for its result. Raises JsonRpcException when it answers an error.
+        """Request to the client (server to client), and its result. Raises JsonRpcException when it answers an error.
 
         When whoever waits is cancelled, so is the request.
         """
@@ -130,7 +130,7 @@ class SessionProtocol(LanguageServerProtocol):
         return bool(self._tasks or self._background)
 
     async def settled(self, seconds: float) -> None:
-        """Wait until every request is answered, cancelled ones too, but no longer than that."""
+        """Drain: waits until every request is answered, cancelled ones too, but no longer than that."""
         if self._tasks:
             await asyncio.wait(list(self._tasks.values()), timeout=seconds)
 
@@ -177,7 +177,7 @@ class SessionProtocol(LanguageServerProtocol):
         return None
 
     def _take_response(self, message: dict[str, Any]) -> None:
-        """Match a response to the request of ours that waits for it, by its id."""
+        """Correlation: match a response to the request of ours that waits for it, by its id."""
         future: Future[Any] | None = self._request_futures.pop(message["id"], None) if "id" in message else None
         if future is None:
             if "result" not in message and "error" not in message:
@@ -199,11 +199,13 @@ class SessionProtocol(LanguageServerProtocol):
             future.set_exception(misfit("response", error))
 
     def _cancel(self, params: Any) -> None:
+        """Cancellation of a request under way (`$/cancelRequest`), by its id."""
         identity = params.get("id") if isinstance(params, dict) else None
         if isinstance(identity, (int, str)) and (task := self._tasks.get(identity)) is not None:
             task.cancel()
 
     def _check_phase(self, method: str) -> None:
+        """Lifecycle check: nothing before `initialize`, nothing after `shutdown`."""
         if self.phase == "new" and method != types.INITIALIZE:
             raise RequestError(NOT_INITIALIZED, f"{method} came before initialize")
         if self.phase == "shut down":
@@ -260,6 +262,7 @@ class SessionProtocol(LanguageServerProtocol):
     # Answering
 
     def _finish(self, identity: MessageId, method: str, task: asyncio.Task[Any]) -> None:
+        """End of a request's task: its result, error or cancellation is answered."""
         self._tasks.pop(identity, None)
         if task.cancelled():
             self.refuse(identity, self._given_up(method, task))
@@ -286,12 +289,14 @@ class SessionProtocol(LanguageServerProtocol):
             self._log_failure(method, error)
 
     def _reply(self, identity: MessageId, method: str, result: Any) -> None:
+        """Response with a result."""
         try:
             self._write({"jsonrpc": "2.0", "id": identity, "result": result})
         except Exception as error:  # noqa: BLE001 - a result without a JSON form, or larger than a frame
             self._fail(identity, method, error)
 
     def _fail(self, identity: MessageId, method: str, error: BaseException) -> None:
+        """Error response; what is unexpected is logged and told without its inside (internal error)."""
         told = as_request_error(error)
         if told is None:
             logger.error("request failed", extra={"method": method}, exc_info=error)

@@ -39,7 +39,7 @@ _REFUSED = "the system refuses the daemon what this takes"
 
 
 def as_request_error(error: BaseException) -> RequestError | None:
-    """`error` as a client should see it; None when it is unexpected: to be logged, and told in general terms."""
+    """JSON-RPC error of an exception; None when it is unexpected: to be logged, and told in general terms."""
     match error:
         case RequestError():
             return error

@@ -92,18 +92,18 @@ class Folders:
         ]
 
     def again(self, path: Path) -> None:
-        """Try at once to open a folder again that could not be opened: what kept it from that is mended."""
+        """Retry at once of a folder that could not be opened: what kept it from that is mended."""
         folder = self._folders.get(path)
         if folder is not None and folder.opening.done() and folder.workspace is None:
             folder.opening, folder.tried_at = self._begin(path), self._clock()
 
     async def owner(self, path: Path) -> Workspace | None:
-        """The workspace with the deepest root around `path`; None when `path` is outside all of them."""
+        """Workspace of a path, by the longest prefix: the deepest root around `path`; None outside of all."""
         await self._settle()
         return owner_of(await asyncio.to_thread(real, path), self._now())
 
     async def group(self, paths: list[Path]) -> dict[Workspace, list[Path]]:
-        """`paths`, links resolved, by the workspace each belongs to; those outside all folders are left out."""
+        """Grouping of `paths`, links resolved, by their workspace; those outside all folders are left out."""
         await self._settle()
         workspaces = self._now()
         grouped: dict[Workspace, list[Path]] = {}
@@ -114,6 +114,7 @@ class Folders:
         return grouped
 
     async def _settle(self) -> None:
+        """Wait for folders that are being opened; failed ones are retried after a while."""
         for folder in list(self._folders.values()):
             failed = folder.opening.done() and folder.workspace is None
             if failed and self._clock() - folder.tried_at >= RETRY_AFTER:
@@ -132,6 +133,7 @@ class Folders:
         return task
 
     def _begun(self, task: asyncio.Task[Workspace]) -> None:
+        """Callback of an opened workspace; a failure is logged."""
         if task.cancelled():
             return
         error = task.exception()
@@ -144,6 +146,7 @@ class Folders:
             self._on_open(task.result())
 
     def _leave(self, folder: _Folder) -> None:
+        """Release of a folder's workspace, also of one that is still being opened."""
         task = folder.opening
         if task.done():
             workspace = folder.workspace
@@ -162,7 +165,7 @@ def owner_of(path: Path, workspaces: list[Workspace]) -> Workspace | None:
 
 
 def real(path: Path) -> Path:
-    """`path` with the links of its folder resolved. The file itself may be a link, and may not exist."""
+    """Real path, with the links of its folder resolved. The file itself may be a link, and may not exist."""
     return Path(os.path.realpath(path.parent), path.name)  # a circle of links leads nowhere: `resolve` would raise
 
 

@@ -36,12 +36,13 @@ class WorkspaceGit:
         self._history: Mapping[str, ChangeHistory] = {}
 
     async def moved(self) -> bool:
-        """Whether HEAD moved or something was fetched since this was asked last: a few looks at files."""
+        """Change of refs: whether HEAD moved or something was fetched since this was asked last: a few files."""
         marks = await asyncio.to_thread(self._marks)
         moved, self._moved = marks != self._moved, marks
         return moved
 
     def _marks(self) -> tuple[object, ...]:
+        """Marks by which a moved HEAD or a fetch is noticed: HEAD, FETCH_HEAD, packed refs."""
         repository = find_git_directory(self._root)
         if repository is None:
             return ()
@@ -144,7 +145,7 @@ class WorkspaceGit:
         return place.rstrip("/") if prefix == "." else f"{prefix}/{place.rstrip('/')}"
 
     async def is_clean(self, places: Sequence[str]) -> bool:
-        """Whether the files there are as they are committed."""
+        """Clean work tree: whether the files there are as they are committed (not dirty)."""
         said = await commands.answer(self._root, ("status", "--porcelain", "--untracked-files=all", "--", *places))
         return said == b""
 

@@ -153,6 +153,7 @@ class ClaudeHooks:
         return prompts.events_of(text, hook.session_id, now, keep_text=settings.prompt_texts, agent=agent)
 
     def _waited(self, hook: Hook, session: _Session) -> tuple[str, float] | None:
+        """Time that a person was waited for (human in the loop), since the hook that asked."""
         waited = None
         if claude_code.answers(hook):
             waited, session.waiting = session.waiting, None
@@ -162,6 +163,7 @@ class ClaudeHooks:
         return waited
 
     async def _tokens(self, hook: Hook, session: _Session, change_id: str) -> list[Event]:
+        """Token usage read from the session's transcripts, from where reading stopped."""
         events: list[Event] = []
         since = (await self._detecting.known(change_id)).started_at
         for path in (hook.transcript_path, hook.agent_transcript_path):

@@ -121,6 +121,7 @@ def _memories(number: int) -> str:
 
 
 def _answer(memory: LeftMemory, params: RecallParams, settings: Settings) -> RecallResult:
+    """Answer of one closed memory."""
     began = time.perf_counter()
     root = memory.root
     question: Question = parse_question(below(str(root), params.query))
@@ -157,7 +158,7 @@ def _answer(memory: LeftMemory, params: RecallParams, settings: Settings) -> Rec
 
 
 def _states(memory: LeftMemory, hits: Sequence[Hit]) -> list[bool | None]:
-    """Of each hit whether its file is as it was indexed; None where the file is gone."""
+    """Staleness of each hit: whether its file is as it was indexed; None where the file is gone."""
     paths = {hit.chunk.path for hit in hits if hit.chunk.path}
     indexed = file_reader.files_at(memory.reader, sorted(paths))
     known: dict[str, bool | None] = {"": True}
@@ -190,6 +191,7 @@ def _texts(
 
 
 def _recalled(found: RecallFindings, n: int, root: Path, text: Text | None) -> Recalled:
+    """Result of a closed memory for the wire."""
     hit = found.hits[n]
     evidence = found.evidence[n] if found.evidence is not None else UNSET
     usage, state = found.usages.get(hit.chunk.id, UsageCounts()), found.patterns.get(hit.chunk.id)

@@ -51,6 +51,7 @@ class Colleagues:
         return None if told is None else Provenance(name=self.names.get(told[0]), at=iso(told[1]))
 
     def _drifted(self, document: ReasoningDocument) -> Sequence[str]:
+        """Cited places that have changed since (stale)."""
         cites = document.content.cites
         if not cites:
             return ()

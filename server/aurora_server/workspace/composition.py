@@ -49,7 +49,7 @@ class WorkspaceOpener:
         self._keeping_logs: asyncio.Task[None] | None = None
 
     async def open(self, root: Path) -> Workspace:
-        """Open the workspace at the canonical `root`. Raises what its memory and its indexer raise."""
+        """Factory: open the workspace at the canonical `root`. Raises what its memory and its indexer raise."""
         # The imports are slow; sessions are answered meanwhile.
         workspace_class, pool_class, shared_records_class, teams_class = await asyncio.to_thread(_classes)
         if self._pool is None:
@@ -129,6 +129,7 @@ def _sender(settings: Settings, environment: Mapping[str, str]) -> Sender | None
 
 
 def _model_process(settings: Settings, model: str, environment: Mapping[str, str]) -> ModelProcess:
+    """Process of the embedding model, by its name or path."""
     from aurora_indexer.embedding.model_process import ModelProcess
 
     name = (

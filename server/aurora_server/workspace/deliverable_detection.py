@@ -214,6 +214,7 @@ class DeliverableDetection:
                 self._note()
 
     def _note(self) -> None:
+        """Wake-up of the task, where something was noted."""
         if self._noted:
             self._last_note = time.monotonic()
             self._wake.set()
@@ -342,7 +343,7 @@ class DeliverableDetection:
         await self._tested([run for run in noted.tests if run not in earlier])
 
     def _by_claim(self, edits: Iterable[str]) -> dict[str | None, list[str]]:
-        """Edited files by the deliverable that an agent said it edited them for; None where nobody did."""
+        """Edited files by the deliverable that an agent claimed to edit them for; None where nobody did."""
         found: dict[str | None, list[str]] = {}
         for path in edits:
             change_id = self._claimed.pop(path, None)
@@ -406,6 +407,7 @@ class DeliverableDetection:
         return said is not None and commits.only_commits(said, last.commit)
 
     async def _look_at_commit(self, commit: commits.Commit, made_here: bool) -> None:
+        """Commit attributed to a deliverable: by trailer, by its spec's files, or by the branch."""
         name, why = commits.named(commit, self._open.ids), "which names it"
         specs = {each for path in commit.files if (each := self.change_at(path)) is not None}
         if name is None and made_here and len(specs) == 1:
@@ -430,7 +432,7 @@ class DeliverableDetection:
 
 
 def _last_change(root: Path, paths: Sequence[str]) -> float | None:
-    """The latest mtime of some files, or now for what has none."""
+    """Latest mtime of some files, or now for what has none."""
     latest = None
     for path in paths:
         try:

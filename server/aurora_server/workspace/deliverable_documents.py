@@ -94,7 +94,7 @@ def report_reply(
 def _shares(
     report: DeliverableReport, repositories: Mapping[str, Sequence[Deliverable]]
 ) -> dict[str, list[dict[str, Any]]]:
-    """What each repository, person, agent and model did and cost, of what ended."""
+    """Breakdown (share) of what each repository, person, agent and model did and cost, of what ended."""
     ended = {id(each) for each in report.ended}
     costs = {
         name: cost_of(some)

@@ -61,6 +61,7 @@ async def _recorded(workspace: Workspace, brought: Brought) -> dict[str, Any]:
 
 
 def _of_lines(lines: Sequence[str]) -> Brought:
+    """Import of event lines (JSON Lines); bad ones are told by number."""
     from aurora_deliverables.event_lines import events_of
 
     events, bad = events_of(lines)

@@ -44,7 +44,7 @@ async def checkup(
     embedder: Embedder | None = None,
     record: RecordExchange | None = None,
 ) -> DoctorResult:
-    """Look at the index, the watcher, the memory file and its disk, the record, policies and the model. Reads only.
+    """Health check of index, watcher, memory file and its disk, record, policies and model. Reads only.
 
     `older` is the memory that is offered to this workspace, if there is one.
     """
@@ -95,6 +95,7 @@ async def checkup(
 
 
 def _index(root: Path, indexer: Indexer) -> list[DoctorFinding]:
+    """Findings on the index: errors, files pending, files skipped."""
     findings: list[DoctorFinding] = []
     if indexer.state == "error":
         findings.append(DoctorFinding(level="error", what=f"indexing stopped: {indexer.last_error}"))
@@ -154,6 +155,7 @@ async def _history(root: Path, store: Store, indexer: Indexer) -> list[DoctorFin
 
 
 async def _memory_file(store: Store, checked: IntegrityReport) -> list[DoctorFinding]:
+    """Findings on the database: integrity, free disk space."""
     findings = [_fault(store.path, fault) for fault in checked.faults]
     if not findings:
         findings.append(DoctorFinding(level="ok", what=f"{store.path} is sound (shape {checked.version})"))
@@ -166,6 +168,7 @@ async def _memory_file(store: Store, checked: IntegrityReport) -> list[DoctorFin
 
 
 def _fault(path: Path, fault: Fault) -> DoctorFinding:
+    """Finding of a damaged database, with the repair for it."""
     if fault.mend == "salvage":
         fix = "aurora doctor --repair keeps the file, saves what was learned from it and indexes anew"
         return DoctorFinding(level="error", what=f"{path} is damaged: {fault.what}", fix=fix)
@@ -235,6 +238,7 @@ def _policy(problem: str) -> DoctorFinding:
 
 
 async def _semantic(embedder: Embedder) -> DoctorFinding:
+    """Finding on the embedding model."""
     try:
         return DoctorFinding(level="ok", what=await embedder.state())
     except IndexerError as error:

@@ -86,7 +86,7 @@ def signals(hit: Hit, kind: QuestionKind | None = None) -> list[SignalContributi
 
 
 def _understood(question: Question) -> str:
-    """What a question is taken for, and what that makes of the answers."""
+    """Question kind that a question is taken for, and what that makes of the answers."""
     if question.is_open:
         return f"{question.kind}, or a report: five answers as to a topic, one of each file, then function by function"
     return f"{question.kind}: {MEANING[question.kind]}"
@@ -97,6 +97,7 @@ def _signal(name: str, value: float, weight: float) -> SignalContribution:
 
 
 def _matches(hit: Hit, question: Question | None, parts: Sequence[PartView]) -> list[Match]:
+    """Matched terms of a hit, and in which fields they stand."""
     if question is None:
         return []
     if hit.chunk.kind == REASONING:
@@ -120,6 +121,7 @@ def _origin(hit: Hit, commits: Mapping[int, Commits], used: bool) -> str:
 
 
 def _reached(hit: Hit, sources: Mapping[int, ChunkView]) -> list[Reach]:
+    """Path by which activation spread to a hit."""
     return [
         Reach(
             id=shown_id(source),

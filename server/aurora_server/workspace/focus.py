@@ -34,7 +34,7 @@ class EditorCursor(Struct, frozen=True):
 
 
 def focus_of(cursor: ChunkView | None, own: Sequence[ChunkView], lately: Sequence[ChunkView]) -> Focus | None:
-    """Attention as recall wants it: `own` are the open file's chunks, `lately` those edited last. None without any."""
+    """Editor context as recall wants it: `own` are the open file's chunks, `lately` those edited last; None without."""
     shares: dict[int, float] = {}
     if cursor is not None:
         shares[cursor.id] = AT_CURSOR

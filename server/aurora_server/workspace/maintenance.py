@@ -56,6 +56,7 @@ class LifespanReview:
             await asyncio.gather(self._task, return_exceptions=True)
 
     def _heard(self, progress: IndexProgress | None) -> None:
+        """Trigger of the daily review, once indexing is done."""
         idle = self._task is None or self._task.done()
         if progress is None and idle and self._indexer.state == "ready" and time.time() >= self._due:
             self._task = asyncio.create_task(self._review(), name=f"upkeep {self._root}")

@@ -82,7 +82,7 @@ def policy_of(settings: Settings) -> LearningPolicy:
 
 
 def database_path(root: Path, settings: Settings) -> Path:
-    """Where the memory of `root` is kept: `$AURORA_HOME/memory/<name>-<hash>.db`, or `memory.database_path`.
+    """Database path of `root`: `$AURORA_HOME/memory/<name>-<hash>.db`, or `memory.database_path`.
 
     A path without `{workspace}`, as App. C has it, means one file each all the same: `memory.db` is
     `memory-<name>-<hash>.db` then, unless there is a `memory.db` that is this workspace's already.

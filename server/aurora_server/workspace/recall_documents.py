@@ -197,7 +197,7 @@ def _knowledge(chunk: ChunkView, text: str) -> KnowledgeContent:
 
 
 def link(relation: str, chunk: ChunkView, *, likely: bool = False) -> RelatedChunk:
-    """A related chunk."""
+    """Related chunk for the wire."""
     return RelatedChunk(
         relation=relation,
         id=shown_id(chunk),
@@ -246,7 +246,7 @@ def seen_log(reference: LogReference) -> SeenLog:
 
 
 def nothing_fits(best: Hit, budget: int | None) -> str:
-    """Hint where a budget is too small for even the best answer."""
+    """Hint where a token budget is too small for even the best answer."""
     return f"Nothing fits {budget} tokens; the best answer is {shown_id(best.chunk)}: ask with a larger budget."
 
 

@@ -58,7 +58,7 @@ class ShownChunks:
             self._shown.popitem(last=False)
 
     def opened(self, path: str, now: float) -> list[int]:
-        """A file was opened: for the best of its chunks in the latest answer that had any."""
+        """Click-through: a file was opened, for the best of its chunks in the latest answer that had any."""
         there = [(-shown.at, shown.rank, row) for row, shown in self._lately(now).items() if shown.path == path]
         return self.used([min(there)[2]] if there else [], now)
 
@@ -122,6 +122,7 @@ class RecallUses:
         await asyncio.gather(*self._writing, return_exceptions=True)
 
     async def _edited(self, since: Mapping[int, float]) -> None:
+        """Access for chunks that were edited after they were shown."""
         chunks = await self._store.read(chunk_reader.by_id, list(since))
         changed = [row for row, view in chunks.items() if view.changed_at is not None and view.changed_at >= since[row]]
         await self._record(self._shown.used(changed, self._clock()), "edited")

@@ -61,7 +61,7 @@ def raw_text(root: Path, chunk: ChunkView) -> str:
 def within_budget(
     root: Path, hits: Sequence[Hit], around: Mapping[str, Sequence[ChunkView]], budget: int, limit: int
 ) -> dict[int, Text]:
-    """Of the hits (best first) at most `limit`, by their place, that are most useful in `budget` tokens. Blocks.
+    """Selection within a token budget: of the hits (best first) at most `limit`, by their place. Blocks.
 
     Each comes whole or as an excerpt, which is never as long as the whole (`fill_token_budget`); in the order of the
     hits.
@@ -102,6 +102,7 @@ def _read(
 
 
 def _without_secrets(lines: list[Line]) -> list[Line]:
+    """Lines with secrets masked."""
     text = joined(lines)
     clean = masked(text)
     if clean == text:
@@ -117,7 +118,7 @@ def _whole(hit: Hit, text: tuple[list[Line], int]) -> Text:
 
 
 def _excerpt(hit: Hit, text: tuple[list[Line], int], budget: int) -> Text | None:
-    """The longest excerpt that fits the budget, else the shortest."""
+    """Snippet, the longest excerpt that fits the budget, else the shortest."""
     lines, header = text
     chunk = hit.chunk
     if chunk.kind == REASONING or not lines:

@@ -166,6 +166,7 @@ class RecordExchange:
                 self.problem, self.passing = f"{type(error).__name__}: {error}", False
 
     def _fail(self, error: StoreError) -> None:
+        """Failure of an exchange, logged once per cause."""
         self._damaged = isinstance(error, StoreCorrupt) and self._shared is None
         self.passing = isinstance(error, OwnerUntold)
         if self.problem != str(error):
@@ -173,6 +174,7 @@ class RecordExchange:
         self.problem = str(error)
 
     async def _exchange(self) -> None:
+        """One exchange, both ways: what was learned goes in, what others learned comes."""
         async with self._turn:
             shared = await self._joined()
             heard = self._heard
@@ -187,6 +189,7 @@ class RecordExchange:
             await self._forget(await self._joined())
 
     async def _joined(self) -> SharedRecord:
+        """Record of the repository, opened when first needed."""
         if self._shared is None:
             self._joining = self._joining or asyncio.ensure_future(self._records.join(self._root, self._hear))
             await self._join(self._joining)
@@ -202,6 +205,7 @@ class RecordExchange:
                 self._joining = None
 
     async def _record_learned(self, shared: SharedRecord) -> None:
+        """Outbox drained: what was learned is appended to the record, page by page."""
         assert self.place is not None
         while rows := await self._store.read(record_outbox.waiting, 0, AT_ONCE):
             made, problems = await asyncio.to_thread(_record, shared.record, rows, self.place.below)
@@ -228,7 +232,7 @@ class RecordExchange:
         return at
 
     async def _take_in(self, shared: SharedRecord, at: RecordPosition) -> None:
-        """Take in others' entries page by page, each with the position after it in one transaction."""
+        """Consumer: take in others' entries page by page, each with the position after it in one transaction."""
         assert self.place is not None
         came = False
         while True:
@@ -261,7 +265,7 @@ class RecordExchange:
         return await asyncio.to_thread(_lines, found, self.place.below)
 
     async def _position(self, record: Record) -> RecordPosition:
-        """Where this memory is in the record: at its beginning where it knew another one, or understood less."""
+        """Cursor of this memory in the record: the beginning where it knew another, or understood less."""
         known = await self._store.read(record_position.position)
         if known is not None and known.record == record.mark and known.kinds == _KINDS:
             return known

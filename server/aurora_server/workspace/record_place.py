@@ -54,6 +54,7 @@ async def record_place(root: Path, home: Path, environment: Mapping[str, str] = 
 
 
 async def _place(root: Path, home: Path, environment: Mapping[str, str]) -> RecordPlace:
+    """Place found by git: repository identity, owner, and the folder within."""
     folder = home / FOLDER
     known = Repositories(folder)
     identity = await repository_identity(root, environment=environment)

@@ -35,7 +35,7 @@ class WorkspaceError(AuroraError):
 
 
 def canonical(folder: Path, user_home: Path) -> Path:
-    """The one name of `folder`, links resolved. Touches the disk.
+    """Canonical path (realpath) of `folder`, links resolved. Touches the disk.
 
     Raises WorkspaceError for what is no folder, and for the user's home and everything above it: indexing those would
     read all the user has.
@@ -91,7 +91,7 @@ class Workspaces:
         self._closed = False
 
     async def acquire(self, folder: Path) -> Workspace:
-        """Open the workspace at `folder`, or share it; `release` it as often as it was acquired.
+        """Reference: open the workspace at `folder`, or share it; `release` it as often as it was acquired.
 
         Raises WorkspaceError, and whatever opening it raises. A root that failed is tried again on the next call.
         """
@@ -123,7 +123,7 @@ class Workspaces:
                 return
 
     async def let_go(self, root: Path) -> bool:
-        """Close the workspace at a canonical `root` if it only lingers; False where somebody uses it."""
+        """Eviction of a canonical `root` that only lingers; False where somebody uses it."""
         entry = self._entries.get(root)
         if entry is None:
             return True
@@ -157,6 +157,7 @@ class Workspaces:
         await asyncio.gather(*under_way, *(self._close(entry) for entry in list(self._entries.values())))
 
     async def _open(self, entry: _OpenWorkspace) -> Workspace:
+        """Opening of a workspace, after one that is closing."""
         try:
             if entry.closing is not None:
                 await asyncio.wait([entry.closing])
@@ -182,12 +183,14 @@ class Workspaces:
                 self._expire(min(lingering, key=_leaves_at))
 
     def _expire(self, entry: _OpenWorkspace) -> None:
+        """End of the grace period: a workspace without users is closed."""
         if entry.farewell is not None:
             entry.farewell.cancel()
             entry.farewell = None
         entry.closing = asyncio.create_task(self._close(entry), name=f"close {entry.root}")
 
     async def _close(self, entry: _OpenWorkspace) -> None:
+        """Close of a workspace, unless somebody came back."""
         if entry.opening is not None:
             await asyncio.wait([entry.opening])
         if entry.users and not self._closed:

@@ -27,7 +27,7 @@ OFFER_PATIENCE = 3.0
 
 
 class Adoption:
-    """Adoption of another folder's memory by one workspace. Looks when it is made; `close` it before the store."""
+    """Adoption of another folder's memory (moved, renamed). Looks when it is made; `close` it before the store."""
 
     def __init__(self, root: Path, store: Store) -> None:
         self._root = root
@@ -126,6 +126,7 @@ class Adoption:
         return found
 
     async def _look(self) -> None:
+        """Search for an older memory of this repository, where nothing is learned here yet."""
         try:
             mine = await self.git_root()
             counts = await self._store.counts()
@@ -144,6 +145,7 @@ def _same_file(one: Path, other: Path) -> bool:
 
 
 def _put_away(adopted: MemoryFile) -> Path | None:
+    """Rename of an adopted memory file, under a name that is free."""
     if not adopted.left:
         return None
     target = adopted.path.with_name(f"{adopted.path.name}.adopted")

@@ -39,7 +39,7 @@ def _within_repository(root: Path) -> str | None:
 
 
 async def each_once(workspaces: Sequence[Workspace], as_of: float | None = None) -> list[tuple[Workspace, Deliverable]]:
-    """Every deliverable of some workspaces, each change of a repository once, with a workspace that knows it.
+    """Deduplicated deliverables of some workspaces, each change of a repository once, with a workspace that knows it.
 
     With `as_of` (Unix seconds) as they stood then.
 
@@ -58,7 +58,7 @@ async def each_once(workspaces: Sequence[Workspace], as_of: float | None = None)
 
 
 async def by_repository(workspaces: Sequence[Workspace], as_of: float | None = None) -> dict[str, list[Deliverable]]:
-    """Deliverables by the folder of the workspace that knows them, each change of a repository once, as they stood."""
+    """Grouping by the folder of the workspace that knows them, each change of a repository once, as they stood."""
     known: dict[str, list[Deliverable]] = {str(each.root): [] for each in workspaces}
     for workspace, each in await each_once(workspaces, as_of):
         known[str(workspace.root)].append(each)
@@ -70,6 +70,7 @@ async def _stood(workspace: Workspace, as_of: float | None) -> Sequence[Delivera
 
 
 def _fuller(one: tuple[Workspace, Deliverable], other: tuple[Workspace, Deliverable]) -> tuple[Workspace, Deliverable]:
+    """Deduplication of two records of one change: the fuller counts."""
     best, rest = (one, other) if fullness(one[1]) >= fullness(other[1]) else (other, one)
     workspace, deliverable = best
     return workspace, replace(deliverable, started_at=min(deliverable.started_at, rest[1].started_at))

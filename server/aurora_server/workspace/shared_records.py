@@ -37,7 +37,7 @@ class SharedRecord:
         self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
 
     def tell(self, but: Hear | None = None) -> None:
-        """Tell everybody, but who says it, that more is in the record."""
+        """Broadcast to everybody, but who says it, that more is in the record."""
         self._marks = file_marks(self.record.path)
         for hear in tuple(self.listeners):
             if hear != but:
@@ -96,7 +96,7 @@ class SharedRecords:
         return renewed
 
     async def leave(self, shared: SharedRecord, hear: Hear) -> None:
-        """Be told no more; who leaves last closes the file."""
+        """Release of a handle: be told no more; who leaves last closes the file."""
         async with self._turn:
             shared.listeners.remove(hear)
             if not shared.listeners:

@@ -117,6 +117,7 @@ class SoarMemory:
         await self._store.forget_logs(files)
 
     def _sections(self, found: Sequence[LogReference], budget: int) -> list[LogSection]:
+        """Sections of logs, as many as fit the token budget."""
         folder = self._logs_folder()
         sections: list[LogSection] = []
         left = budget

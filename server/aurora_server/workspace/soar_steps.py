@@ -153,7 +153,7 @@ class Steps:
         return self._result(notices, verification=to_builtins(found))
 
     async def learn(self, params: LearnParams) -> LearnResult:
-        """Have memory learn from what was done elsewhere, as from a run of one step."""
+        """Learning from what was done elsewhere, as from a run of one step."""
         guarded = guard(params.query, self._settings.guardrails)
         level, _ = self._level(guarded.query)
         retrieved: list[Retrieved] = []

@@ -20,7 +20,7 @@ _CONNECTORS = re.compile(r"::|->")
 
 
 def word_at(text: str, line: int, column: int) -> tuple[str, str] | None:
-    """The identifier at a 0-based position and what it hangs from: `get` of `self.db.get` → (`get`, `self.db`)."""
+    """Identifier under the cursor (0-based) and what it hangs from: `get` of `self.db.get` → (`get`, `self.db`)."""
     lines = text.split("\n")  # as the parser and the session count them; splitlines() also breaks at form feeds
     if not 0 <= line < len(lines):
         return None
@@ -32,7 +32,7 @@ def word_at(text: str, line: int, column: int) -> tuple[str, str] | None:
 
 
 def innermost(chunks: Sequence[Chunk], line: int) -> Chunk | None:
-    """The smallest definition around a 0-based line; the module remainder only where nothing else is."""
+    """Enclosing definition, the smallest around a 0-based line; the module remainder only where nothing else is."""
     around = [chunk for chunk in chunks if chunk.line_start <= line + 1 <= chunk.line_end]
     return min(around, key=lambda chunk: (chunk.name == MODULE_NAME, chunk.line_end - chunk.line_start), default=None)
 
@@ -40,7 +40,7 @@ def innermost(chunks: Sequence[Chunk], line: int) -> Chunk | None:
 def chunk_at(
     reader: Reader, path: str, text: str, chunks: Sequence[CodeChunk], imports: Sequence[Import], line: int, column: int
 ) -> ChunkView | None:
-    """The stored chunk that the name at a 0-based position means, or None where it means nothing memory knows."""
+    """Symbol under the cursor: the stored chunk that the name at a 0-based position means; None where none is known."""
     found = word_at(text, line, column)
     if found is None:
         return None
@@ -80,6 +80,7 @@ def _meant(reader: Reader, source: ReferenceTarget, mention: Reference) -> Chunk
 
 
 def _best(reader: Reader, edges: Sequence[Relation]) -> ChunkView | None:
+    """Most likely definition of several, by the weight of the edges."""
     if not edges:
         return None
     best = max(edges, key=lambda edge: edge.weight)

@@ -56,7 +56,7 @@ class TeamDeliverables(Struct, frozen=True):
 
 
 def team_deliverables(home: Path, threshold: float, as_of: float = inf) -> TeamDeliverables:
-    """Read every record of this machine, and what had happened by a time (Unix seconds).
+    """Aggregation over every record of this machine, and what had happened by a time (Unix seconds).
 
     A record that cannot be read is told of, and costs the others nothing.
     """

@@ -56,6 +56,7 @@ class TeamExchange:
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _work(self) -> None:
+        """Loop of the task: periodic sync, soon after something new, with backoff after failures."""
         while True:
             try:
                 await self._round()
@@ -70,6 +71,7 @@ class TeamExchange:
                     await asyncio.sleep(SOON_SECONDS)
 
     async def _round(self) -> None:
+        """One round over all open records; it ends at the first hub that is away."""
         self._records.appended.clear()
         if not await asyncio.to_thread(_joined, self._records.home):
             self.failures = 0

@@ -106,12 +106,13 @@ class TelemetryFollower:
             await asyncio.wait(self._tasks)
 
     def _hear(self, events: Sequence[Event], deliverables: Sequence[Deliverable]) -> None:
+        """Listener: what has ended is put into the outbox."""
         for deliverable in deliverables:
             if _has_ended(deliverable):
                 self._begin(self._put(deliverable))
 
     async def _put(self, deliverable: Deliverable) -> None:
-        """Put into the outbox what ended, and send it: at once, or after a grace period in which more may be said."""
+        """Outbox (transactional): what ended is put into it and sent, at once or after a grace period."""
         change_id = deliverable.change_id
         ended_at = deliverable.completed_at or deliverable.updated_at
         if not await self._outbox.put(change_id, ended_at) or self._closed:
@@ -133,6 +134,7 @@ class TelemetryFollower:
             await self._send(change_id)
 
     async def _send(self, change_id: str) -> None:
+        """Deliverable handed to the sender, once at a time."""
         from aurora_deliverables.telemetry.sender import Leaving
 
         if change_id in self._under_way:

@@ -47,7 +47,7 @@ class TransferredPatterns:
         self._known: dict[Path, tuple[FileMarks, list[TransferablePattern]]] = {}
 
     async def matching(self, query: str) -> list[PatternMatch]:
-        """The patterns that fit a question best; none where no other repository's record has any."""
+        """Matching of patterns to a question; none where no other repository's record has any."""
         async with self._turn:
             if not await asyncio.to_thread((self._home / FOLDER).is_dir):
                 return []

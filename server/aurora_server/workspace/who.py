@@ -45,7 +45,7 @@ class AskedPlace(Struct, frozen=True):
 
 
 async def who(root: Path, home: Path, read: ReaderThread, asked: str, now: float, *, reading: bool) -> WhoResult:
-    """Who knows the place `asked`. `reading`: git's history is not read to its end yet. Raises UnknownChunk."""
+    """Experts (code owners), who know `asked`. `reading`: git's history is not read to its end. Raises UnknownChunk."""
     found = await read(asked_place, root, asked)
     place = found.place
     lines, record = await asyncio.gather(
@@ -110,6 +110,7 @@ def asked_place(reader: Reader, root: Path, asked: str) -> AskedPlace:
 
 
 def _known(reader: Reader, place: WhoPlace, chunks: Sequence[ChunkView]) -> AskedPlace:
+    """Place with its commits, edits and uses."""
     ids = [chunk.id for chunk in chunks]
     used = chunk_reader.accesses(reader, ids)
     edits = [chunk.changed_at for chunk in chunks if chunk.changed_at is not None]
@@ -176,6 +177,7 @@ class _Gathered:
         return sorted(found, key=lambda each: (-each.activation, each.name, each.author))[:MOST]
 
     def _person(self, person: str, level: float) -> KnowingPerson:
+        """Person with counts, score and last touch."""
         counts: Mapping[str, int] = self._counts[person]
         return KnowingPerson(
             author=person,

@@ -30,7 +30,7 @@ RECENTLY = 3600.0
 
 
 def start_from_sibling(root: Path, path: Path) -> Path | None:
-    """Make the memory file `path` of `root` from that of a sibling; the sibling's folder, None where there is none.
+    """Warm start: memory file `path` of `root` copied from a sibling; the sibling's folder, None where there is none.
 
     The same folder of another work tree: one at the same commit if there is one. Nothing happens where the file is
     there. Blocks.
@@ -92,6 +92,7 @@ def _common(root: Path) -> Path | None:
 
 
 def _is_sibling(each: MemoryFile, repository: GitDirectory, below: Path) -> bool:
+    """Whether a memory file is of another work tree of the same repository."""
     place = None if each.left else _place(each.root)
     if place is None or place[1] != below:
         return False
@@ -130,6 +131,7 @@ def _in_use(path: Path) -> bool:
 
 
 def _delete(path: Path) -> None:
+    """Deletion of a database file with its log (WAL)."""
     for suffix in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):
             path.with_name(path.name + suffix).unlink()

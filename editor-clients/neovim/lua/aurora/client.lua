@@ -41,6 +41,7 @@ local function forget(id)
   end
 end
 
+-- Exit handler: a session that ended badly is told with its code.
 local function on_exit(code, _, id)
   vim.schedule(function()
     forget(id)
@@ -62,6 +63,7 @@ function M.place(root)
   }
 end
 
+-- Configuration of the LSP client: command, root, capabilities, handlers, initialization options.
 function M.config(root)
   local chosen = settings.current
   return vim.tbl_extend('error', root and M.place(root) or {}, {
@@ -111,6 +113,7 @@ local function running(root)
   end
 end
 
+-- Whether the program can be run (executable on PATH).
 local function installed()
   local program = settings.current.cmd[1]
   if vim.fn.executable(program) == 1 then
@@ -120,6 +123,7 @@ local function installed()
   return false
 end
 
+-- Starts a session (language server) for a root.
 local function start(root)
   if vim.lsp.config then -- what the user has chosen by `vim.lsp.config('aurora', …)` counts here as well
     local chosen = vim.tbl_extend('force', M.config(root), vim.lsp.config[NAME] or {}, M.place(root))
@@ -210,6 +214,7 @@ function M.context(client)
   return { uri = params.textDocument.uri, position = params.position }
 end
 
+-- Attaches the session of its root to a buffer, if it is a file of a workspace.
 local function attach(bufnr)
   local root = roots.of_buffer(bufnr)
   if not root then

@@ -9,6 +9,7 @@ local ok = health.ok or health.report_ok
 local warn = health.warn or health.report_warn
 local fail = health.error or health.report_error
 
+-- Health check: program, version, sessions.
 function M.check()
   start('aurora')
   local program = settings.current.cmd[1]

@@ -28,6 +28,7 @@ local function path(result)
   return result.workspace .. '/' .. result.file
 end
 
+-- A quickfix entry of a result.
 local function quickfix_item(result)
   local text = ('%.2f  %s'):format(result.score, title(result))
   if about(result) ~= '' then
@@ -39,6 +40,7 @@ local function quickfix_item(result)
   return { filename = path(result), lnum = result.line_start, end_lnum = result.line_end, col = 1, text = text }
 end
 
+-- Quickfix list of the results.
 local function to_quickfix(answer)
   vim.fn.setqflist({}, ' ', {
     title = 'AurMem ' .. answer.query,
@@ -61,6 +63,7 @@ function M.open(result)
   vim.cmd('normal! zz')
 end
 
+-- Picker (vim.ui.select) of the results.
 local function to_picker(answer)
   vim.ui.select(answer.results, {
     prompt = answer.query,

@@ -17,6 +17,7 @@ local function is_home_of_aurora(mark)
   return real(mark) == real(usual) or (named ~= nil and named ~= '' and real(mark) == real(named))
 end
 
+-- Whether a folder has a root marker.
 local function marked(folder)
   if is_there(folder .. '/.git') then
     return true
@@ -26,6 +27,7 @@ local function marked(folder)
   return found ~= nil and found.type == 'directory' and not is_home_of_aurora(mark)
 end
 
+-- Root of a folder: upward search for a marker, from the folder itself.
 function M.above(folder)
   folder = real(folder)
   while true do

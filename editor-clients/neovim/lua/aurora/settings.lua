@@ -45,6 +45,7 @@ local function problem(name, value)
   end
 end
 
+-- Validates the options of `setup` and merges them with the defaults.
 function M.choose(given)
   M.current = vim.deepcopy(defaults)
   for name, value in pairs(given or {}) do

@@ -11,6 +11,7 @@ local function redraw()
   pcall(vim.cmd, 'redrawstatus!') -- not allowed while a window is just being changed; the next redraw shows it
 end
 
+-- Progress notification (`$/progress`) of work in the background.
 function M.progress(token, value, client_id)
   if type(value) ~= 'table' then
     return

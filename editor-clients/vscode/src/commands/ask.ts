@@ -71,6 +71,7 @@ export async function ask(connection: Connection, pages: Pages, given?: string):
   else if (result.error) void vscode.window.showWarningMessage(`AURORA: ${result.error}`);
 }
 
+/** Offer to configure a model provider, where none is. */
 async function offerProvider(why: string): Promise<void> {
   const chosen = await vscode.window.showWarningMessage(`AURORA: ${why}`, "Let It Use VS Code's Model…");
   if (chosen) await vscode.commands.executeCommand("workbench.action.openSettings", "aurora.languageModel");

@@ -25,11 +25,13 @@ export class Deliverables {
     private readonly pages: Pages,
   ) {}
 
+  /** List of deliverables, as the daemon has them. */
   async list(status?: "open"): Promise<DeliverableState[]> {
     const params: ListRequest = { action: "list", limit: 200, ...(status ? { status } : {}) };
     return (await this.connection.request<{ deliverables: DeliverableState[] }>(Deliverable, params)).deliverables;
   }
 
+  /** Wizard (input boxes) that begins a deliverable. */
   async start(): Promise<void> {
     const changeId = await vscode.window.showInputBox({
       title: "AURORA: Start Deliverable (1/2)",
@@ -47,6 +49,7 @@ export class Deliverables {
     await this.tell({ action: "start", change_id: changeId.trim(), workspace: await folder(), ...more }, "begun");
   }
 
+  /** Quick pick of the next phase. */
   async phase(given?: DeliverableState): Promise<void> {
     const chosen = given ?? (await this.pick("Begin a phase of which deliverable?"));
     if (!chosen) return;
@@ -84,6 +87,7 @@ export class Deliverables {
     await this.pages.show(page);
   }
 
+  /** Quick pick of an open deliverable. */
   private async pick(placeHolder: string): Promise<DeliverableState | undefined> {
     const opened = await this.list("open");
     if (!opened.length) {
@@ -130,6 +134,7 @@ function words(name: string): string {
   return name.replaceAll("_", " ");
 }
 
+/** Workspace folder, asked for where there are several. */
 async function folder(): Promise<string> {
   const folders = vscode.workspace.workspaceFolders ?? [];
   if (folders.length < 2) return firstRoot();

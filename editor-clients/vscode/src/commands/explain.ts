@@ -33,6 +33,7 @@ export async function showExplained(found: ExplainResult, pages: Pages): Promise
   await pages.show(page, true);
 }
 
+/** Explanation as a Markdown page: callers, activation, commits. */
 function explained(found: ExplainResult): string {
   const { chunk } = found;
   const root = chunk.workspace || firstRoot();

@@ -34,6 +34,7 @@ export async function validateManifest(connection: Connection): Promise<void> {
   if (await show(text, "Show Problems")) await vscode.commands.executeCommand("workbench.actions.view.problems");
 }
 
+/** Manifest to validate: the open one, else picked. */
 async function chosen(): Promise<vscode.Uri | undefined> {
   const active = vscode.window.activeTextEditor?.document.uri;
   if (active?.path.endsWith("/aura.json")) return active;

@@ -117,6 +117,7 @@ export async function recall(connection: Connection, given?: string): Promise<vo
   }
 }
 
+/** Quick pick item of a result. */
 function item(found: Recalled): Found {
   const changed = found.last_modified ? `changed ${ago(found.last_modified)}` : "";
   const about = [found.relation, alsoHere(found) || found.summary, changed, callers(found.callers)];
@@ -135,6 +136,7 @@ export function alsoHere(found: Recalled): string {
   return named.length ? `also here: ${named.join(", ")}` : "";
 }
 
+/** Icon by the kind of symbol. */
 export function icon(found: Recalled): string {
   if (found.type === "reas") return "lightbulb";
   if (found.type === "know") return "book";
@@ -151,6 +153,7 @@ function behind(answer: RecallResult): string {
   return pending ? ` · ${pending} ${pending === 1 ? "file" : "files"} still being indexed` : "";
 }
 
+/** Item that says why nothing was found (empty state). */
 function nothing(answer: RecallResult): Found {
   return { label: "$(circle-slash) Nothing found", detail: answer.hint ?? "Try other words.", alwaysShow: true };
 }

@@ -85,12 +85,14 @@ export class Connection implements vscode.Disposable {
     this.changed.dispose();
   }
 
+  /** Queue of starts and stops (mutex): one after the other. */
   private enqueue(why: string): Promise<void> {
     clearTimeout(this.waiting);
     this.queue = this.queue.then(() => this.begin(why));
     return this.queue;
   }
 
+  /** Start of the server: located, spawned, initialized. */
   private async begin(why: string): Promise<void> {
     if (this.disposed) return;
     const begun = Date.now();
@@ -134,6 +136,7 @@ export class Connection implements vscode.Disposable {
     }
   }
 
+  /** Stop of the client and of its process. */
   private async end(): Promise<void> {
     const { client, process } = this;
     this.client = this.process = undefined;
@@ -155,6 +158,7 @@ export class Connection implements vscode.Disposable {
     process?.leave();
   }
 
+  /** Language client around the process. */
   private async create(process: ServerProcess): Promise<SessionClient> {
     const { SessionClient } = await import("./client");
     const chosen = settings();
@@ -190,6 +194,7 @@ export class Connection implements vscode.Disposable {
     this.waiting = setTimeout(() => void this.enqueue("after it ended"), pause);
   }
 
+  /** Server not found: its installation is offered. */
   private missing(problem: string): void {
     this.tell("missing", problem);
     this.log.warn(problem);
@@ -205,6 +210,7 @@ export class Connection implements vscode.Disposable {
     });
   }
 
+  /** State change of the connection, told to its listeners (event). */
   private tell(condition: Condition, problem = ""): void {
     this.condition = condition;
     this.problem = problem;

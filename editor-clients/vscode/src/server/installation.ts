@@ -156,6 +156,7 @@ function pythonOf(environment: string): string {
   return WINDOWS ? path.join(environment, "Scripts", "python.exe") : path.join(environment, "bin", "python");
 }
 
+/** Every Python on PATH. */
 function onPathAll(searched: string | undefined): string[] {
   const folders = (searched ?? "").split(path.delimiter).filter((folder) => path.isAbsolute(folder)); // not of a workspace
   const files = NAMES.flatMap((name) => folders.map((folder) => path.join(folder, name)));
@@ -170,6 +171,7 @@ function onPathAll(searched: string | undefined): string[] {
   });
 }
 
+/** Version of a Python interpreter; undefined where it does not run. */
 async function versionAt(python: string, signal: AbortSignal): Promise<[number, number] | undefined> {
   const quiet: Telling = { step: () => undefined, log: () => undefined };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(ASKING_MS)]);
@@ -231,6 +233,7 @@ function venvProblem(said: string): string {
   return `The environment could not be made: ${lastLine(said)}. The log has all of it.`;
 }
 
+/** Error message for what pip said. */
 function pipProblem(said: string): string {
   if (/No space left on device/.test(said)) return "There is no space left on the disk; make some, then install again.";
   if (/ConnectionError|NewConnectionError|Temporary failure in name resolution|ProxyError|SSLError|ReadTimeout|ConnectTimeout/.test(said)) {

@@ -61,6 +61,7 @@ export function onPath(name: string): boolean {
   return false;
 }
 
+/** Program that a setting names. Throws `WrongSetting`. */
 function demanded(setting: string, value: string): string {
   const file = value.startsWith("~/") ? path.join(os.homedir(), value.slice(2)) : value;
   if (!path.isAbsolute(file)) throw new WrongSetting(`${setting} is "${value}"; give an absolute path`);
@@ -85,6 +86,7 @@ interface PythonExtension {
   };
 }
 
+/** Interpreter chosen in the Python extension. */
 async function chosenPython(): Promise<string | undefined> {
   const extension = vscode.extensions.getExtension<PythonExtension>("ms-python.python");
   if (!extension) return undefined;

@@ -30,6 +30,7 @@ export class Dashboard implements vscode.Disposable {
     private readonly extension: vscode.Uri,
   ) {}
 
+  /** Webview panel opened, or revealed. */
   async open(): Promise<void> {
     if (this.panel) {
       this.panel.reveal();

@@ -21,6 +21,7 @@ export class DeliverableView implements vscode.TreeDataProvider<DeliverableState
     return listed.find((state) => !ended(state) && !isQuestion(state));
   }
 
+  /** Live update by a notification. */
   told(change: DeliverableChange): void {
     this.known.delete(change.deliverable.change_id);
     this.known = new Map([[change.deliverable.change_id, change.deliverable], ...this.known]);

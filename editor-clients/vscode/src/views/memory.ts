@@ -21,6 +21,7 @@ export class MemoryView implements vscode.TreeDataProvider<Node> {
   private recalls: RecallResult[] = [];
   private answers: { result: QueryResult; page: vscode.Uri }[] = [];
 
+  /** Refresh of the folders by a status. */
   looked(folders: WorkspaceStatus[]): void {
     if (JSON.stringify(folders.map(counts)) === JSON.stringify(this.folders.map(counts))) return;
     this.folders = folders;
@@ -80,6 +81,7 @@ function counts(status: WorkspaceStatus): unknown[] {
   return [status.root, status.state, status.files, status.chunks, status.pending_files, status.skipped_files, status.last_error];
 }
 
+/** Tree item of a folder, with its index status. */
 function folderItem(status: WorkspaceStatus): vscode.TreeItem {
   const item = new vscode.TreeItem(status.root.split(/[\\/]/).at(-1) ?? status.root);
   item.description = status.state === "ready" ? `${status.chunks.toLocaleString()} chunks of ${status.files.toLocaleString()} files` : `${status.state} ${status.pending_files.toLocaleString()}`;
@@ -93,6 +95,7 @@ function beside(chunk: Recalled): Node[] {
   return (chunk.also ?? []).map((each) => ({ kind: "chunk", chunk: { ...chunk, ...each, signature: "", also: [], relation: "" } }));
 }
 
+/** Tree item of a result, which opens its place. */
 function chunkItem(chunk: Recalled): vscode.TreeItem {
   const item = new vscode.TreeItem(`${chunk.likely ? "maybe " : ""}${chunk.name || chunk.file}`);
   if (chunk.also?.length) item.collapsibleState = vscode.TreeItemCollapsibleState.Collapsed;

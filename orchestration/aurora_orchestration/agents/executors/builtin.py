@@ -97,6 +97,7 @@ def _in_words(text: str) -> _AgentReply:
 
 
 def _prompt(agent: Agent, task: Task, dialogue: Dialogue, may_ask: bool) -> str:
+    """Prompt for the model: role, task, and whether it may ask."""
     role = {"role": {"name": agent.id, "instruction": redact(agent.prompt, pii=False).text}} if agent.prompt else {}
     told = {**role, **document(task, dialogue.interactions), "may_ask": may_ask}
     return json.dumps(told, ensure_ascii=False, separators=(",", ":"))

@@ -55,7 +55,7 @@ class Executors:
     async def run(
         self, agent: Agent, task: Task, *, llm: Llm | None, ask_user: AskUser, seconds: float | None = None
     ) -> AgentResponse:
-        """Have `agent` work on `task`. Raises only `CapReached` (the run has no more to spend) and CancelledError.
+        """Invocation of `agent` on `task`. Raises only `CapReached` (the run has no more to spend) and CancelledError.
 
         When cancelled, and when its time is over, its processes are gone before this returns. Time in which it waits
         for the user is not its own. `seconds` bound its own time limit from above.
@@ -91,6 +91,7 @@ class Executors:
     async def _by_type(
         self, agent: Agent, task: Task, llm: Llm | None, dialogue: Dialogue, seconds: float
     ) -> AgentResponse:
+        """Dispatch by the agent's type (builtin, executable, http, mcp); untrusted ones are refused."""
         if not agent.trusted:
             raise AgentError(f"agent {agent.id}: its workspace is not trusted; run: aurora trust")
         if agent.type == "builtin":
@@ -141,6 +142,7 @@ class Executors:
     async def _by_plugin(
         self, agent: Agent, task: Task, llm: Llm | None, dialogue: Dialogue, seconds: float
     ) -> AgentResponse:
+        """Dispatch to a plug-in's executor. Raises AgentError where none has the type."""
         kind = plugged().get(agent.type)
         if kind is None:
             raise AgentError(f"agent {agent.id}: nothing here runs agents of type {agent.type}; install its plug-in")

@@ -68,6 +68,7 @@ async def run(
 
 
 async def _hand_over(process: AgentProcess, told: Mapping[str, object], talks: bool) -> None:
+    """Task written to the program's standard input, as one line of JSON."""
     await process.write(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
     if not talks:
         process.stdin.close()
@@ -91,6 +92,7 @@ async def _listen(process: AgentProcess, dialogue: Dialogue, talks: bool) -> tup
 
 
 def _response(text: str, code: int, complaint: str, agent: Agent, task: Task, dialogue: Dialogue) -> AgentResponse:
+    """Answer of a program that ended, by its output and exit code."""
     told = CallFacts(subgoal_id=task.subgoal.id, agent_id=agent.id, interactions=dialogue.interactions, exit_code=code)
     if code != 0 and not text.strip():
         how = f"signal {code - 128}" if code > 128 else f"exit code {code}"

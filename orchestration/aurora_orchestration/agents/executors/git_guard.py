@@ -162,7 +162,7 @@ class GitGuard(Struct, frozen=True, kw_only=True):
     remotes: tuple[str, ...] = ()
 
     def prepare(self) -> None:
-        """Write hooks, wrapper and configuration. Blocks for some small writes. Raises OSError."""
+        """Installation of git hooks, the wrapper and configuration. Blocks for some small writes. Raises OSError."""
         own = _own_hooks(self.hooks)
         hooks, programs = self.folder / "hooks", self.folder / "bin"
         for folder in (hooks, programs):
@@ -239,7 +239,7 @@ async def guard_of(root: Path, folder: Path, settings: HeadlessSettings, *, trus
 
 
 def _closed(root: Path, addresses: Sequence[str]) -> tuple[str, ...]:
-    """How the addresses of remotes begin as somebody may write them; not one that `root` itself begins with."""
+    """Push URLs to block: how addresses of remotes may be written; not one that `root` itself begins with."""
     found: list[str] = []
     for address in addresses[:MAX_REMOTES]:
         path = local_path(root, address)

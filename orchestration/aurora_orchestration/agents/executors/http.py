@@ -24,7 +24,7 @@ MAX_CALLS = 3
 async def run(
     agent: Agent, task: Task, dialogue: Dialogue, *, environ: Mapping[str, str], workspace: Path, seconds: float
 ) -> AgentResponse:
-    """Ask the endpoint. Headers are those of the agent's own entry, `${NAME}` filled from `environ`.
+    """HTTP request to the endpoint. Headers are those of the agent's own entry, `${NAME}` filled from `environ`.
 
     Raises `AgentError`: not reachable, not allowed, not a 2xx, too large.
     """

@@ -67,7 +67,7 @@ async def run(
     workspace: Path,
     seconds: float,
 ) -> AgentResponse:
-    """Call the tool. Raises `AgentError`, and an `LlmError` where the model is needed and cannot be asked."""
+    """Tool call. Raises `AgentError`, and an `LlmError` where the model is needed and cannot be asked."""
 
     async def work(client: Client) -> AgentResponse:
         tools = await tools_of(client)
@@ -87,6 +87,7 @@ async def run(
 async def _prepared(
     agent: Agent, tools: Sequence[Tool], task: Task, llm: Llm | None, workspace: Path
 ) -> tuple[str, dict[str, Any]]:
+    """Tool and arguments of the call: without a model where that is clear, else shaped by one."""
     named = [tool for tool in tools if tool.name == agent.tool]
     if agent.tool is not None and not named:
         offered = ", ".join(tool.name for tool in tools[:10]) or "none"
@@ -107,7 +108,7 @@ async def _prepared(
 
 
 def best_tool(tools: Sequence[Tool], task: Task) -> Tool | None:
-    """The only tool, or the one that clearly shares most words with the subgoal; None where that is not clear."""
+    """Tool selection: the only one, or the one that clearly shares most words with the subgoal; else None."""
     if len(tools) == 1:
         return tools[0]
     words = stems_of(f"{task.subgoal.description} {task.subgoal.expected_output}")
@@ -149,6 +150,7 @@ def plain_arguments(schema: Mapping[str, Any], task: Task, workspace: Path) -> d
 async def _shaped(
     agent: Agent, tools: Sequence[Tool], task: Task, llm: Llm, workspace: Path
 ) -> tuple[str, dict[str, Any]]:
+    """Tool choice and arguments by a model (function calling), checked against the tool's schema."""
     by_name = {tool.name: tool for tool in tools}
 
     def wrong(call: _Call) -> str | None:
@@ -189,7 +191,7 @@ def _shown(schema: Mapping[str, Any]) -> Any:
 
 
 def _misfit(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
-    """How arguments break the tool's schema, in a line. References are never fetched."""
+    """Schema validation: how arguments break the tool's schema, in a line. References are never fetched."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError, best_match
     from referencing import Registry
@@ -205,6 +207,7 @@ def _misfit(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | No
 
 
 def _response(result: CallToolResult, told: CallFacts) -> AgentResponse:
+    """Answer of a tool's result: structured content, else its text."""
     texts = [block.text for block in result.content if block.type == "text"]
     others = sorted({block.type for block in result.content if block.type != "text"})
     text = "\n".join(texts).strip()

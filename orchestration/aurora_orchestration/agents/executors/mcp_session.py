@@ -125,6 +125,7 @@ async def tools_of(client: Client) -> list[Tool]:
 
 
 def _said(error: BaseException, process: AgentProcess) -> str:
+    """Error of the server in one line, with the end of its standard error."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     text = " ".join(str(getattr(error, "message", None) or error or type(error).__name__).split())[:300]
@@ -209,6 +210,7 @@ def _eliciting(dialogue: Dialogue) -> Any:
 
 
 def _question(message: str, name: str, shape: dict[str, Any], *, single: bool) -> str:
+    """Question to the user of one field of an elicitation form."""
     choices = shape.get("enum")
     wanted = shape.get("description") or shape.get("title") or name
     told = message if single else f"{message} – {wanted}"

@@ -94,7 +94,7 @@ class AgentProcess:
         """Kill the process tree for certain, also those that left its process group."""
         # Only Linux lets the supervisor find processes that left its group for a session of their own.
         strays = [] if sys.platform == "linux" else await asyncio.to_thread(_tree, self._process.pid)
-        self._let_go()
+        self._close_lifeline()
         self.stdin.close()
         try:
             await asyncio.wait_for(self.code(), GRACE_SECONDS + _LAST_RESORT_SECONDS)
@@ -110,20 +110,21 @@ class AgentProcess:
         # asyncio keeps the pipes open for as long as anybody holds their other ends.
         self._process._transport.close()  # type: ignore[attr-defined]
 
-    def _let_go(self) -> None:
-        """Have the supervisor end the agent."""
+    def _close_lifeline(self) -> None:
+        """Lifeline closed: have the supervisor end the agent."""
         if not self._ended:
             self._ended = True
             os.close(self._lifeline)
 
     async def _listen(self, stderr: asyncio.StreamReader) -> None:
+        """Standard error drained, its end kept; a flood of it ends the agent."""
         heard = 0
         while piece := await stderr.read(1 << 16):
             self._said = (self._said + piece)[-MAX_STDERR:]
             heard += len(piece)
             if heard > MAX_COMPLAINTS:
                 self._flooded = True
-                self._let_go()
+                self._close_lifeline()
                 return
 
 
@@ -137,7 +138,7 @@ async def start(
     seconds: float,
     most: int,
 ) -> AgentProcess:
-    """Start `command` (a path, or a name on the environment's PATH) in `folder`. Raises `AgentError`.
+    """Subprocess of `command` (a path, or a name on the environment's PATH) in `folder`. Raises `AgentError`.
 
     `most` bounds its output in bytes, `seconds` (of the processor, four times over) its work. No shell is involved.
     """
@@ -179,7 +180,7 @@ async def start(
 
 
 async def _finished(task: asyncio.Future[None]) -> None:
-    """Wait for `task` also while being cancelled, and be cancelled then."""
+    """Shield from cancellation: wait for `task` also while being cancelled, and be cancelled then."""
     cancelled = False
     while not task.done():
         try:
@@ -202,7 +203,7 @@ def _tree(pid: int) -> list[psutil.Process]:
 
 
 def _kill(processes: list[psutil.Process]) -> None:
-    """Kill what is still there of these; psutil knows when a number has passed to another process."""
+    """Kill signal to those that are still there; psutil knows when a number has passed to another process."""
     import psutil
 
     for each in reversed(processes):

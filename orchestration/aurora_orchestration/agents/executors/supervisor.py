@@ -84,6 +84,7 @@ def _end(group: int, grace: float) -> None:
 
 
 def _signal_all(group: int, number: int) -> None:
+    """Signal to the process group and to every descendant."""
     with contextlib.suppress(OSError):
         os.killpg(group, number)
     for pid in _below():
@@ -92,6 +93,7 @@ def _signal_all(group: int, number: int) -> None:
 
 
 def _left(group: int) -> bool:
+    """Whether any process of the agent is still alive."""
     if _below():
         return True
     try:

@@ -76,6 +76,7 @@ def read_agent(source: AgentSource) -> tuple[Agent | None, str]:
 
 
 def _markdown_files(folder: Path, depth: int, seen: list[PathState], *, follow: bool) -> Iterator[Path]:
+    """Recursive walk for Markdown files, bounded in depth and number."""
     seen.append(look(folder))
     try:
         with os.scandir(folder) as listed:
@@ -102,6 +103,7 @@ def _parted(text: str) -> tuple[str | None, str]:
 
 
 def _front_matter(text: str) -> dict[str, Any] | None:
+    """YAML front matter, parsed safely; plain lines where it is no YAML."""
     import yaml  # 20 ms, for those who keep such files
 
     if len(text) > MAX_FRONT:

@@ -81,6 +81,7 @@ def server_named(path: Path, name: str) -> Server | None:
 
 
 def _agent(name: str, server: Server, source: AgentSource) -> Agent | None:
+    """Agent of a configured server. Raises ValueError for one that speaks HTTP."""
     if server.disabled:
         return None
     if server.url is not None or server.type not in ("stdio", ""):

@@ -88,6 +88,7 @@ def _entries(text: str) -> list[Any]:
 
 
 def _agent(entry: _Entry, source: AgentSource) -> Agent:
+    """Agent of an entry, validated by its type. Raises ValueError."""
     kind = type_of(entry.type)
     if kind is None:
         more = "".join(f", {each}" for each in sorted(plugged()))

@@ -88,11 +88,12 @@ class AnthropicProvider:
                     raise
 
     def _way(self, wanted: Wanted) -> str:
-        """The best way that is left; `output_config` takes closed shapes only."""
+        """Structured output mode, the best way that is left; `output_config` takes closed shapes only."""
         ways = _WAYS if is_closed(wanted.schema) else _WAYS[1:]
         return next(way for way in ways if way not in self._unknown)
 
     def _open(self) -> AsyncAnthropic:
+        """SDK client, with timeout and without retries of its own."""
         from anthropic import AsyncAnthropic
 
         # which model is asked is the user's choice; on a daemon's stderr the SDK's advice reaches nobody
@@ -107,6 +108,7 @@ class AnthropicProvider:
         )
 
     async def _attempt(self, client: AsyncAnthropic, wanted: Wanted, way: str) -> Completion:
+        """One request, streamed where the answer may be long. Raises an LlmError."""
         import anthropic
 
         asked = self._request(wanted, way)
@@ -129,6 +131,7 @@ class AnthropicProvider:
             raise as_llm_error(error, anthropic, who=self.name, model=self.model, key=self._key) from error
 
     def _request(self, wanted: Wanted, way: str) -> dict[str, Any]:
+        """Request body: system prompt (prompt caching), messages, structured output or a forced tool."""
         system = wanted.system
         more: dict[str, Any] = {}
         if wanted.schema is not None:

@@ -44,7 +44,7 @@ PROVIDERS = {
 
 
 def address_of(settings: ModelSettings) -> ProviderEndpoint | None:
-    """Endpoint of a model, with the variable of its key; None for an unknown provider without `base_url`.
+    """Endpoint of a model, with the variable of its API key; None for an unknown provider without `base_url`.
 
     A provider's usual key is meant for its usual host: another `base_url` gets the key of `api_key_env` alone.
     """

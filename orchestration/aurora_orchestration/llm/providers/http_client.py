@@ -24,7 +24,7 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def open_client(base_url: str, timeout: float) -> httpx2.AsyncClient:
-    """A client for one provider. Takes a while the first time (certificates): not for the event loop.
+    """HTTP client for one provider. Takes a while the first time (certificates): not for the event loop.
 
     It keeps no idle connection, so that nothing is left to close; it follows no redirect, so that a key goes where it
     was configured to go; it asks for no compression and takes none, so that the bound on bytes holds. An answer that is
@@ -54,7 +54,7 @@ def open_client(base_url: str, timeout: float) -> httpx2.AsyncClient:
 
 @cache
 def _bounded_stream() -> Callable[[httpx2.AsyncByteStream, bytearray, bool], httpx2.AsyncByteStream]:
-    """The class of bodies that end at MAX_BYTES. Made once: classes are cycles, which stay until all is collected."""
+    """Response size limit: bodies that end at MAX_BYTES. One class, made once: classes are garbage cycles."""
     import httpx2
 
     class Bounded(httpx2.AsyncByteStream):
@@ -97,6 +97,7 @@ def whole_answer(response: httpx2.Response) -> bytes:
 
 @cache
 def _certificates() -> ssl.SSLContext:
+    """TLS context with trusted certificates, made once."""
     import httpx2
 
     return httpx2.create_ssl_context()

@@ -81,7 +81,7 @@ class OpenAiProvider:
                     raise
 
     def _learned(self, words: str, request: dict[str, Any]) -> bool:
-        """Whether a refusal says what to leave out next time. Each thing is left out once, so this comes to an end."""
+        """Feature fallback: whether a refusal says what to leave out next time. Each thing once: it ends."""
         if "temperature" in request and "temperature" in words:
             self._takes_temperature = False
         elif any(name in words for name in _LIMITS) and self._limits_tried < len(_LIMITS):
@@ -96,6 +96,7 @@ class OpenAiProvider:
         return True
 
     def _open(self) -> AsyncOpenAI:
+        """SDK client, with timeout and without retries of its own."""
         from openai import AsyncOpenAI
 
         return AsyncOpenAI(
@@ -108,6 +109,7 @@ class OpenAiProvider:
         )
 
     def _request(self, wanted: Wanted) -> dict[str, Any]:
+        """Request body: messages, structured output (`response_format`, JSON mode), token limit."""
         way = _WAYS[self._way]
         more: dict[str, Any] = {}
         system = wanted.system
@@ -133,6 +135,7 @@ class OpenAiProvider:
         }
 
     async def _attempt(self, client: AsyncOpenAI, request: dict[str, Any], wanted: Wanted) -> Completion:
+        """One request, streamed where the answer may be long. Raises an LlmError."""
         import openai
 
         try:
@@ -144,6 +147,7 @@ class OpenAiProvider:
             raise as_llm_error(error, openai, who=self.name, model=self.model, key=self._key) from error
 
     def _from_whole(self, answered: ChatCompletion) -> Completion:
+        """Completion of an answer that was not streamed."""
         choice = answered.choices[0]
         said, refused = choice.message.content, choice.message.refusal
         return self._answer(said or "", refused or "", choice.finish_reason, answered.model, answered.usage)
@@ -158,7 +162,7 @@ class OpenAiProvider:
         return self._from_whole(ChatCompletion.model_validate(found))
 
     async def _gathered(self, stream: Any, wanted: Wanted) -> Completion:
-        """A streamed answer as one."""
+        """Streamed answer (chunks, deltas, tool calls left out) gathered as one."""
         said: list[str] = []
         refused: list[str] = []
         finish, model, used = None, None, None
@@ -180,6 +184,7 @@ class OpenAiProvider:
         return self._answer("".join(said), "".join(refused), finish, model, used)
 
     def _answer(self, said: str, refused: str, finish: str | None, model: str | None, used: Any) -> Completion:
+        """Completion with its usage: prompt, cached and output tokens, and why it stopped (finish reason)."""
         details = getattr(used, "prompt_tokens_details", None)
         read = count(getattr(details, "cached_tokens", None))
         written = count(getattr(details, "cache_write_tokens", None))

@@ -85,6 +85,7 @@ class PluginProvider:
         )
 
     async def _attempt(self, wanted: Wanted) -> Completion:
+        """Call of the plug-in's model; what it raises is an Unavailable of one line."""
         try:
             answer = await self._inner.complete(wanted)
         except LlmError:

@@ -93,6 +93,7 @@ def _wait(error: Any) -> float | None:
 
 
 def _kind(error: Any) -> str:
+    """Error code of the provider, out of the response's body."""
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, dict) else None
     if not isinstance(inner, dict):

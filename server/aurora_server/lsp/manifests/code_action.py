@@ -40,6 +40,7 @@ def _actions(
     findings: list[Finding],
     params: types.CodeActionParams,
 ) -> list[types.CodeAction]:
+    """Quick fixes, fix-all and suppressions for a range, by the kinds asked for."""
     from aurora_manifest.editing.actions import actions, fix_all_edits
 
     start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
@@ -62,6 +63,7 @@ def _actions(
 def _quick_fix(
     client: types.ClientCapabilities, snapshot: Snapshot, action: Action, shown: Sequence[types.Diagnostic]
 ) -> types.CodeAction:
+    """Quick fix of a finding, tied to the diagnostics shown."""
     finding = action.finding
     where = snapshot.range(finding.start, finding.end)
     meant = [each for each in shown if each.code == finding.rule and _same(each.range, where)]

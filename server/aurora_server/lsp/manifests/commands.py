@@ -55,7 +55,7 @@ async def example(ls: AuroraServer, snapshot: Snapshot, which: Which) -> Example
 
 
 async def uses(ls: AuroraServer, snapshot: Snapshot, which: Which) -> list[types.Location]:
-    """Where resources use the capability: answered, and the first one shown where the client can show places."""
+    """Usages of the capability by resources: answered, and the first one shown where the client can show places."""
     from aurora_manifest.editing.occurrences import uses_of
 
     found = [

@@ -77,6 +77,7 @@ async def completion(ls: AuroraServer, params: types.CompletionParams) -> Comple
 
 
 def _items(snapshot: Snapshot, offset: int, snippets: bool, adjusts: bool) -> CompletionList:
+    """Completion list at an offset."""
     from aurora_manifest.editing.completion import complete, complete_by_schema
 
     if snapshot.is_manifest:
@@ -94,6 +95,7 @@ def _items(snapshot: Snapshot, offset: int, snippets: bool, adjusts: bool) -> Co
 
 
 def _item(proposal: Proposal, number: int, range_of: Callable[[int, int], Range], adjusts: bool) -> CompletionItem:
+    """Completion item: label, kind, text edit, documentation."""
     more = [TextEdit(range_of(each.start, each.end), each.text) for each in proposal.more]
     words = proposal.documentation
     return CompletionItem(

@@ -161,6 +161,7 @@ class DocumentReader:
             return snapshot.findings
 
     def _check(self, snapshot: Snapshot, stopped: Callable[[], bool]) -> list[Finding]:
+        """Findings of a document, by its kind: rules of a manifest, else its schema."""
         if snapshot.is_manifest:
             return self._checker.check(snapshot.json, stopped, snapshot.manifest)
         from aurora_manifest.kind_checks import against_schema
@@ -219,6 +220,7 @@ def _load_features() -> None:
 
 
 async def _read(ls: AuroraServer, uri: str) -> tuple[DocumentReader, Snapshot] | None:
+    """Document read and parsed: the open one once per version, else the file."""
     kind, path = checked_kind(ls, uri), path_of(uri)
     if kind is None or path is None:
         return None
@@ -236,6 +238,7 @@ async def _read(ls: AuroraServer, uri: str) -> tuple[DocumentReader, Snapshot] |
 
 
 def _reader(document: OpenDocument, kind: DocumentKind, ls: AuroraServer) -> DocumentReader:
+    """Reader of an open document, kept with it (cache); a new one where kind or severities changed."""
     severities = ls.core.settings.manifest.severities  # they may have changed since it was read last
     reader = document.reader
     if reader is None or reader.kind is not kind or reader.severities != severities:

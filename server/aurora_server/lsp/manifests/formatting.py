@@ -36,6 +36,7 @@ async def range_formatting(
 
 
 def _edits(snapshot: Snapshot, options: types.FormattingOptions, part: types.Range | None) -> list[types.TextEdit]:
+    """Edits of the formatter, by the client's options (tabs or spaces, final newline)."""
     from aurora_manifest.editing.layout import LayoutStyle, laid_out
 
     width = max(1, min(options.tab_size, _WIDEST_TAB))

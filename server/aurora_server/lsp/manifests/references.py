@@ -22,7 +22,7 @@ def register(server: AuroraServer) -> None:
 
 
 async def definition(ls: AuroraServer, params: types.DefinitionParams) -> list[types.Location] | None:
-    """Where the name under the cursor is defined; None where there is no name of ours."""
+    """Go to definition: where the name under the cursor is defined; None where there is no name of ours."""
     snapshot, named = await named_at(ls, params.text_document.uri, params.position)
     if snapshot is None or named is None:
         return None
@@ -30,7 +30,7 @@ async def definition(ls: AuroraServer, params: types.DefinitionParams) -> list[t
 
 
 async def references(ls: AuroraServer, params: types.ReferenceParams) -> list[types.Location] | None:
-    """Every mention of the name under the cursor, its definition only if that is asked for."""
+    """Find references: every mention of the name under the cursor, its definition only if that is asked for."""
     snapshot, named = await named_at(ls, params.text_document.uri, params.position)
     if snapshot is None or named is None:
         return None
@@ -43,7 +43,7 @@ async def references(ls: AuroraServer, params: types.ReferenceParams) -> list[ty
 
 
 async def highlights(ls: AuroraServer, params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
-    """Every mention of the name under the cursor; a definition counts as a place where it is written."""
+    """Highlights: every mention of the name under the cursor; a definition counts as a place that is written."""
     snapshot, named = await named_at(ls, params.text_document.uri, params.position)
     if snapshot is None or named is None:
         return None

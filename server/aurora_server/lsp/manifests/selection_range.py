@@ -27,6 +27,7 @@ async def selection_ranges(ls: AuroraServer, params: types.SelectionRangeParams)
 
 
 def _chain(snapshot: Snapshot, offset: int) -> types.SelectionRange:
+    """Chain of ever wider ranges around an offset."""
     from aurora_manifest.editing.spans import selections
 
     chain: types.SelectionRange | None = None
