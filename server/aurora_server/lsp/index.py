@@ -50,7 +50,7 @@ async def index(ls: AuroraServer, value: object) -> IndexResult:
 
 
 async def _owners(ls: AuroraServer, given: list[str]) -> dict[Workspace, list[Path]]:
-    """Workspaces by path, of `given`, which are absolute paths, paths within the first outermost folder, or `file:` URIs."""
+    """Workspaces by path, of `given`: absolute paths, paths within the first outermost folder, or `file:` URIs."""
     if any("\0" in one for one in given):
         raise WorkspaceError("a path holds a NUL, which no file's name can; name the files of the workspace")
     first = min((each.root for each in await ls.folders.opened()), key=lambda root: len(root.parts))
