@@ -288,15 +288,17 @@ def test_how_it_goes_on_after_a_redirect(status: int, method: str, then: str) ->
         status, headers={"Location": "/b#c"}, request=httpx2.Request(method, "https://example.com/a")
     )
     target = transport._target(answer)
-    assert str(target) == "https://example.com/b"
+    assert target is not None and str(target) == "https://example.com/b"
     found = transport._redirected(transport.Request(method, "https://example.com/a"), status, target)
     assert found.method == then
 
 
 @pytest.mark.parametrize(("url", "by_proxy"), [("http://localhost:3000", False), ("https://example.com", True)])
 def test_no_proxy_is_on_the_way_to_this_machine(url: str, by_proxy: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(httpx2, "AsyncClient", lambda **told: told["trust_env"])
-    assert transport._client(parse_url(url), RequestPolicy(), None) is by_proxy
+    told: dict[str, Any] = {}
+    monkeypatch.setattr(httpx2, "AsyncClient", told.update)
+    transport._client(parse_url(url), RequestPolicy(), None)
+    assert told["trust_env"] is by_proxy
 
 
 def test_a_page_elsewhere_is_not_for_the_server_to_mend() -> None:
