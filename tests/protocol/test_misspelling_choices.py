@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from aurora_manifest.json.document import Object
 from aurora_manifest.json.parser import parse
 from aurora_manifest.misspellings import Guesses, misspelt_members
 from aurora_manifest.shape import Shapes
@@ -107,15 +108,15 @@ def test_what_a_name_was_meant_to_be(text: str, schema: dict[str, Any], found: l
 
 
 def test_guesses_end_where_they_have_cost_enough_and_what_was_guessed_stays() -> None:
-    schema = {"properties": {"title": {}, "other": {}}}
+    schema: dict[str, Any] = {"properties": {"title": {}, "other": {}}}
     text = '{"titel": 1, "x": {"titel": 2}, "othr": 3, "titel": 4}'
     assert guessed(text, schema, Guesses(2)) == [("title", "warning"), ("title", "warning")]
 
 
 def test_a_name_that_stands_twice_is_looked_at_in_both_places() -> None:
-    schema = {"properties": {"a": {"properties": {"title": {}}}}}
+    schema: dict[str, Any] = {"properties": {"a": {"properties": {"title": {}}}}}
     document = parse('{"a": {"titel": 1}, "a": {"title": 1}}')
-    assert document.root is not None and isinstance(document.root.value, dict)
-    sound = frozenset({id(document.root.value["a"]), *(id(each.value.value) for each in document.root.members)})  # type: ignore[union-attr]
+    assert isinstance(document.root, Object)
+    sound = frozenset(id(each.value.value) for each in document.root.members)
     found = misspelt_members(document, Shapes(schema).root, Guesses(), sound)
     assert [each.meant for each in found] == ["title"]
