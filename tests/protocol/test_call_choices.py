@@ -122,6 +122,7 @@ def test_the_limit_of_arguments_is_the_last_that_is_read(monkeypatch: pytest.Mon
 def test_who_takes_all_arguments_leaves_none_unused() -> None:
     assert unused({"x": "/x"}, {"x": 1, "y": 2}) == ["y"]
     assert unused({"x": "/x", "all": ""}, {"x": 1, "y": 2}) == []
+    assert unused({"x": "/a/b"}, {"a": {"b": 1}, "b": 2}) == ["b"], "an argument is the first step of a pointer"
 
 
 # Where a value goes
