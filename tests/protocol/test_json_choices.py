@@ -54,6 +54,8 @@ def read(text: str) -> tuple[Any, Told]:
         pytest.param("[1,,2]", [1, 2], [(",", "", False)], id="an item may be"),
         pytest.param('{"a": 1, x, }', {"a": 1}, [("x", None, False)], id="a comma ends what is no member"),
         pytest.param('{"a": "x" + "y"}', {"a": "x"}, [('"x" + "y"', '"xy"', False)], id="texts that are put together"),
+        pytest.param('["b ""]', ["b "], [('"', "", False)], id="one quote too many before a bracket"),
+        pytest.param('{"a": "b ""\n}', {"a": "b "}, [('"', "", False)], id="and before the end of its line"),
         pytest.param('{a {"b": 1}}', {"a": {"b": 1}}, [("a", '"a":', False)], id="a name before a bracket"),
     ],
 )  # fmt: skip
@@ -90,6 +92,10 @@ def test_where_a_text_without_its_last_quote_ends(text: str, value: Any, told: T
     [
         pytest.param('{a": 1}', {"a": 1}, [('a"', '"a"', False)], id="a name"),
         pytest.param('{"a": b c",\n"d": 1}', {"a": "b c", "d": 1}, [('b c"', '"b c"', False)], id="a member's value"),
+        pytest.param(
+            '{"a": b, c",\n"d": 1}', {"a": "b, c", "d": 1}, [('b, c"', '"b, c"', False)], id="with a comma in it"
+        ),
+        pytest.param('[b, c",\n1]', [None, "c", 1], [("b", '"b"', False), ('c"', '"c"', False)], id="not in a list"),
         pytest.param('[b c"\n]', ["b c"], [('b c"', '"b c"', False)], id="an item"),
         pytest.param('{"a": some words\n}', {"a": "some words"}, [("some words", '"some words"', False)], id="both"),
         pytest.param('{"a": none of it\n}', {"a": None}, [("none", "null", False)], id="a word of JSON begins no text"),

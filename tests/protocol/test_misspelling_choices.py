@@ -78,6 +78,7 @@ def guessed(text: str, schema: dict[str, Any], guesses: Guesses | None = None) -
             id="what is one's own is none of them",
         ),
         pytest.param('{"x-b": 1}', {"properties": {"x-a": {}}}, [], id="a name of one's own"),
+        pytest.param('{"titel": ?, "x": 1}', {"properties": {"title": {}}}, [], id="where its value cannot be read"),
         pytest.param(
             '{"x-b": 1}',
             {"properties": {"a": {}}, "additionalProperties": False},
