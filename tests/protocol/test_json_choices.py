@@ -54,6 +54,7 @@ def read(text: str) -> tuple[Any, Told]:
         pytest.param("[1,,2]", [1, 2], [(",", "", False)], id="an item may be"),
         pytest.param('{"a": 1, x, }', {"a": 1}, [("x", None, False)], id="a comma ends what is no member"),
         pytest.param('{"a": "x" + "y"}', {"a": "x"}, [('"x" + "y"', '"xy"', False)], id="texts that are put together"),
+        pytest.param("[;1]", [1], [(";", None, False)], id="what separates nothing is no item"),
         pytest.param('["b ""]', ["b "], [('"', "", False)], id="one quote too many before a bracket"),
         pytest.param('{"a": "b ""\n}', {"a": "b "}, [('"', "", False)], id="and before the end of its line"),
         pytest.param('{a {"b": 1}}', {"a": {"b": 1}}, [("a", '"a":', False)], id="a name before a bracket"),
@@ -61,6 +62,12 @@ def read(text: str) -> tuple[Any, Told]:
 )  # fmt: skip
 def test_what_a_value_was_meant_to_be(text: str, value: Any, told: Told) -> None:
     assert read(text) == (value, told)
+
+
+@pytest.mark.parametrize(("digits", "known"), [(598, True), (599, False)])
+def test_a_number_of_six_hundred_signs_is_the_longest_that_is_put_right(digits: int, known: bool) -> None:
+    ((_, instead, certain),) = read("0x" + "1" * digits)[1]
+    assert (instead is not None, certain) == (known, known)
 
 
 @pytest.mark.parametrize(

@@ -148,3 +148,17 @@ def test_a_question_is_held_back_also_where_that_cannot_be_noted(
     guarded, told = guard_noted("mail a@b.example", GuardrailSettings(), tmp_path, "run", lambda: 0.0)
     assert told[:-1] == guarded.notices and "what was redacted is not noted" in told[-1]
     assert guard_noted("ask", GuardrailSettings(), tmp_path, "run", lambda: 0.0)[1] == ()
+
+
+def test_a_trail_that_has_reached_its_size_is_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask() -> None:
+        guard_noted("mail a@b.example", GuardrailSettings(), tmp_path, "run", lambda: 0.0)
+
+    ask()
+    (file,) = (tmp_path / "logs").glob("*.jsonl")
+    monkeypatch.setattr(audit, "ROTATE_BYTES", file.stat().st_size + 1)
+    ask()
+    assert len(list((tmp_path / "logs").glob("*.jsonl"))) == 1, "one byte less is room for one more"
+    monkeypatch.setattr(audit, "ROTATE_BYTES", file.stat().st_size)
+    ask()
+    assert len(list((tmp_path / "logs").glob("*.jsonl"))) == 2
