@@ -93,6 +93,7 @@ def test_what_belongs_to_the_block_of_a_line(lines: list[str], count: int) -> No
         pytest.param("the function expand.", ["expand"], id="but one that is said to be a function"),
         pytest.param("run `git status` or `src/a.py`", [], id="no command, no path"),
         pytest.param("set `-x` and `'text'`", [], id="no option, no literal"),
+        pytest.param("`rows.py`, `README.md` and `rows.core`", ["rows.core"], id="no file, by its name"),
         pytest.param("`from a.b import c as d`", ["from a.b import c as d"], id="an import"),
         pytest.param("`x = Rows(limit=2)`", ["x = Rows(limit=2)"], id="a piece of code"),
         pytest.param("`some words`", [], id="but no words"),
