@@ -222,3 +222,9 @@ def test_a_word_is_looked_for_near_its_place_only() -> None:
 def test_an_argument_that_names_or_stands_in_for_a_password_is_none(value: str, is_one: bool) -> None:
     text = f'client.login("bob", "{value}")'
     assert [text[start:end] for start, end in login_arguments_in(text, text.lower())] == [value] * is_one
+
+
+@pytest.mark.parametrize("word", "example placeholder here redacted changeme change_me change-me".split())
+def test_a_key_that_says_it_stands_in_for_one_stays(word: str) -> None:
+    assert masked(f'api_key = "AKx9{word}T7Qm2p"\n') == f'api_key = "AKx9{word}T7Qm2p"\n'
+    assert masked('api_key = "AKx9otherT7Qm2p"\n') != 'api_key = "AKx9otherT7Qm2p"\n'

@@ -9,6 +9,7 @@ import pytest
 
 from aurora_orchestration.soar.said_names import found_names, stands, telling_parts
 from aurora_orchestration.soar.said_places import SaidPlace, bare_files, block_of, found_places, lines_of, shown
+from aurora_orchestration.soar.self_contradictions import self_contradictions
 
 
 @pytest.mark.parametrize(
@@ -135,3 +136,14 @@ def test_which_parts_of_a_name_have_to_stand_somewhere(text: str, parts: list[st
 def test_when_a_name_stands_in_some_lines(text: str, lines: str, there: bool) -> None:
     (name,) = found_names(text, ())
     assert stands(name, lines) is there
+
+
+@pytest.mark.parametrize(
+    "verb",
+    ["is", "are", "be", "set to", "return", "returns", "equals", "takes", "named", "called", "raises", "throws"],
+)
+def test_two_values_of_one_thing_contradict_each_other_however_they_are_said(verb: str) -> None:
+    said = [f"The limit of rows {verb} `one`.", f"The limit of rows {verb} `two`."]
+    assert [why for _, _, why in self_contradictions(said)] == ["`one` against `two`"]
+    assert list(self_contradictions([said[0], said[0]])) == []
+    assert list(self_contradictions([said[0], f"The limit of files {verb} `two`."])) == [], "of two things they do not"
