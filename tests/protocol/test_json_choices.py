@@ -46,6 +46,9 @@ def read(text: str) -> tuple[Any, Told]:
             '"1\n2\n3\n4\n5\n6\n7"', "1\n2\n3\n4\n5\n6\n7", [("\n", r"\n", False)] * 6, id="a text has seven lines"
         ),
         pytest.param(r'"\ud83d\ude00"', "😀", [], id="two halves are one sign"),
+        pytest.param(
+            r"'\ud83d\ude00'", "😀", [(r"'\ud83d\ude00'", '"😀"', True)], id="in other quotes as well"
+        ),
         pytest.param("[1, …]", [1, None], [("…", "", False)], id="what stands for more is left out"),
         pytest.param("[1, ***]", [1, None], [("***", None, False)], id="anything else may mean something"),
         pytest.param('["a" "b"]', ["a", "b"], [('"b"', ',"b"', False)], id="two texts may be one"),
@@ -129,6 +132,7 @@ def test_what_a_text_without_its_first_quote_is(text: str, value: Any, told: Tol
         pytest.param('{"a": ("x", 1)}', {"a": ["x", 1]}, [("(", "[", False)], id="items in parentheses"),
         pytest.param('{"a": ("x": 1)}', {"a": {"x": 1}}, [("(", "{", False)], id="members in parentheses"),
         pytest.param('{\n"a": [1, 2}\n}', {"a": [1, 2]}, [("}", "]", False)], id="another one closes"),
+        pytest.param("[[1, 2}]", [[1, 2]], [("[", "[", False), ("}", "", False)], id="nor whether it closes anything"),
         pytest.param('{"a": [1, 2}}', {"a": [1, 2]}, [("}", None, False), ("}", "", False)], id="not on one line"),
     ],
 )  # fmt: skip
