@@ -246,15 +246,9 @@ class Checker:
         return [rule for rule in self._part if rule.absent is None or not rule.absent(text, lines)]
 
     def _as_set(self, findings: list[Finding]) -> list[Finding]:
-        """Findings by the configured severities (overrides); what is off is left out."""
-        if not self._severities:
-            return findings
-        wanted = []
-        for each in findings:
-            severity = self._severities.get(each.rule, each.severity)
-            if severity is not None:
-                wanted.append(each if severity == each.severity else replace(each, severity=severity))
-        return wanted
+        """Findings by the configured severities (overrides); rules that are off were not asked."""
+        wanted = self._severities
+        return [replace(each, severity=said) if (said := wanted.get(each.rule)) else each for each in findings]
 
 
 def _key(part: Capability | Resource, document: JsonDocument) -> tuple[type, str]:

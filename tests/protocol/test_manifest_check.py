@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from aurora_manifest.check import check_document
 from aurora_manifest.findings import MAX_FINDINGS, Finding
 from aurora_manifest.json.parser import parse
 from aurora_manifest.violations import SchemaCheck
@@ -227,3 +228,13 @@ def test_a_valid_manifest_costs_no_import_of_jsonschema() -> None:
         "assert 'jsonschema' not in sys.modules; assert check_document(parse('{}')); assert 'jsonschema' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], input=TEXT, text=True, encoding="utf-8", check=True, timeout=HANG)
+
+
+def test_of_what_one_rule_finds_each_kind_is_told_as_it_is_set() -> None:
+    document = parse('{"protocol": 1, "version": "1.0", "site": {"name": 1}}')
+    usual = {(each.rule, each.severity) for each in check_document(document)}
+    assert usual == {("schema-type", "error"), ("schema-required", "error")}
+    off = {each.rule for each in check_document(document, severities={"schema-type": "off"})}
+    assert off == {"schema-required"}, "an error too"
+    milder = {(each.rule, each.severity) for each in check_document(document, severities={"schema-type": "hint"})}
+    assert milder == {("schema-type", "hint"), ("schema-required", "error")}

@@ -191,3 +191,66 @@ def test_every_rename_in_the_reference_manifests_keeps_them_json() -> None:
             named = named_at(manifest, offset) if text[offset].isalpha() else None
             if named is not None:
                 assert json.loads(edited(text, renamed(named, "some_new_name"))) != document
+
+
+OTHER = """{
+  "resources": {
+    "a": {"uriPattern": "/a/{id}", "operations": {"GET": {"capabilityId": "one"}, "PUT": {"capabilityId": "two"}}},
+    "b": {"uriPattern": "/b/{id}", "operations": {"GET": {"capabilityId": "two"}, "PUT": {"capabilityId": "three"}}},
+    "c": {"operations": {"GET": {"capabilityId": "written"}}}
+  },
+  "capabilities": {
+    "one": {"action": {"urlTemplate": "/a/{id}", "parameterMapping": {"id": "/id"}}},
+    "two": {"action": {"urlTemplate": "/a/{id}", "parameterMapping": {"id": "/id"}}},
+    "three": {"action": {"urlTemplate": "/b/{id}", "parameterMapping": {"id": "/id"}}},
+    "key": {"id": "written"}
+  }
+}"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "role"),
+    [
+        pytest.param('"c": {"operations": {"GET": {"capabilityId": "wri', "tten", "id", id="an id where no key has it"),
+        pytest.param('"id": "writ', "ten", "id", id="also from that id"),
+        pytest.param('"key', '": {"id"', "capability", id="a key"),
+    ],
+)
+def test_where_a_capability_is_defined(before: str, after: str, role: str) -> None:
+    named = at(before, after, OTHER)
+    assert named is not None and [each.role for each in named.definitions] == [role]
+
+
+def test_a_variable_is_shared_by_whoever_shares_it_with_one_that_does() -> None:
+    named = at('"/a/{i', 'd}", "operations"', OTHER)
+    places = [index for index in range(len(OTHER)) if OTHER.startswith(("{id}", '"id": "/id"'), index)]
+    assert named is not None and len({each.start for each in named.occurrences if each.role != "pointer"}) == len(
+        places
+    )
+
+
+def test_a_parameter_of_one_capability_is_defined_in_that_one() -> None:
+    named = at('"one": {"action": {"urlTemplate": "/a/{i', "d", OTHER)
+    assert named is not None and len(named.definitions) == 1
+    assert OTHER.index('"one": {') < named.definitions[0].start < OTHER.index('"two": {')
+
+
+def test_a_name_may_be_kept_and_have_two_hundred_characters() -> None:
+    named = at('"key', '": {"id"', OTHER)
+    assert named is not None and renamed(named, "key") == []
+    assert [each.text for each in renamed(named, "n" * 200)] == ["n" * 200]
+    with pytest.raises(CannotRename, match="1 to 200"):
+        renamed(named, "n" * 201)
+    with pytest.raises(CannotRename, match="there already is"):
+        renamed(named, "two")
+
+
+def test_a_cursor_on_a_quote_is_at_the_name_in_it() -> None:
+    for before, after in (
+        ('    "key"', ": {"),
+        ("    ", '"key": {'),
+        ('"id": ', '"written"'),
+        ('"id": "written"', "}"),
+    ):
+        named = at(before, after, OTHER)
+        assert named is not None, (before, after)

@@ -200,3 +200,31 @@ def test_a_word_is_looked_for_near_its_place_only() -> None:
     text = "sunshine = load()\n{}\nuser=ann\npassword=sunshine\n"
     assert "password=sunshine" in masked(text.format(""))
     assert "password=sunshine" not in masked(text.format(far))
+
+
+@pytest.mark.parametrize(
+    ("value", "is_one"),
+    [
+        ("hunter-22", True),
+        ("my.key-7", True),
+        ("h-22x", False),
+        ("my-secret-1", False),
+        ("my-token-1", False),
+        ("my-pass-1x", False),
+        ("a${x}b-1", False),
+        ("%s-abcd1", False),
+        ("abc...1x", False),
+        ("cfg.value1", False),
+        ("LOGIN_KEY", False),
+        ("123.456", False),
+    ],
+)
+def test_an_argument_that_names_or_stands_in_for_a_password_is_none(value: str, is_one: bool) -> None:
+    text = f'client.login("bob", "{value}")'
+    assert [text[start:end] for start, end in login_arguments_in(text, text.lower())] == [value] * is_one
+
+
+@pytest.mark.parametrize("word", "example placeholder here redacted changeme change_me change-me".split())
+def test_a_key_that_says_it_stands_in_for_one_stays(word: str) -> None:
+    assert masked(f'api_key = "AKx9{word}T7Qm2p"\n') == f'api_key = "AKx9{word}T7Qm2p"\n'
+    assert masked('api_key = "AKx9otherT7Qm2p"\n') != 'api_key = "AKx9otherT7Qm2p"\n'

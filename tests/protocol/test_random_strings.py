@@ -8,7 +8,7 @@ import string
 
 import pytest
 
-from aurora_protocol.secret_mask import masked, masked_value
+from aurora_protocol.secret_mask import blanked, masked, masked_value
 from aurora_protocol.secrets import secrets_in
 
 BASE_62 = string.ascii_letters + string.digits
@@ -106,3 +106,14 @@ def test_a_value_of_one_word_may_be_an_id_and_stays() -> None:
 
 def test_a_token_of_a_known_form_goes_from_a_value_of_one_word_too() -> None:
     assert masked_value({"id": "ghp_" + "aB3dE7gH1jK5mN9pQ2sT6vX0zL4wR8yC"}) == {"id": "[REDACTED]"}
+
+
+def test_what_is_blanked_keeps_every_line_and_its_end() -> None:
+    name = "PRIVATE" + " KEY"
+    key = f"-----BEGIN {name}-----\r\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\r\n-----END {name}-----\r\n"
+    text = f"a = 1\r\n{key}b = 2\n".encode()
+    found = blanked(text)
+    assert b"MIIE" not in found and len(found) == len(text)
+    assert [index for index, each in enumerate(found) if each in b"\r\n"] == [
+        index for index, each in enumerate(text) if each in b"\r\n"
+    ]

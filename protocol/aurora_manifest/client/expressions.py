@@ -121,7 +121,7 @@ def _escape(match: re.Match[str], in_class: bool) -> str:
         case "name":
             return f"(?P={match['name']})"
         case "back":
-            return f"(?:{match[0]})"  # a digit after it is a character of its own
+            return match[0]
     char = match["other"]
     if char in "sS":
         return _set(_ranges(_SPACE), char == "S", in_class)

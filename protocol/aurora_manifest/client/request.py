@@ -320,6 +320,6 @@ def _text(name: str, value: Any) -> str:
         return value
     if isinstance(value, dict | list):
         raise SiteError(f"{name}: a nested value has no place in a URL or header; it needs a JSON body")
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:  # as far as JSON has digits for it
         return str(int(value))
     return json.dumps(value, allow_nan=False)

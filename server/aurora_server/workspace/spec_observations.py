@@ -16,6 +16,7 @@ from aurora_deliverables.detection import change_history, work_phase
 from aurora_deliverables.detection.observation import Observation, news
 from aurora_deliverables.events import Ended, Event, Renamed, TasksCounted
 from aurora_deliverables.evidence import event_id, shown
+from aurora_indexer.git.commands import GitSilent
 from aurora_server.configuration.settings import DetectSettings
 from aurora_server.workspace.change_history import WorkspaceGit
 from aurora_server.workspace.open_deliverables import OpenDeliverables
@@ -148,15 +149,20 @@ class SpecObservations:
         if elsewhere:
             self._gone[mark] = time.monotonic() + max(ASK_AGAIN, minutes * 60)
             return
-        self._gone.pop(mark, None)
         removed = None
         if source == OPENSPEC and self.settings.git:
-            history = (await self._git.history()).get(name)
+            try:
+                history = (await self._git.history_now()).get(name)
+            except GitSilent:  # it may have been archived since: nothing is said to be given up
+                self._gone[mark] = time.monotonic() + max(ASK_AGAIN, minutes * 60)
+                return
+            self._gone.pop(mark, None)
             if history is not None:
                 await self._told_by_git(history)
                 if change_id not in self._open or history.name != name:
                     return
                 removed = history.removed
+        self._gone.pop(mark, None)
         before = await self._open.known(change_id)
         said = f"{place} was removed and not archived" + ("" if removed else f", {minutes:g} min ago")
         ended = Ended("failed", "incomplete", said)

@@ -9,6 +9,7 @@ import pytest
 
 from aurora_orchestration.soar.said_names import found_names, stands, telling_parts
 from aurora_orchestration.soar.said_places import SaidPlace, bare_files, block_of, found_places, lines_of, shown
+from aurora_orchestration.soar.self_contradictions import self_contradictions
 
 
 @pytest.mark.parametrize(
@@ -93,6 +94,7 @@ def test_what_belongs_to_the_block_of_a_line(lines: list[str], count: int) -> No
         pytest.param("the function expand.", ["expand"], id="but one that is said to be a function"),
         pytest.param("run `git status` or `src/a.py`", [], id="no command, no path"),
         pytest.param("set `-x` and `'text'`", [], id="no option, no literal"),
+        pytest.param("`rows.py`, `README.md` and `rows.core`", ["rows.core"], id="no file, by its name"),
         pytest.param("`from a.b import c as d`", ["from a.b import c as d"], id="an import"),
         pytest.param("`x = Rows(limit=2)`", ["x = Rows(limit=2)"], id="a piece of code"),
         pytest.param("`some words`", [], id="but no words"),
@@ -134,3 +136,14 @@ def test_which_parts_of_a_name_have_to_stand_somewhere(text: str, parts: list[st
 def test_when_a_name_stands_in_some_lines(text: str, lines: str, there: bool) -> None:
     (name,) = found_names(text, ())
     assert stands(name, lines) is there
+
+
+@pytest.mark.parametrize(
+    "verb",
+    ["is", "are", "be", "set to", "return", "returns", "equals", "takes", "named", "called", "raises", "throws"],
+)
+def test_two_values_of_one_thing_contradict_each_other_however_they_are_said(verb: str) -> None:
+    said = [f"The limit of rows {verb} `one`.", f"The limit of rows {verb} `two`."]
+    assert [why for _, _, why in self_contradictions(said)] == ["`one` against `two`"]
+    assert list(self_contradictions([said[0], said[0]])) == []
+    assert list(self_contradictions([said[0], f"The limit of files {verb} `two`."])) == [], "of two things they do not"
