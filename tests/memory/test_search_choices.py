@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from aurora_memory.recall import Focus, parse_question
 from aurora_memory.recall.pointers import Pointed
 from aurora_memory.recall.search import PartMatch, _by_chunk, _placed, _sources, search
+from aurora_memory.recall.similar_commits import Primed
+from aurora_memory.recall.spreading_activation import Spread
 
 MODULE = sys.modules[search.__module__]
 
@@ -76,6 +78,31 @@ def test_what_only_code_may_have_for_a_question_is_looked_for_beside_what_it_say
     assert asked(monkeypatch, "topic", 2, synonyms=1)[0] == ["t00", "t01"]
 
 
+def found_by(monkeypatch: pytest.MonkeyPatch, episodes: Any = None, **more: Any) -> list[int]:
+    """What is found without a word in memory: what similar commits changed."""
+    monkeypatch.setattr(MODULE, "entries_of", lambda *_: {name: ([1], [1]) for name in more.get("synonyms", ())})
+    monkeypatch.setattr(MODULE, "rarity", lambda *_: 1.0)
+    monkeypatch.setattr(MODULE, "_episodes", lambda *_: episodes or {})
+    monkeypatch.setattr(MODULE, "_spread", lambda *_: (Spread({}), []))
+    parts = SimpleNamespace(living=9, chunks=[], files=[])
+    reader: Any = SimpleNamespace(words=SimpleNamespace(parts=lambda _: parts), writes=0)
+    question = replace(parse_question("close each session"), weights={"kill": 1.0}, **more)
+    return [*search(reader, question).by_words]
+
+
+def test_what_only_code_may_have_for_a_question_is_no_answer_where_nothing_has_what_it_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert found_by(monkeypatch, synonyms=frozenset({"kill"})) == []
+
+
+def test_of_what_similar_commits_changed_the_thirty_they_speak_for_most_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    episodes = {n: Primed(n / 40, []) for n in range(32)}
+    assert found_by(monkeypatch, episodes) == [*range(31, 1, -1)]
+
+
 def matched(words: float, name_share: float = 0.0) -> PartMatch:
     return PartMatch(0, words, 0.0, 0.0, name_share, 0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -124,7 +151,7 @@ def test_a_chunk_is_matched_by_its_best_part_and_of_equals_by_the_first() -> Non
         pytest.param("src/shop.py:7", True, 1, id="what can only be a place, whatever is called so"),
         pytest.param("shop.load", True, 0, id="what may be a name is one where something is called so"),
         pytest.param("shop.load", False, 100, id="else it may be a file"),
-        pytest.param("close each session when src/shop.py was read", False, 0, id="a question that is more than a place is none"),
+        pytest.param("close each session when src/shop.py was read", False, 0, id="not where more is asked"),
     ],
 )
 def test_what_a_place_stands_for(monkeypatch: pytest.MonkeyPatch, query: str, exact: bool, found: int) -> None:

@@ -60,7 +60,7 @@ class Git:
         self._histories = {each.name: each for each in histories}
         self._elsewhere, self._clean = elsewhere, clean
         self.asked: list[str] = []
-        self.touched = False
+        self.touched, self.moves = False, True
 
     async def elsewhere(self, place: str) -> bool | None:
         self.asked.append(place)
@@ -68,6 +68,13 @@ class Git:
 
     async def history(self) -> dict[str, ChangeHistory]:
         return self._histories
+
+    async def history_now(self) -> dict[str, ChangeHistory]:
+        self.asked.append("log")
+        return self._histories
+
+    async def moved(self) -> bool:
+        return self.moves
 
     async def is_clean(self, places: list[str]) -> bool:
         return self._clean
@@ -317,6 +324,36 @@ async def test_how_long_took_what_a_shallow_clone_begins_with_is_not_made_up() -
     assert await by_git(made, SEEN, RecordedState("a")) is None
     assert made._cut == {"a"}, "it is looked at again once more of the log is there"
     assert await by_git(made, SEEN, OPEN) is SEEN, "of what is known it is as it is seen"
+
+
+async def test_what_a_shallow_clone_began_with_is_looked_at_once_more_of_the_log_is_there() -> None:
+    known = Recorded()
+    log = Git(BEGUN)
+    made = observations(known, log, SEEN, git=True)
+    made._specs.sources, made._specs.has_changes = (OPENSPEC,), lambda: True
+    made._cut = {"a", "still-cut", "gone"}
+    log._histories["still-cut"] = replace(BEGUN, change_id="still-cut", cut=True)
+    await made.look_at_history()
+    assert (made._cut, {event.change_id for event in known.told}) == ({"still-cut", "gone"}, {"a"})
+
+
+@pytest.mark.parametrize(
+    ("in_use", "is_open", "moved", "asked"),
+    [
+        pytest.param(True, False, True, True, id="where changes are kept"),
+        pytest.param(False, True, True, True, id="or something is open"),
+        pytest.param(False, False, True, False, id="not where neither is in use"),
+        pytest.param(True, True, False, False, id="nor where git has nothing new"),
+    ],
+)
+async def test_when_gits_log_is_read(in_use: bool, is_open: bool, moved: bool, asked: bool) -> None:
+    git = Git()
+    git.moves = moved
+    made = observations(Recorded(*(["a"] if is_open else [])), git, git=True)
+    made._specs.sources, made._specs.has_changes = (OPENSPEC,), lambda: in_use
+    made._looked_for = 100
+    await made.look_at_history()
+    assert (git.asked == ["log"], made._looked_for == 0) == (asked, asked), "and a hundred more are looked for"
 
 
 @pytest.mark.parametrize(
