@@ -85,8 +85,21 @@ async def test_a_file_of_several_is_each_told_without_relations(store: Store) ->
     assert await told(store, "shop.py:42:7", limit=1) == [("parse", "")]
 
 
+async def test_of_files_that_are_called_so_five_are_told(store: Store) -> None:
+    await store.write([file(f"d{n}/many.py", chunk(f"d{n}/many.py", "far", line=40)) for n in range(6)])
+    assert await told(store, "many.py:42") == [("far", "")] * 5
+
+
 @pytest.mark.parametrize(
-    "query", ["src/shop.py", "src/shop.py:parse", "selling in shop.py:42", "src/gone.py:3", "parse"]
+    "query",
+    [
+        "src/shop.py",
+        "src/shop.py:parse",
+        "selling in shop.py:42",
+        "src/gone.py:3",
+        "parse",
+        "code:src/shop.py:parse:40-44",
+    ],
 )
 async def test_whatever_is_no_line_is_another_question(store: Store, query: str) -> None:
     assert await told(store, query) is None

@@ -10,6 +10,7 @@ from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.phrasal_verbs import meanings, phrases_in, taken_apart
 from aurora_memory.store import FileStat, IndexedFile, Store
+from aurora_memory.tokens import stem_word
 
 NOW = 1_765_540_800.0
 
@@ -116,3 +117,9 @@ def test_every_phrase_is_told_once_and_means_something_else() -> None:
         assert as_one == "".join(phrase)
         assert others and as_one not in others
         assert taken_apart(as_one) == phrase
+
+
+def test_what_the_question_says_itself_counts_no_less_because_a_verb_may_mean_it() -> None:
+    said, meant = parse_question("authenticate those who sign in").weights, parse_question("those who sign in").weights
+    (term,) = set(stem_word("authenticate"))
+    assert (said[term], meant[term] < 1.0) == (1.0, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -18,6 +18,7 @@ import pytest
 from aurora_cli import fast_exit, session
 from aurora_cli.agents import agent_lines
 from aurora_cli.app import aurora, run
+from aurora_cli.command_types import LazyGroup
 from aurora_cli.deliverable_view import tool_words
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.headless import iteration_line
@@ -483,3 +484,15 @@ def test_how_a_conversation_ended_is_coloured_where_it_is_not_complete(state: st
     lines = list_lines([conversation(state=state)], TerminalStyle(rich=True, width=200))
     assert f"\x1b[{colour}m{state.replace('_', ' ')}" in lines[0]
     assert "complete" not in list_lines([conversation()], TerminalStyle(rich=True, width=200))[0]
+
+
+def test_a_plug_in_takes_no_name_of_ours_however_it_may_be_spelled() -> None:
+    asked: list[set[str]] = []
+
+    def plugged(taken: Collection[str]) -> dict[str, click.Command]:
+        asked.append(set(taken))
+        return {}
+
+    group = LazyGroup("aurora", places={"memory": ("m", "memory")}, aliases={"memories": "memory"}, plugged=plugged)
+    assert group.list_commands(click.Context(group)) == ["memory"]
+    assert asked == [{"memory", "memories"}]

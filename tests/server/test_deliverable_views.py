@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from aurora_cli.deliverable_ingest import KEPT, shortened
-from aurora_cli.deliverable_view import phase_words, show_lines
+from aurora_cli.deliverable_view import event_line, phase_words, show_lines, tool_words
 from aurora_cli.metrics import metrics_lines, sparkline
 from aurora_cli.output import TerminalStyle
 from aurora_protocol.human_text import lasting
@@ -123,3 +123,36 @@ def test_what_a_state_tells_its_final_record_does_not_tell_again() -> None:
     lines = show_lines(state, TerminalStyle(), datetime(2026, 11, 27, 13, 38, tzinfo=UTC), None, final)
     labels = [line.split()[0] for line in lines]
     assert sorted(labels[1:]) == ["begun", "latency", "rework", "tokens"]
+
+
+@pytest.mark.parametrize(
+    ("event", "line"),
+    [
+        pytest.param(
+            {"event_type": "phase_start", "event": "other", "timestamp": "2026-01-02T03:04:05.678Z", "phase": "apply"},
+            "2026-01-02 03:04:05Z  phase_start        apply",
+            id="its published kind before its own, and when, to a second",
+        ),
+        pytest.param(
+            {"at": "2026-01-02T03:04:05Z", "session": "s1", "what": {"event": "tests", "failed": 0, "names": ["a"]}},
+            "2026-01-02 03:04:05Z  tests              failed=0",
+            id="what is said of it in a word; by which session and in lists is not",
+        ),
+        pytest.param(
+            {"at": "2026-01-02T03:04:05Z", "event_type": "end", "data": {"status": "failed"}, "what": {"status": "x"}},
+            "2026-01-02 03:04:05Z  end                status=failed",
+            id="its published details before its own",
+        ),
+        pytest.param(
+            {"at": "2026-01-02T03:04:05Z", "event_type": "end", "evidence": "gone", "source": "openspec"},
+            "2026-01-02 03:04:05Z  end                  openspec · gone",
+            id="who told of it, then what shows it",
+        ),
+    ],
+)
+def test_an_event_is_one_line(event: dict[str, object], line: str) -> None:
+    assert event_line(event, TerminalStyle()) == line
+
+
+def test_five_tools_are_all_there_are() -> None:
+    assert tool_words(dict.fromkeys("abcde", 1)) == "5: a 1, b 1, c 1, d 1, e 1"

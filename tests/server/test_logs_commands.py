@@ -7,14 +7,18 @@ import json
 import os
 import time
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from aurora_cli.app import run as aurora
+from aurora_cli.logs import document, found_lines, list_lines
 from aurora_cli.output import TerminalStyle
+from aurora_orchestration.conversations import log_reader
+from aurora_orchestration.conversations.log_search import FoundSection, Line
 from aurora_orchestration.settings import ConversationSettings
 from tests import programs
 from tests.orchestration.runs import BEGAN, ID, QUERY, run
@@ -196,3 +200,71 @@ def test_a_configuration_that_cannot_be_used_is_one_line(home: Path, said: Said)
     (home / "config.json").write_text('{"logging": {"conversations": {"retention_days": -1}}}')
     out, err, code = said("list")
     assert (out, code) == ("", 2) and "retention_days" in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("many", "named"),
+    [
+        pytest.param(5, "log-0, log-1, log-2, log-3, log-4", id="five are named"),
+        pytest.param(6, "log-0, log-1, log-2, log-3, log-4 and 1 more", id="the others are counted"),
+    ],
+)
+def test_of_conversations_that_a_name_may_be(
+    many: int, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AURORA_HOME", str(tmp_path))
+    found = [SimpleNamespace(name=f"log-{n}") for n in range(many)]
+    monkeypatch.setattr(log_reader, "by_name", lambda folder, name: found)
+    assert aurora(["logs", "view", "log"]) == 2
+    assert capsys.readouterr().err.rstrip().endswith(f"'log' may be {many} conversations, name one: {named}")
+
+
+def test_today_begins_with_midnight_and_has_what_does_not_say_when_it_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AURORA_HOME", str(tmp_path))
+    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
+    began = {
+        "at-midnight": f"{midnight:%Y-%m-%dT%H:%M:%S}",
+        "before": f"{midnight - timedelta(seconds=1):%Y-%m-%dT%H:%M:%S}",
+        "edited": None,
+    }
+    day = f"{midnight:%Y-%m-%d}"
+    found = [log_reader.Conversation(file=name, path=tmp_path, day=day, started_at=at) for name, at in began.items()]
+    monkeypatch.setattr(log_reader, "conversations", lambda folder, first, last: found)
+    assert aurora(["logs", "today", "--json"]) == 0
+    assert [each["name"] for each in json.loads(capsys.readouterr().out)["logs"]] == ["at-midnight", "edited"]
+
+
+def test_a_log_as_json_has_its_summary_apart_and_leaves_out_what_is_no_json(tmp_path: Path) -> None:
+    blocks = ('{"execution_summary": {}}', '{"phase": 1}', "{edited", "[" * 100_000, "[2]")
+    text = "".join(f"```json\n{block}\n```\n" for block in blocks)
+    told = document(log_reader.Conversation(file="a", path=tmp_path, day="2026-01-02"), text)
+    assert (told["trace"], told["execution_summary"], told["markdown"]) == ([{"phase": 1}, [2]], None, text)
+
+
+def test_a_conversation_that_does_not_say_when_it_began_is_listed_by_its_day(tmp_path: Path) -> None:
+    made = log_reader.Conversation(file="a", path=tmp_path, day="2026-01-02", started_at="edited")
+    assert list_lines([made], TerminalStyle())[0].strip().startswith("2026-01-02  a")
+
+
+def found_in(tmp_path: Path, width: int | None, *lines: tuple[int, str, bool], rich: bool = False) -> list[str]:
+    made = log_reader.Conversation(file="a", path=tmp_path, day="2026-01-02", query="q")
+    section = FoundSection(made, 1, tuple(Line(*each) for each in lines))
+    return found_lines([section], ["Login"], TerminalStyle(width=width, rich=rich))[1:]
+
+
+def test_hits_alone_stand_below_each_other_and_with_context_a_gap_is_shown(tmp_path: Path) -> None:
+    first, last = (1, "login", True), (9, "login", True)
+    assert found_in(tmp_path, None, first, last) == ["    1  login", "    9  login"]
+    assert found_in(tmp_path, None, first, (2, "x", False), last)[2:3] == ["    ⋮"]
+    assert not any("⋮" in line for line in found_in(tmp_path, None, first, (2, "x", False))), "not between neighbours"
+
+
+def test_a_word_is_marked_in_whatever_case_and_a_narrow_terminal_still_shows_twenty_columns(tmp_path: Path) -> None:
+    (marked,) = found_in(tmp_path, None, (1, "my LOGIN", True), rich=True)
+    assert "my \x1b[33mLOGIN\x1b[" in marked
+    (narrow,) = found_in(tmp_path, 10, (1, "x" * 40, True))
+    assert narrow == f"    1  {'x' * 19}…"
+    (piped,) = found_in(tmp_path, None, (1, "x" * 200, True))
+    assert piped == f"    1  {'x' * 112}…", "120 columns where nobody says how many there are"

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 from msgspec.structs import replace
 
 from aurora_memory import StoreCorrupt, StoreForeign
+from aurora_memory.views import Commits
 from aurora_protocol.methods import RecallParams, RecallResult, SeenLog
 from aurora_server.lsp.recall import MAX_LOGS, OtherAnswers, _new_ones, merged, with_patterns
 from aurora_server.mcp.memory_tools import hits_reply, places_reply
-from aurora_server.workspace import doctor, recall_documents
+from aurora_server.workspace import closed_memories, doctor, recall_documents
 from aurora_server.workspace.closed_memories import ClosedAnswers, ClosedMemory
+from aurora_server.workspace.recall_uses import RecallUses
+from aurora_server.workspace.telemetry import TelemetryFollower
 from tests.server.test_lsp_words import freshness, iso, recalled
 from tests.server.test_mcp_replies import found as replied
 
@@ -254,3 +259,60 @@ async def test_what_a_doctor_says_of_a_record_that_cannot_be_used(
     store: Any = SimpleNamespace(read=none_wait)
     found = await doctor._record(record, store)
     assert (found.level, found.what, found.fix) == (level, f"what is learned here stays in this memory: {what}", fix)
+
+
+def test_of_a_memory_that_is_not_open_it_is_told_which_files_are_as_they_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None of what is gone; what stands in no file does not change."""
+    for name in ("same.py", "other.py", "new.py"):
+        (tmp_path / name).write_text("x")
+    at = (tmp_path / "same.py").stat().st_mtime_ns
+    indexed = {
+        "same.py": SimpleNamespace(size=1, mtime_ns=at),
+        "other.py": SimpleNamespace(size=2, mtime_ns=(tmp_path / "other.py").stat().st_mtime_ns),
+    }
+    monkeypatch.setattr(closed_memories.file_reader, "files_at", lambda reader, paths: indexed)
+    hits: Any = [
+        SimpleNamespace(chunk=SimpleNamespace(path=each)) for each in ("same.py", "other.py", "new.py", "gone.py", "")
+    ]
+    memory: Any = SimpleNamespace(root=tmp_path, reader=None)
+    assert closed_memories._states(memory, hits) == [True, False, False, None, True]
+
+
+@pytest.mark.parametrize(
+    ("commit", "told"),
+    [
+        pytest.param("c1", ["2001-09-09T01:46:40Z"], id="when it was committed"),
+        pytest.param("", [], id="not when it only was there already"),
+    ],
+)
+def test_when_a_chunk_was_committed(commit: str, told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = {"content": {}, "metadata": {}, "governance": {}}
+    monkeypatch.setattr(recall_documents.chunk_validation, "plain", lambda _: plain)
+    any_: Any = SimpleNamespace(docstring="")
+    commits = Commits([1_000_000_000], commit, "s")
+    assert [each[:19] + "Z" for each in recall_documents.explained(any_, any_, any_, [], commits, []).commits] == told
+
+
+@pytest.mark.parametrize(
+    ("follower", "tasks", "said"),
+    [
+        pytest.param(RecallUses, "_writing", "a use was not written down", id="uses"),
+        pytest.param(TelemetryFollower, "_tasks", "a deliverable was not handed to telemetry", id="telemetry"),
+    ],
+)
+def test_what_failed_aside_is_told_in_the_log_and_what_was_broken_off_is_not(
+    follower: Any, tasks: str, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = follower.__new__(follower)
+    setattr(made, tasks, set())
+
+    def broken_off() -> None:
+        raise asyncio.CancelledError
+
+    made._done(Mock(cancelled=lambda: True, exception=broken_off))
+    made._done(Mock(cancelled=lambda: False, exception=lambda: None))
+    assert caplog.messages == []
+    made._done(Mock(cancelled=lambda: False, exception=lambda: OSError("disk full")))
+    assert caplog.messages == [said]

@@ -11,7 +11,7 @@ import pytest
 from aurora_cli.explain import related_lines
 from aurora_cli.mem import from_root
 from aurora_cli.output import TerminalStyle
-from aurora_cli.recall_view import explanation, footer, location, recall_lines, title
+from aurora_cli.recall_view import explanation, footer, location, parameters, recall_lines, title
 
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
 FRESH: dict[str, Any] = {"indexed_at": "x", "pending_files": 0, "skipped_files": 0, "state": "ready"}
@@ -57,6 +57,11 @@ def test_how_far_an_answer_can_be_trusted(freshness: dict[str, Any], said: str) 
         pytest.param({"kind": "class", "subclasses": 2}, "2 subclasses", id="who inherits from a class"),
         pytest.param({"kind": "interface", "subclasses": 1}, "1 implementer", id="who implements an interface"),
         pytest.param({"kind": "trait", "likely_subclasses": 2}, "maybe 2 implementers", id="or a trait"),
+        pytest.param(
+            {"kind": "class", "callers": 2, "subclasses": 1},
+            "2 callers · 1 subclass",
+            id="who calls before who inherits",
+        ),
         pytest.param({"handed_on": 2, "callers": 1}, "1 caller · handed on by 2", id="who calls before who hands on"),
         pytest.param({"similar": ["a"], "excerpt": True}, "+1 alike · excerpt", id="what stands under it, how much"),
         pytest.param(
@@ -151,6 +156,72 @@ def test_what_stands_below_a_result(changes: dict[str, Any], below: list[str]) -
     assert [line.strip() for line in lines_of(**changes)[1:]] == below
 
 
+def test_logs_come_before_what_was_left_out_and_a_hint_instead_of_that_nothing_was_found() -> None:
+    log = {"file": "l.md", "line_start": 3, "section": "Assess"}
+    reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [], "logs": [log], "left_out": ["1 left out"]}
+    said = recall_lines(reply | {"hint": "try r"}, style=TerminalStyle(), here=Path("/w"), now=NOW)
+    assert said[:-1] == ["try r", "see also l.md:3 Assess", "1 left out"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "last"),
+    [
+        pytest.param({"name": "n" * 40}, "2 callers", id="a fact that just fits stands beside the place"),
+        pytest.param({"name": "n" * 41}, "    2 callers", id="else on a line of its own"),
+        pytest.param(
+            {"name": "n" * 41, "summary": "s" * 64}, f"    {'s' * 64} · 2 callers", id="else below, if it fits"
+        ),
+        pytest.param({"name": "n" * 41, "summary": "s" * 65}, "    2 callers", id="else before what it is for"),
+    ],
+)
+def test_where_the_facts_of_a_result_stand_in_eighty_columns(changes: dict[str, Any], last: str) -> None:
+    lines = lines_of(width=80, file=f"{'f' * 18}.py", callers=2, **changes)
+    assert all(len(line) <= 80 for line in lines)
+    (said,) = [line for line in lines if "callers" in line]
+    assert said.endswith(f"  {last}" if said.startswith(" 1") else last)
+    assert said.startswith(" 1") or said == last
+
+
+def test_the_longest_place_leaves_names_their_room_and_they_keep_twenty_four_columns() -> None:
+    long = ITEM | {"name": "n" * 60, "file": f"{'f' * 27}.py"}
+    results = [long, long | {"file": "a.py"}]
+    reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": results}
+    said = recall_lines(reply, style=TerminalStyle(width=80), here=Path("/w"), now=NOW)
+    assert [line.index("  ", 4) for line in said[:2]] == [46, 46], "as many as the longer of two places leaves"
+    (narrow, *_) = lines_of(width=80, name="n" * 60, file="f" * 60)
+    assert narrow.split() == ["1", f"{'n' * 23}…", f"{'f' * 60}:7"]
+
+
+@pytest.mark.parametrize(
+    ("signature", "said"),
+    [
+        pytest.param(f"def load({'a' * 28}, {'b' * 30})", f"({'a' * 28}, {'b' * 30})", id="sixty columns of names"),
+        pytest.param(f"def load({'a' * 28}, {'b' * 31})", f"({'a' * 28}, …)", id="of more those that fit"),
+        pytest.param(f"def load() -> {'r' * 60}", f"() → {'r' * 60}", id="a result of sixty"),
+        pytest.param(f"def load() -> {'r' * 61}", "", id="none that is longer"),
+    ],
+)
+def test_how_much_of_a_signature_is_told(signature: str, said: str) -> None:
+    assert parameters(ITEM | {"signature": signature}) == said
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        *((each, "(path, mode)") for each in ("python", "typescript", "tsx", "javascript")),
+        *((each, "(path, mode)") for each in ("rust", "kotlin", "swift", "scala")),
+        ("", "(path: str, mode: int)"),
+    ],
+)
+def test_a_type_behind_a_name_is_left_out_in_languages_that_write_it_there(language: str, said: str) -> None:
+    assert parameters(ITEM | {"signature": "load(path: str, mode: int)", "language": language}) == said
+
+
+def test_where_not_both_fit_what_it_is_for_is_told_rather_than_what_it_takes() -> None:
+    _, below = lines_of(width=80, signature=f"def load({'a' * 28}, {'b' * 20})", summary="s" * 76)
+    assert below.strip() == "s" * 76
+
+
 TERMS = {"total": 1.0, "base_level": 0.5, "spreading": 0.25, "context_boost": 0.5, "decay": 0.25}
 ACTIVATION = "activation 1.00 = base level 0.50{} + spreading 0.25 + context 0.50 − decay 0.25{}"
 
@@ -208,9 +279,15 @@ def test_six_signals_that_count_are_told_with_their_sign() -> None:
     assert line == "ranked by: s0 +1.0 · s2 −1.0 · s3 −2.0 · s4 −3.0 · s5 −4.0 · s6 −5.0"
 
 
+def test_a_signal_counts_from_a_twentieth_on() -> None:
+    told = [{"name": "tiny", "contribution": 0.049}, {"name": "little", "contribution": -0.05}]
+    assert explained(signals=told)[-1].startswith("ranked by: little −0.")
+
+
 def test_eight_words_that_matched_are_told_with_where_they_stand() -> None:
     told = [{"term": f"w{n}", "fields": ["name", "body"] if n == 0 else []} for n in range(10)]
     assert "words: w0 (name, body) · w1 · w2 · w3 · w4 · w5 · w6 · w7 and 2 more" in explained(matches=told)
+    assert "words: w0 (name, body) · w1 · w2 · w3 · w4 · w5 · w6 · w7" in explained(matches=told[:8]), "all there are"
 
 
 def test_two_commits_like_the_question_are_told_and_what_meaning_says() -> None:

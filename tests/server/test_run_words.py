@@ -25,6 +25,9 @@ from aurora_cli.query_text import (
     [
         pytest.param("verify", {"option": "option_b"}, "verifying (adversarial)", id="how it is verified"),
         pytest.param("verify", {"by": "deterministic"}, "verifying (by rule)", id="or by what"),
+        pytest.param(
+            "verify", {"option": "option_c", "by": "deterministic"}, "verifying (deep reasoning)", id="how first"
+        ),
         pytest.param("verify", {"of": "answer", "option": "option_a"}, "verifying the answer (self)", id="and what"),
         pytest.param("assess", {"option": "option_b", "of": "x"}, "assessing complexity", id="of no other stage"),
         pytest.param("verify", {"option": "option_z"}, "verifying", id="not in a word that nobody knows"),
@@ -45,6 +48,8 @@ def test_what_a_stage_is_called(stage: str, data: dict[str, Any], name: str) -> 
         pytest.param("failed", {"complexity": "simple"}, "no answer", "FAILED: no answer", id="not where it failed"),
         pytest.param("retry", {"verdict": "fail", "score": 0.25}, "d", "FAIL (0.25)", id="a verdict before the retry"),
         pytest.param("retry", {"overall_score": 0.25}, "d", "RETRY (0.25)", id="a retry before its sentence"),
+        pytest.param("retry", {"overall_score": 0.25, "score": 0.5}, "", "RETRY (0.50)", id="its own score first"),
+        pytest.param("complete", {}, "d" * 200, "d" * 159 + "…", id="of a long sentence two lines of a terminal"),
         pytest.param("failed", {"score": 0.25}, "", "FAILED (0.25)", id="a failure with its score"),
         pytest.param("complete", {"subgoals": 3}, "found it", "found it", id="its own sentence before its counts"),
         pytest.param("complete", {"subgoals": 1}, "", "1 subgoal", id="how many subgoals"),
@@ -94,7 +99,31 @@ def test_only_what_is_over_has_a_line(notice: dict[str, Any], line: str | None) 
             ["is true: 0.50", "overall: 0.70 → PASS"],
             id="checks, then the sum; what the line above says is not said again",
         ),
-        pytest.param("retrieve", {"used": True, "none": None}, ["used: yes"], id="what is not known is left out"),
+        pytest.param(
+            "retrieve", {"used": True, "none": None, "empty": ""}, ["used: yes"], id="what is not known is left out"
+        ),
+        pytest.param(
+            "collect",
+            {"found": [{"name": "n", "id": "a", "text": "t", "description": "d", "agent_id": "y", "agent": "x"}]},
+            ["found:", '  a: "d" → x'],
+            id="one of several by its id, what is to be done, and who does it",
+        ),
+        pytest.param(
+            "collect",
+            {
+                "found": [
+                    {"name": "n", "subgoal_id": "SG1", "text": "t", "agent_id": "y", "cost": 0.5, "deep": {"b": 1}}
+                ]
+            },
+            ["found:", '  SG1: "t" → y cost 0.50'],
+            id="else by its subgoal, its text and its agent's id, then what else is said of it in a word",
+        ),
+        pytest.param(
+            "collect",
+            {"a": {"b": {"c": {"d": {"e": 1}}}}},
+            ["a:", "  b:"],
+            id="two levels are opened",
+        ),
     ],
 )
 def test_what_a_stage_found(stage: str, data: dict[str, Any], lines: list[str]) -> None:
@@ -172,6 +201,8 @@ def test_claims_come_with_what_they_rest_on_and_those_that_rest_on_nothing_last(
     ("result", "line"),
     [
         ({"reasoning_id": "reas:a", "runs": 1}, "kept as: reas:a"),
+        ({"reasoning_id": "reas:a", "runs": 2}, "kept as: reas:a (with 1 run like it)"),
+        ({"reasoning_id": "reas:a", "tokens": {"total": 0, "input": 0}}, "kept as: reas:a"),
         ({"reasoning_id": "reas:a", "runs": 3}, "kept as: reas:a (with 2 runs like it)"),
         ({"estimated_usd": 0.5, "calls": 1, "cost_usd": 0.25}, "cost: $0.2500; $0.5000 were expected"),
         ({"tokens": {"total": 3, "input": 2}, "calls": 1}, "tokens: 3 (2 in, 0 out, 0 cached) in 1 call"),

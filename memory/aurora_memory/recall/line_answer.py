@@ -38,7 +38,7 @@ _RELATIONS = (
 
 def answer_at(reader: Reader, question: Question, limit: int, now: float) -> RelatedHits | None:
     """The answer to a query that consists of lines in files; None for any other, and where no such file is known."""
-    if question.kind != "place" or question.is_id:
+    if question.kind != "place":
         return None
     if any(place.line is None or place.name is not None for place in question.places):
         return None

@@ -1,0 +1,60 @@
+"""Which of the files that have most to do with a question come among its first answers, and behind which."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from aurora_memory.recall.file_evidence import Ordered, with_files_pointed_at, with_likeliest_files, with_report
+
+MODULE = sys.modules[with_report.__module__]
+
+
+class Answer(SimpleNamespace):
+    """A rank as an order needs it: one chunk of a file."""
+
+    def as_strong(self, strength: float) -> Answer:
+        return Answer(id=self.id, place=self.place, strength=strength)
+
+
+FILES = "abcde"
+ORDERED: Any = Ordered([Answer(id=n, place=n, strength=9.0 - n) for n in range(len(FILES))])  # type: ignore[misc]
+
+
+def candidates(kind: str = "report", **pointed_at: float) -> Any:
+    heads = [SimpleNamespace(path=name) for name in FILES]
+    return SimpleNamespace(question=SimpleNamespace(kind=kind), heads=heads, pointed=SimpleNamespace(files=pointed_at))
+
+
+def names(ordered: Ordered) -> str:
+    assert [rank.strength for rank in ordered.ranks] == [9.0, 8.0, 7.0, 6.0, 5.0], "of the place it comes to"
+    return "".join(FILES[rank.place] for rank in ordered.ranks)
+
+
+@pytest.mark.parametrize(
+    ("kind", "worth", "order"),
+    [
+        pytest.param("report", [0.0, 0.0, 1.0, 2.0, 3.0], "abedc", id="the two likeliest behind two that stay"),
+        pytest.param("report", [3.0, 2.0, 0.0, 0.0, 1.0], "abcde", id="those that stand there anyway"),
+        pytest.param("task", [0.0, 0.5, 0.0, 0.9, 1.0], "abedc", id="of a task those that are clearly likelier"),
+        pytest.param("task", [0.0, 0.5, 0.0, 0.89, 1.0], "abecd", id="and no others"),
+    ],
+)
+def test_where_the_likeliest_files_come(
+    monkeypatch: pytest.MonkeyPatch, kind: str, worth: list[float], order: str
+) -> None:
+    monkeypatch.setattr(MODULE, "evidence", lambda *_: dict(zip(FILES, worth, strict=True)))
+    assert names(with_likeliest_files(candidates(kind), ORDERED, ORDERED.ranks)) == order
+
+
+def test_the_two_files_that_a_report_points_at_most_come_behind_two_that_stay() -> None:
+    assert names(with_files_pointed_at(candidates(c=0.16, d=0.4, e=1.0), ORDERED)) == "abedc"
+    assert names(with_files_pointed_at(candidates(unknown=1.0, d=0.4), ORDERED)) == "abdce", "of those that answer"
+
+
+def test_answers_to_a_report_come_behind_the_first_to_a_topic_and_none_twice() -> None:
+    as_report: Any = [ORDERED.ranks[n] for n in (4, 0, 3)]
+    assert names(with_report(ORDERED, as_report, 2)) == "abedc"
