@@ -14,6 +14,7 @@ from aurora_deliverables.detection.change_history import ChangeHistory, Dated
 from aurora_deliverables.detection.observation import Artefact, Ending, Observation, Tasks
 from aurora_deliverables.detection.recorded_state import RecordedState
 from aurora_deliverables.events import Ended, Event, PhaseStarted, Renamed, SpecSource, Started, TasksCounted
+from aurora_indexer.git.commands import GitSilent
 from aurora_server.configuration.settings import DetectSettings
 from aurora_server.workspace.spec_files import OPENSPEC
 from aurora_server.workspace.spec_observations import ASK_AGAIN, SpecObservations
@@ -60,7 +61,7 @@ class Git:
         self._histories = {each.name: each for each in histories}
         self._elsewhere, self._clean = elsewhere, clean
         self.asked: list[str] = []
-        self.touched, self.moves = False, True
+        self.touched, self.moves, self.silent = False, True, False
 
     async def elsewhere(self, place: str) -> bool | None:
         self.asked.append(place)
@@ -71,6 +72,8 @@ class Git:
 
     async def history_now(self) -> dict[str, ChangeHistory]:
         self.asked.append("log")
+        if self.silent:
+            raise GitSilent("git log was killed")
         return self._histories
 
     async def moved(self) -> bool:
@@ -164,6 +167,22 @@ async def test_what_of_a_spec_that_is_gone(
     await made.see([(source, "a")])
     assert (bool(git.asked), bool(known.told), made.is_missing("a")) == (asked, ends, waits)
     assert not waits or made.due >= before + ASK_AGAIN, "and not at once"
+
+
+async def test_where_gits_log_does_not_answer_nothing_is_given_up_and_it_is_asked_again() -> None:
+    """The change may have been archived since the log was read last."""
+    known, git = Recorded("a"), Git()
+    made = observations(known, git, git=True)
+    git.silent = True
+    before = time.monotonic()
+    await made.see([(OPENSPEC, "a")])
+    assert known.told == [] and made.is_missing("a") and made.due >= before + ASK_AGAIN
+    git.silent = False
+    made._gone[OPENSPEC, "a"] = before
+    await made.see([(OPENSPEC, "a")])
+    (event,) = known.told
+    assert isinstance(event.what, Ended) and event.what.status == "failed"
+    assert not made.is_missing("a")
 
 
 async def test_a_spec_that_was_never_seen_is_not_missed_where_no_repository_says_so() -> None:
