@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from aurora_memory.recall.file_evidence import Ordered, with_files_pointed_at, with_likeliest_files, with_report
-
-MODULE = sys.modules[with_report.__module__]
 
 
 class Answer(SimpleNamespace):
@@ -43,11 +40,9 @@ def names(ordered: Ordered) -> str:
         pytest.param("task", [0.0, 0.5, 0.0, 0.89, 1.0], "abecd", id="and no others"),
     ],
 )
-def test_where_the_likeliest_files_come(
-    monkeypatch: pytest.MonkeyPatch, kind: str, worth: list[float], order: str
-) -> None:
-    monkeypatch.setattr(MODULE, "evidence", lambda *_: dict(zip(FILES, worth, strict=True)))
-    assert names(with_likeliest_files(candidates(kind), ORDERED, ORDERED.ranks)) == order
+def test_where_the_likeliest_files_come(kind: str, worth: list[float], order: str) -> None:
+    of_files = dict(zip(FILES, worth, strict=True))
+    assert names(with_likeliest_files(candidates(kind), ORDERED, of_files)) == order
 
 
 def test_the_two_files_that_a_report_points_at_most_come_behind_two_that_stay() -> None:
