@@ -28,7 +28,7 @@ FILES = {
     "main.go": "package main\n\nconst (\n\tLimit = 3\n)\n\nfunc run() int {\n\treturn Limit\n}\n",
     "lib.rs": "pub const DEPTH: usize = 4;\n\nfn dig() -> usize {\n    DEPTH\n}\n",
     "alone.py": "UNUSED = 1\n",
-    "tests/a.py": "from limits import MAX_BYTES\n\n\ndef probe(size):\n    return size % MAX_BYTES\n",
+    "a/tests/a.py": "from limits import MAX_BYTES\n\n\ndef probe(size):\n    return size % MAX_BYTES\n",
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 from aurora_memory import StoreError
 from aurora_memory.store import Store
 from aurora_server.workspace.relocate import Adoption
+from tests.memory.chunks import chunk, file
 from tests.memory.runs import run
 
 OURS = "0" * 40
@@ -114,5 +115,15 @@ async def test_another_repositorys_memory_is_not_offered(tmp_path: Path, keep: K
 async def test_nothing_is_offered_where_something_was_learned(tmp_path: Path, keep: Keep) -> None:
     await keep("older")
     await keep("moved")
+    async with moved(tmp_path) as (adoption, _):
+        assert await adoption.offer() is None
+
+
+async def test_nothing_is_offered_where_an_answer_was_already_used(tmp_path: Path, keep: Keep) -> None:
+    await keep("older")
+    mine = await Store.open(await keep("moved", 0))
+    await mine.write([file("a.py", chunk("a.py", "load"))])
+    await mine.record_accesses([1], "success", 1000.0)
+    await mine.close()
     async with moved(tmp_path) as (adoption, _):
         assert await adoption.offer() is None

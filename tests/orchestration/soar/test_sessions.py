@@ -134,6 +134,14 @@ def test_only_answers_are_remembered_and_only_within_their_session_and_workspace
     assert sessions.last("/w", "") is None
 
 
+def test_a_question_that_was_only_tried_is_not_remembered_and_one_that_failed_is_where_it_is_the_first() -> None:
+    sessions = Sessions()
+    sessions.remember("/w", "a", record(state="dry_run", answer=""))
+    assert sessions.last("/w", "a") is None, "thanks would be for nothing"
+    sessions.remember("/w", "a", record(state="failed", answer=""))
+    assert sessions.last("/w", "a") is not None, "it may be tried again"
+
+
 def test_the_session_unused_for_longest_is_forgotten_first() -> None:
     sessions = Sessions(per_workspace=2, workspaces=2)
     for name in ("a", "b"):
