@@ -280,6 +280,10 @@ def _hide(name: str, value: str, hidden: frozenset[str]) -> str:
     return MASK if name.lower() in hidden else value
 
 
+class _TimeIsUp(KeyboardInterrupt):
+    """Alarm of a deadline. What else is raised in a callback of asyncio's is logged there, and the work goes on."""
+
+
 @contextmanager
 def within(seconds: float, otherwise: str) -> Iterator[None]:
     """Raise SiteError(`otherwise`) when the body takes longer. Python's `re` looks at signals while it searches.
@@ -291,7 +295,7 @@ def within(seconds: float, otherwise: str) -> Iterator[None]:
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise SiteError(otherwise)
+        raise _TimeIsUp
 
     started = time.monotonic()
     around = signal.getitimer(signal.ITIMER_REAL)[0]
@@ -302,6 +306,8 @@ def within(seconds: float, otherwise: str) -> Iterator[None]:
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
+    except _TimeIsUp:
+        raise SiteError(otherwise) from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import re
@@ -217,6 +218,19 @@ def test_a_check_has_its_own_work_counted_and_not_what_others_do_meanwhile(monke
     with pytest.raises(SiteError, match="takes too long"), site_call.patience():
         while True:
             pass
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
+def test_time_that_is_up_in_a_callback_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    """Where asyncio reads from a site: it logs what else a callback raises, and goes on."""
+
+    async def asked() -> None:
+        asyncio.get_running_loop().call_soon(signal.raise_signal, signal.SIGALRM)
+        await asyncio.sleep(1.0)
+
+    with pytest.raises(SiteError, match="it takes too long"), site_call.within(240.0, "it takes too long"):
+        asyncio.run(asked())
+    assert not caplog.records
 
 
 def test_a_pattern_that_never_ends_is_given_up(tmp_path: Path) -> None:
