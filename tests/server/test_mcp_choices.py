@@ -24,7 +24,7 @@ from aurora_server.mcp.prompts import prompt_arguments
 from aurora_server.mcp.replies import MoreLink, ToolReply
 from aurora_server.mcp.resources import chunk_resource
 from aurora_server.mcp.soar_tools import SOAR_TOOLS, _verdict
-from tests.server.test_mcp_asking import context
+from tests.server.test_mcp_client_features import context
 
 TOOLS = {each.name: each for each in (*MEMORY_TOOLS, *SOAR_TOOLS)}
 

@@ -113,12 +113,8 @@ def features_of(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, File
 
 
 def _features(candidates: Candidates, path: str, members: Sequence[Rank], document: bool) -> FileFeatures:
-    heads, matches, alike, said_by_files = (
-        candidates.heads,
-        candidates.matches,
-        candidates.alike,
-        candidates.matched["file_words"],
-    )
+    heads, matches, alike = candidates.heads, candidates.matches, candidates.alike
+    said_by_files = candidates.matched["file_words"]
     several = len(candidates.question.terms) > 1
     chunks, share, near, near_function, words, documented = 0.0, 1.0, 0.0, 0.0, 0.0, 0.0
     cosines = []

@@ -146,23 +146,21 @@ class SpecObservations:
         if elsewhere is None and self._seen_on.get(key, "") != await self._branch():
             self._gone.pop(mark, None)
             return
+        history = None
+        try:
+            if not elsewhere and source == OPENSPEC and self.settings.git:
+                history = (await self._git.history_now()).get(name)
+        except GitSilent:
+            elsewhere = True  # it may have been archived since the log was read: nothing is said to be given up
         if elsewhere:
             self._gone[mark] = time.monotonic() + max(ASK_AGAIN, minutes * 60)
             return
-        removed = None
-        if source == OPENSPEC and self.settings.git:
-            try:
-                history = (await self._git.history_now()).get(name)
-            except GitSilent:  # it may have been archived since: nothing is said to be given up
-                self._gone[mark] = time.monotonic() + max(ASK_AGAIN, minutes * 60)
-                return
-            self._gone.pop(mark, None)
-            if history is not None:
-                await self._told_by_git(history)
-                if change_id not in self._open or history.name != name:
-                    return
-                removed = history.removed
         self._gone.pop(mark, None)
+        if history is not None:
+            await self._told_by_git(history)
+            if change_id not in self._open or history.name != name:
+                return
+        removed = None if history is None else history.removed
         before = await self._open.known(change_id)
         said = f"{place} was removed and not archived" + ("" if removed else f", {minutes:g} min ago")
         ended = Ended("failed", "incomplete", said)
