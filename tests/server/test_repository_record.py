@@ -370,6 +370,28 @@ async def test_what_is_learned_before_the_files_are_known_is_recorded_when_the_d
     await records.leave(shared, heard)
 
 
+async def test_a_record_that_comes_in_the_moment_of_a_close_is_left(
+    shop: Path, tmp_path: Path, records: SharedRecords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing(*_: object) -> None: ...
+
+    closing: list[asyncio.Task[None]] = []
+    join = records.join
+
+    async def joined_while_closing(*given: Any) -> Any:
+        joined = await join(*given)
+        closing.append(asyncio.create_task(exchange.close()))
+        return joined
+
+    monkeypatch.setattr(records, "join", joined_while_closing)
+    store = await Store.open(tmp_path / "memory.db")
+    exchange = RecordExchange(shop, store, records, nothing, nothing, Colleagues(shop))
+    await until(lambda: bool(closing))
+    await closing[0]
+    await store.close()
+    assert records.opened() == []
+
+
 async def test_an_exchange_that_failed_is_tried_again_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_exchange, "AGAIN_SECONDS", 0.0)
     records = Refusing()

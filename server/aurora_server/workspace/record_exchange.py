@@ -199,10 +199,12 @@ class RecordExchange:
     async def _join(self, joining: asyncio.Future[tuple[SharedRecord, RecordPlace]]) -> None:
         """Wait for the record; who gives up meanwhile leaves it to `close`."""
         try:
-            self._shared, self.place = await asyncio.shield(joining)
-        finally:
+            await asyncio.shield(joining)
+        finally:  # a record that came in the moment in which one gave up is here, too, and somebody has to leave it
             if joining.done():
                 self._joining = None
+                if not joining.cancelled() and joining.exception() is None:
+                    self._shared, self.place = joining.result()
 
     async def _record_learned(self, shared: SharedRecord) -> None:
         """Outbox drained: what was learned is appended to the record, page by page."""
