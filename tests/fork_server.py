@@ -197,7 +197,10 @@ def _fork(running: dict[int, socket.socket], files: list[int]) -> dict[str, Any]
     if words := {*given["argv"], *given["environment"]} & OF_SOME.keys():
         for name in (name for word in words for name in OF_SOME.pop(word)):
             importlib.import_module(name)
+        if "manifest" in words:
+            importlib.import_module("aurora_manifest.client.transport").certificates(False)
         if "LOOPBACK_API_KEY" in words:
+            importlib.import_module("aurora_orchestration.llm.providers.http_client").certificates()
             asyncio.run(_ask_openai())
         gc.collect()
         gc.freeze()

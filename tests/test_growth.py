@@ -55,10 +55,20 @@ async def test_what_an_action_leaves_is_counted_and_what_is_logged_beside_it_is_
     assert await bytes_kept(logs, 10, 60) < 100
 
 
+async def test_what_somebody_else_leaves_once_is_not_the_actions() -> None:
+    kept: list[bytes] = []
+
+    async def disturbed(number: int) -> None:
+        if number == 20:
+            kept.append(bytes(1_000_000))
+
+    assert await bytes_kept(disturbed, 10, 60) < 100
+
+
 async def test_what_is_logged_afterwards_is_kept(caplog: pytest.LogCaptureFixture) -> None:
     async def nothing(number: int) -> None:
         logging.getLogger("tests.other").warning("meanwhile")
 
-    await bytes_kept(nothing, 1, 2)
+    await bytes_kept(nothing, 1, 3)
     logging.getLogger("tests.other").warning("said")
     assert caplog.messages == ["said"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
+import struct
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -135,7 +136,7 @@ def test_a_damaged_block_of_a_file_that_was_read_before_is_told(tmp_path: Path) 
     """Its bytes are no rows: the question fails as one that reads it first does, and nothing of it is kept."""
     db = sqlite3.connect(tmp_path / "m.db")
     db.execute("CREATE TABLE blocks (block INTEGER PRIMARY KEY, dead INTEGER NOT NULL DEFAULT 0, parts BLOB)")
-    db.execute("INSERT INTO blocks VALUES (0, 0, ?)", (bytes(range(24)),))
+    db.execute("INSERT INTO blocks VALUES (0, 0, ?)", (struct.pack("<IIHBB", 1, 7, 5, 1, 0) * 2,))
     index = WordIndex(lambda sql, values: db.execute(sql, values).fetchall())
     before: Parts = index.parts(1)
     assert len(before.chunks) == 2

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
+from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from aurora_protocol import CallBlocked, SiteError
 from aurora_protocol.version import __version__
 
 if TYPE_CHECKING:
+    import ssl
     from http.cookiejar import CookieJar
 
     from httpx2 import URL, AsyncClient, Response
@@ -283,8 +285,19 @@ def _client(url: URL, policy: RequestPolicy, cookies: CookieJar | None) -> Async
         cookies=cookies,
         timeout=policy.timeout,
         follow_redirects=False,
-        trust_env=not origin_of(url).loopback,  # a proxy has no way to this machine's own sites
+        trust_env=(trusts := not origin_of(url).loopback),  # a proxy has no way to this machine's own sites
+        verify=certificates(trusts),
     )
+
+
+@cache
+def certificates(from_environment: bool) -> ssl.SSLContext:
+    """TLS context with trusted certificates, made once: reading them takes longer (20 ms) than a request of a crawl.
+    `from_environment`: those that `SSL_CERT_FILE` or `SSL_CERT_DIR` names, where one does.
+    """
+    import httpx2
+
+    return httpx2.create_ssl_context(trust_env=from_environment)
 
 
 def _headers(response: Response) -> tuple[tuple[str, str], ...]:

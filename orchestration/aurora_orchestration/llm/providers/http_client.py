@@ -48,7 +48,7 @@ def open_client(base_url: str, timeout: float) -> httpx2.AsyncClient:
         event_hooks={"response": [bound]},
         follow_redirects=False,
         trust_env=urlsplit(base_url).hostname not in _LOOPBACK,
-        verify=_certificates(),
+        verify=certificates(),
     )
 
 
@@ -96,7 +96,7 @@ def whole_answer(response: httpx2.Response) -> bytes:
 
 
 @cache
-def _certificates() -> ssl.SSLContext:
+def certificates() -> ssl.SSLContext:
     """TLS context with trusted certificates, made once."""
     import httpx2
 
