@@ -30,15 +30,16 @@ run: $(VENV)/.run
 
 # Laws have a quarter of their examples here, the same ones each time, and rows of `long` in tests/shares.py have only one
 # of each kind: the rest is test-long's. Bytecode is kept: the tests start some thousand programs, each of which would
-# compile what it imports. Four workers for two cores, since a test waits for its programs longer than it works; they are
+# compile what it imports. Six workers for two cores, since a test waits for its programs longer than it works; they are
 # forked from the process that has collected the tests (tests/forked_workers.py), and the long files do not come last.
 # What was skipped is listed with its reason, before what failed: the end of the output tells all that is wrong.
 test test-long: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -p tests.forked_workers --forked-workers 4 -rsfE -m "not long"
+	$(BIN)/python -m pytest -p tests.forked_workers --forked-workers 6 -rsfE -m "not long"
 
 # What takes minutes of processor time: hostile workspaces, nights of rogue agents, the wheel in an environment of its own,
-# all rows of what `make test` does some of, and laws (Hypothesis) with all examples, others each time.
+# disasters, kills, growth in time and room, all rows of what `make test` does some of, and laws (Hypothesis) with all
+# examples, others each time.
 test-long: $(VENV)/.dev
 	$(BIN)/python -m pytest --numprocesses 4 --dist load -rfE --hypothesis-profile many -m "long or hypothesis"
 

@@ -15,6 +15,7 @@ import tempfile
 from collections import deque
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,9 +32,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+IN_MEMORY = Path("/dev/shm")
+ROOM = 4 << 30
+"""Bytes that a file system in memory has free where the tests' folders are made there."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.forked_workers:
         config.pluginmanager.register(ForkedRun(config.option.forked_workers))
+        if _has_room(IN_MEMORY):  # a fifth of what the workers would wait for is the disk: `make test-long` is on it
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
+
+
+def _has_room(folder: Path) -> bool:
+    """Whether files of tests can be there, programs among them."""
+    if not os.access(folder, os.W_OK):
+        return False
+    told = os.statvfs(folder)
+    return told.f_bavail * told.f_frsize >= ROOM and not told.f_flag & os.ST_NOEXEC
 
 
 class ForkedRun:

@@ -26,10 +26,12 @@ def test_what_takes_as_long_as_its_input_grows_with_it() -> None:
     assert grows_with_length(lambda size: None, SMALL, LARGE), "nor is what takes no time"
 
 
+@pytest.mark.long
 def test_a_quadratic_action_does_not() -> None:
     assert not grows_with_length(quadratic, SMALL, LARGE)
 
 
+@pytest.mark.long
 def test_one_quiet_pair_is_enough() -> None:
     pairs = itertools.count()
 
@@ -42,6 +44,7 @@ def test_one_quiet_pair_is_enough() -> None:
     assert next(pairs) == ATTEMPTS
 
 
+@pytest.mark.long
 async def test_what_an_action_leaves_is_counted_and_what_is_logged_beside_it_is_not() -> None:
     kept: list[bytes] = []
 
@@ -55,6 +58,7 @@ async def test_what_an_action_leaves_is_counted_and_what_is_logged_beside_it_is_
     assert await bytes_kept(logs, 10, 60) < 100
 
 
+@pytest.mark.long
 async def test_what_somebody_else_leaves_once_is_not_the_actions() -> None:
     kept: list[bytes] = []
 
@@ -65,6 +69,7 @@ async def test_what_somebody_else_leaves_once_is_not_the_actions() -> None:
     assert await bytes_kept(disturbed, 10, 60) < 100
 
 
+@pytest.mark.long
 async def test_what_is_logged_afterwards_is_kept(caplog: pytest.LogCaptureFixture) -> None:
     async def nothing(number: int) -> None:
         logging.getLogger("tests.other").warning("meanwhile")

@@ -39,6 +39,7 @@ def test_daemon(tmp_path):
 """
 
 
+@pytest.mark.long
 def test_what_goes_on_is_told_and_nothing_else(
     pytester: pytest.Pytester, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ def home(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "AURORA_HOME": str(tmp_path / "home")}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "given", "more"),
     [

@@ -58,6 +58,7 @@ def test_quoted_commands_are_understood(page: str) -> None:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.long
 def test_commands_of_the_readme_run(tmp_path: Path, product: Product) -> None:
     root = tmp_path / "some-project"
     repository(root)

@@ -65,6 +65,7 @@ def fine(product: Ordinary, *arguments: str, cwd: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_a_closed_folder_of_logs_stops_no_command(product: Ordinary, root: Path) -> None:
     logs = product.address.log.parent
     logs.mkdir(mode=0)

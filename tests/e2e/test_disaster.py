@@ -27,7 +27,6 @@ from aurora_server.mcp.daemon_link import DaemonLink
 from tests.e2e.product import COMMAND, Product, daemon_process, eventually, knows, product_in, recall
 from tests.e2e.repositories import large, write
 from tests.server.daemons import Wire
-from tests.shares import long
 from tests.wait_limits import HANG
 
 CODE = "def {}(value):\n    return value\n"
@@ -73,6 +72,7 @@ def _listens(product: Product) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_twenty_clients_at_once(product: Product, root: Path) -> None:
     product.json("index", cwd=root)
 
@@ -109,7 +109,8 @@ def test_twenty_clients_at_once(product: Product, root: Path) -> None:
     assert len(product.daemons()) == 1
 
 
-@pytest.mark.parametrize("seed", [0, *map(long, range(1, 4))])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.long
 def test_the_daemon_is_killed_while_it_indexes(product: Product, root: Path, seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(2 if seed else 1):
@@ -125,6 +126,7 @@ def test_the_daemon_is_killed_while_it_indexes(product: Product, root: Path, see
     check_answers(product, root)
 
 
+@pytest.mark.long
 def test_workers_are_killed_while_they_parse(product: Product, root: Path) -> None:
     product.session(None).close()
     pid = product.pid()
@@ -139,6 +141,7 @@ def test_workers_are_killed_while_they_parse(product: Product, root: Path) -> No
     assert product.pid() == pid
 
 
+@pytest.mark.long
 def test_clients_are_killed_in_the_middle_of_requests(product: Product, root: Path) -> None:
     product.json("index", cwd=root)
     pid = product.pid()
@@ -313,6 +316,7 @@ def limit_files(pid: int, size: int) -> None:
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
+@pytest.mark.long
 def test_a_full_disk_is_told_and_survived(product: Product, tmp_path: Path) -> None:
     """No write may grow a file of the daemon past a limit: to SQLite that is a disk that is full."""
     root = large(tmp_path / "work", 20)
@@ -373,6 +377,7 @@ def test_a_tmpfs_that_is_full_is_told_and_survived(tmp_path: Path) -> None:
         subprocess.run(["umount", "-l", disk], check=False)
 
 
+@pytest.mark.long
 def test_a_stopped_daemon_is_told_in_seconds_and_ended_in_order(product: Product, root: Path) -> None:
     """SIGSTOP: no command waits its half minute, a hook neither, and `daemon stop` wakes it to end as it should."""
     product.json("index", cwd=root)
@@ -413,6 +418,7 @@ async def test_a_stopped_daemon_is_told_to_mcp_as_to_commands(product: Product, 
         await link.close()
 
 
+@pytest.mark.long
 def test_a_daemon_without_descriptors_says_so_once_and_comes_back(product: Product, root: Path) -> None:
     product.json("index", cwd=root)
     (daemon,) = product.daemons()
@@ -431,6 +437,7 @@ def test_a_daemon_without_descriptors_says_so_once_and_comes_back(product: Produ
     check_answers(product, root)
 
 
+@pytest.mark.long
 def test_sigterm_while_indexing_ends_everything_soon(product: Product, root: Path) -> None:
     daemon = daemon_process(product)
     wire = begin_indexing(product, root)
@@ -480,6 +487,7 @@ def test_the_workspace_is_removed_and_comes_back(product: Product, tmp_path: Pat
         eventually(lambda: knows(session, "c.py", "watched_again"), "the new folder is watched")
 
 
+@pytest.mark.long
 def test_recall_answers_while_a_cold_index_runs(product: Product, tmp_path: Path) -> None:
     small = write(tmp_path / "small", {"a.py": CODE.format("quick_answer")})
     product.json("index", cwd=small)

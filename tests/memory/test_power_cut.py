@@ -20,8 +20,6 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.shares import long
-
 CUTS = 150
 SEED = 17
 
@@ -131,7 +129,8 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> list[Call]:
     return list(recorded(log.read_bytes()))
 
 
-@pytest.mark.parametrize("seed", [SEED, *(long(SEED + n) for n in range(1, 7))])
+@pytest.mark.parametrize("seed", [SEED + n for n in range(7)])
+@pytest.mark.long
 def test_what_was_acknowledged_outlives_a_power_cut_at_any_moment(calls: list[Call], tmp_path: Path, seed: int) -> None:
     chosen = random.Random(seed)
     moments = sorted(chosen.choices(range(len(calls)), k=CUTS))

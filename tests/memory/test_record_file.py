@@ -224,6 +224,7 @@ while True:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+@pytest.mark.long
 def test_a_killed_writer_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     path = tmp_path / "records" / "r.db"
     acknowledged = 0

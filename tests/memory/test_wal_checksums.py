@@ -111,6 +111,7 @@ async def test_a_changed_bit_of_a_log_is_told_and_costs_nothing(tmp_path: Path) 
         assert sum(map(len, everything.values())) - sum(map(len, found.values())) <= 1, where
 
 
+@pytest.mark.long
 async def test_a_log_that_a_power_cut_tore_is_none_with_a_changed_bit(tmp_path: Path) -> None:
     file, log = await left(tmp_path)
     chance = random.Random(SEED)

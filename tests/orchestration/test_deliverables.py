@@ -174,6 +174,7 @@ async def test_four_agents_in_any_order_end_in_one_state(
     assert await _recorded_by_agents(tmp_path / "memory.db", events, chance) == expected
 
 
+@pytest.mark.long
 async def test_a_deliverable_more_costs_what_it_amounts_to_and_its_events_are_on_the_disk(
     deliverables: Deliverables, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -455,6 +455,7 @@ def test_damaged_manifests_are_edited_without_a_crash(seed: int) -> None:
 
 
 @pytest.mark.parametrize("piece", ["a", "a ", "{", "{a", '"', "/*", "//\n", "\\", "[", '{"a":', "é{", '"a":"{'])
+@pytest.mark.long
 def test_long_and_strange_texts_are_answered_in_time_that_grows_with_them(piece: str) -> None:
     def answer(pieces: int) -> None:
         text = '{"capabilities": {"a": {"action": {"urlTemplate": "' + piece * pieces

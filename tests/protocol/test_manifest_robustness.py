@@ -99,6 +99,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.long
 def test_bombs(name: str) -> None:
     text = BOMBS[name]
     looked_at(text)
@@ -114,6 +115,7 @@ NAMES: dict[str, Callable[[int], str]] = {
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.long
 def test_bombs_of_names(name: str) -> None:
     looked_at(NAMES[name](LARGE))
     assert grows_with_length(lambda size: check(NAMES[name](size)), SMALL, LARGE)
@@ -143,11 +145,13 @@ PATCHES: dict[str, Callable[[int], Any]] = {
 
 
 @pytest.mark.parametrize("name", PATCHES)
+@pytest.mark.long
 def test_bombs_in_a_capability(name: str) -> None:
     looked_at(spelt(patched(BASE, update(PATCHES[name](LARGE)))))
     assert grows_with_length(lambda size: check(spelt(patched(BASE, update(PATCHES[name](size))))), SMALL, LARGE)
 
 
+@pytest.mark.long
 def test_undefined_capabilities_by_the_thousand_cost_no_guessing_by_the_million() -> None:
     def undefined(size: int) -> None:
         document = manifest(size)
@@ -159,6 +163,7 @@ def test_undefined_capabilities_by_the_thousand_cost_no_guessing_by_the_million(
     assert grows_with_length(undefined, 200, 2000)
 
 
+@pytest.mark.long
 def test_a_large_wrong_value_deep_down_is_not_looked_at_once_per_level() -> None:
     inner: object = {"type": 5, "required": ["x"] * 100_000}
     for _ in range(40):

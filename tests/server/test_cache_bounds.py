@@ -39,6 +39,7 @@ KINDS_OF = {
     "request_of": "actions",
     "snapshot_mark": "settings",
     "_compiled": "shapes of secrets",
+    "certificates": "whether the environment counts",
     "_schema": "kinds of documents",
     "describe": "types",
     "field_docstrings": "types",
@@ -116,6 +117,7 @@ def filled(name: str, cache: _lru_cache_wrapper[Any]) -> int:
     return taken
 
 
+@pytest.mark.long
 def test_full_caches_take_a_few_megabytes_together() -> None:
     taken = {
         name: filled(name, each)
@@ -156,6 +158,7 @@ TABLES: dict[str, tuple[Callable[[int], object], int]] = {
 TABLES_TOGETHER = 16 << 20
 
 
+@pytest.mark.long
 def test_tables_that_remember_take_a_few_megabytes_together_however_much_they_meet() -> None:
     taken = {name: remembered(*row) for name, row in TABLES.items()}
     assert sum(taken.values()) < TABLES_TOGETHER, taken

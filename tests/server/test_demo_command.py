@@ -56,6 +56,7 @@ def test_every_step_shows_what_it_says(tmp_path: Path, temporary: Path) -> None:
     nothing_is_left(temporary)
 
 
+@pytest.mark.long
 def test_a_reader_may_leave_after_any_step(tmp_path: Path, temporary: Path) -> None:
     home = {"AURORA_HOME": str(tmp_path / "home"), "TMPDIR": str(temporary)}
     code, shown = at_terminal(["demo"], tmp_path, asked="q ends: ", typed="q", **home)
@@ -74,6 +75,7 @@ def test_without_git_the_walk_goes_on(tmp_path: Path, temporary: Path) -> None:
     nothing_is_left(temporary)
 
 
+@pytest.mark.long
 def test_a_git_that_fails_is_told_in_a_line_and_the_walk_goes_on(tmp_path: Path, temporary: Path) -> None:
     path = programs(tmp_path / "bin", git="echo 'fatal: no such luck' >&2; exit 128")
     done = Product(tmp_path / "home", PATH=path).aurora("demo", "--json", cwd=tmp_path)

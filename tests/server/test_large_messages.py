@@ -30,6 +30,7 @@ def values_of(value: Any) -> int:
 
 @settings(max_examples=examples(200), deadline=None)
 @given(value=JSON, sliced=st.integers(2, 9), ascii_only=st.booleans())
+@pytest.mark.long
 def test_values_are_counted_as_they_are_however_they_are_sliced(value: Any, sliced: int, ascii_only: bool) -> None:
     body = json.dumps(value, ensure_ascii=ascii_only).encode()
     held = values_of(value)
@@ -64,6 +65,7 @@ def test_others_get_their_turn_after_each_slice(monkeypatch: pytest.MonkeyPatch,
     assert len(pauses) == (len(text) - 1) // SLICE_BYTES and min(pauses) > 0
 
 
+@pytest.mark.long
 def test_many_small_strings_give_others_their_turn_too(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
     monkeypatch.setattr("time.sleep", pauses.append)

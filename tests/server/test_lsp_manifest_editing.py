@@ -382,6 +382,7 @@ def test_files_that_are_not_open_are_read_from_disk(editor: Editor, tmp_path: Pa
     assert len(closed.ask("definition", position=closed.at('{"GET": {"capabilityId": "re', "ad"))) == 1
 
 
+@pytest.mark.long
 def test_a_manifest_of_a_thousand_capabilities_is_served_while_it_is_typed_in(editing: Callable[..., Editor]) -> None:
     text = json.dumps(manifest(1000), indent=2, ensure_ascii=False)
     editor = editing(text)

@@ -101,6 +101,7 @@ def test_what_strangers_wrote_commands_no_terminal(home: Path) -> None:
         assert unknown.returncode == 2 and "\x1b" not in unknown.stderr
 
 
+@pytest.mark.long
 def test_a_pattern_that_never_ends_ends(home: Path) -> None:
     manifest = simple_manifest(odd={"method": "GET", "urlTemplate": "/odd", "parameterMapping": {"x": "/x"}})
     manifest["capabilities"]["odd"]["parameters"]["properties"]["x"] = {"type": "string", "pattern": "^(a|a)*$"}

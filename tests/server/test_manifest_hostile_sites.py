@@ -211,6 +211,7 @@ def test_the_timeout_is_for_the_whole_call(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
+@pytest.mark.long
 def test_a_check_has_its_own_work_counted_and_not_what_others_do_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site_call, "CHECK_WITHIN", 0.25)
     with site_call.patience():
@@ -233,6 +234,7 @@ def test_time_that_is_up_in_a_callback_is_told_once(caplog: pytest.LogCaptureFix
     assert not caplog.records
 
 
+@pytest.mark.long
 def test_a_pattern_that_never_ends_is_given_up(tmp_path: Path) -> None:
     manifest = simple_manifest(go={"method": "POST", "urlTemplate": "/go", "parameterMapping": {"x": "/x"}})
     manifest["capabilities"]["go"]["parameters"] = {

@@ -224,6 +224,7 @@ def test_a_client_that_reads_no_more_ends_it_without_a_word(tmp_path: Path) -> N
             assert b"Traceback" not in process.stderr.read()
 
 
+@pytest.mark.long
 def test_a_client_that_never_reads_cannot_keep_it_from_ending(tmp_path: Path) -> None:
     root, home = workspace(tmp_path / "ws"), tmp_path / "home"
     with Daemon(home):

@@ -17,7 +17,6 @@ import pytest
 from tests.programs import COMMAND, run
 from tests.protocol.test_secrets import ALL
 from tests.server.daemons import Daemon, until
-from tests.shares import long
 
 PIECE = 10
 """Letters of a piece between punctuation that is looked for by itself."""
@@ -25,29 +24,18 @@ PIECE = 10
 _KNOWN = {"production", "incomingwebhook", "webhookb2", "eyjhbgcioijiuzi1nij9", "bedrock-api-key"}
 
 
-ONE_OF_EACH = list(dict(ALL).items())
-
-
-@pytest.fixture(scope="module", params=[ONE_OF_EACH, long(ALL)], ids=["one of each kind", "all"])
-def known(request: pytest.FixtureRequest) -> list[tuple[str, str]]:
-    """Kinds and samples."""
-    return list(request.param)
-
-
 @pytest.fixture(scope="module")
-def searched(
-    known: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Path, Path, list[dict[str, Any]]]]:
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path, list[dict[str, Any]]]]:
     """A home in which a workspace full of secrets was indexed, asked and told of; the workspace; all replies."""
     folder = tmp_path_factory.mktemp("secrets")
     root, home = folder / "shop", folder / "home"
-    _fill(root, known)
+    _fill(root, ALL)
     replies: list[dict[str, Any]] = []
     with Daemon(home) as daemon:
         with daemon.client(root) as client:
             replies.append(client.request("aurora/index", {}))
             until(lambda: _subjects(home) > 0, "git's history was read")
-            samples = [sample for _, sample in known]
+            samples = [sample for _, sample in ALL]
             for word in ("connect", "handbook", "setting", "deploy"):
                 replies.append(client.request("aurora/recall", {"query": word, "include_content": True, "limit": 50}))
                 replies.append(
@@ -128,21 +116,21 @@ def _everything(home: Path) -> bytes:
     return b"\n".join(told).lower()
 
 
-def test_no_byte_of_a_secret_is_in_the_home(
-    searched: tuple[Path, Path, list[dict[str, Any]]], known: list[tuple[str, str]]
-) -> None:
+@pytest.mark.long
+def test_no_byte_of_a_secret_is_in_the_home(searched: tuple[Path, Path, list[dict[str, Any]]]) -> None:
     home, _, _ = searched
     told = _everything(home)
     assert b"connect" in told and b"handbook" in told
-    left = {kind: piece for kind, sample in known for piece in _pieces(sample) if piece.encode() in told}
+    left = {kind: piece for kind, sample in ALL for piece in _pieces(sample) if piece.encode() in told}
     assert left == {}
 
 
-def test_no_reply_has_a_secret(searched: tuple[Path, Path, list[dict[str, Any]]], known: list[tuple[str, str]]) -> None:
+@pytest.mark.long
+def test_no_reply_has_a_secret(searched: tuple[Path, Path, list[dict[str, Any]]]) -> None:
     _, _, replies = searched
     told = [msgspec.json.encode({**reply, "query": ""}).decode() for reply in replies]
     assert any("[REDACTED]" in reply for reply in told)
-    assert [sample for _, sample in known for reply in told if sample in reply] == []
+    assert [sample for _, sample in ALL for reply in told if sample in reply] == []
 
 
 def _as_of_before(path: Path, secret: str) -> None:

@@ -33,7 +33,6 @@ from tests.e2e.repositories import commit, git
 from tests.memory.runs import NOON, retrieved, run
 from tests.memory.test_export import learned
 from tests.server import record_kills, takeover_kills
-from tests.shares import long
 from tests.wait_limits import HANG
 
 
@@ -445,7 +444,8 @@ async def test_a_damaged_record_is_found_and_made_anew_from_what_is_readable_and
     assert len(said_now) == len(set(said_now)) >= 300
 
 
-@pytest.mark.parametrize("kills", [2, long(4)])
+@pytest.mark.parametrize("kills", [2, 4])
+@pytest.mark.long
 def test_nothing_acknowledged_is_lost_or_doubled_when_the_daemon_is_killed(tmp_path: Path, kills: int) -> None:
     record_kills.made(tmp_path)
     acknowledged = record_kills.killed(tmp_path, kills, 1)
@@ -457,6 +457,7 @@ def test_nothing_acknowledged_is_lost_or_doubled_when_the_daemon_is_killed(tmp_p
     assert len(bodies) == len(set(bodies)) == len(found[0])
 
 
+@pytest.mark.long
 async def test_a_takeover_that_is_killed_again_and_again_records_everything_once(tmp_path: Path) -> None:
     took = []
     for name, kills in (("whole", 0), ("killed", 2)):

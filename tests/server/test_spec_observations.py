@@ -6,6 +6,8 @@ import asyncio
 import time
 from pathlib import Path
 
+import pytest
+
 from aurora_deliverables.deliverables import Deliverables
 from aurora_memory.store import Store
 from aurora_server.configuration.settings import DetectSettings
@@ -22,6 +24,7 @@ async def _no_branch() -> str | None:
     return None
 
 
+@pytest.mark.long
 async def test_of_a_change_that_was_archived_stays_what_it_amounts_to(tmp_path: Path) -> None:
     root = tmp_path / "shop"
     changes = root / "openspec" / "changes"

@@ -74,6 +74,7 @@ def test_a_new_work_tree_parses_only_what_differs_and_answers_with_its_own_files
     assert (first["parsed"], first["removed"]) == (1, 1)
 
 
+@pytest.mark.long
 def test_files_switched_at_random_are_found_in_their_own_tree_alone(home: Path, tmp_path: Path) -> None:
     trees = work_tree_switches.made(tmp_path, 4)
     counted = work_tree_switches.switched(home, trees, 5, 3)

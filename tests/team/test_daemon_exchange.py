@@ -111,6 +111,7 @@ async def test_two_homes_end_with_the_same_memory(server: Server, tmp_path: Path
         assert "fine" in await asyncio.to_thread(team, tmp_path, "bob", "status")
 
 
+@pytest.mark.long
 async def test_a_hub_that_hangs_costs_an_editor_nothing_and_is_one_line(tmp_path: Path) -> None:
     clone_of(tmp_path, "ann")
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:

@@ -29,7 +29,6 @@ from aurora_team.hub import Hub
 from aurora_team.membership import Membership, Memberships
 from tests.memory.runs import NOON
 from tests.programs import COMMAND, run
-from tests.shares import long
 from tests.team import faulty_hubs
 from tests.team.postgres import Server
 from tests.team.test_daemon_exchange import clone_of, daemon, team, until
@@ -141,7 +140,8 @@ def at_hub(server: Server, name: str) -> list[str]:
     return sorted(str(row[0]) for row in rows)
 
 
-@pytest.mark.parametrize("rounds", [2, long(5)])
+@pytest.mark.parametrize("rounds", [2, 5])
+@pytest.mark.long
 async def test_a_line_that_is_cut_anywhere_loses_and_doubles_nothing(
     server: Server, tmp_path: Path, rounds: int
 ) -> None:
@@ -159,6 +159,7 @@ async def test_a_line_that_is_cut_anywhere_loses_and_doubles_nothing(
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root mounts a small disk")
+@pytest.mark.long
 async def test_a_hub_whose_disk_is_full_is_told_and_has_everything_when_there_is_room(
     server: Server, tmp_path: Path
 ) -> None:

@@ -94,6 +94,7 @@ def test_a_broken_document_keeps_what_was_read() -> None:
         ("a.sql", lambda depth: b"create table a (" + b"(" * depth),
     ],
 )
+@pytest.mark.long
 def test_deep_nesting_ends_in_time(path: str, source: Callable[[int], bytes]) -> None:
     assert grows_with_length(lambda depth: check(path, source(depth)), 7_000, 70_000)
 
@@ -112,6 +113,7 @@ def test_aliases_do_not_unfold() -> None:
 @pytest.mark.parametrize(
     "letters", [b"#->*`[](){}:'\"&|!%@$;. \n\tab01", b"[](", b"`a ", b"-- a\n", b"<!--", b"=\na", b"$a1"]
 )
+@pytest.mark.long
 def test_marks_take_as_long_as_they_are(suffix: str, letters: bytes) -> None:
     noise = bytes(random.Random(3).choices(letters, k=60_000))
     head = {"yaml": b"openapi: 3.0.0\n", "json": b'{"openapi": "3.0.0", "x": '}.get(suffix, b"")
@@ -122,6 +124,7 @@ def test_marks_take_as_long_as_they_are(suffix: str, letters: bytes) -> None:
     assert grows_with_length(read, 20_000, 200_000)
 
 
+@pytest.mark.long
 def test_markdown_takes_as_long_as_it_is_and_gives_so_many_chunks() -> None:
     block = "## Heading {0}\n\nWords about `get_user_{0}` and [a link](src/a{0}.py).\n\n"
     block += "- one\n- two\n\n```py\ncode({0})\n```\n\n"

@@ -177,6 +177,7 @@ def many_lines(chance: random.Random, count: int) -> str:
     return "\n".join(chance.choice(shapes).format(word(), word()) for _ in range(count))
 
 
+@pytest.mark.long
 def test_of_forty_thousand_lines_few_are_ever_tried_and_all_are_judged_as_git_judges_them(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -345,6 +346,7 @@ def test_malformed_patterns_say_so(pattern: str) -> None:
         compile_pattern(pattern)
 
 
+@pytest.mark.long
 async def test_folders_that_are_only_asked_about_are_not_kept_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -166,6 +166,7 @@ def test_a_macro_before_a_class_is_none_of_its_business(path: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["class AAA ", "class AAA(", "class AAA n<", "struct AAA n{", "A_NAMESPACE_", "ss   "]
 )
+@pytest.mark.long
 def test_looking_for_macros_takes_no_longer_than_the_source_is(piece: str) -> None:
     assert grows_with_length(lambda times: hidden(piece.encode() * times), 5_000, 50_000)
 

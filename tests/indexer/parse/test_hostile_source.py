@@ -17,7 +17,7 @@ from aurora_indexer.parse import chunk_parser
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import ParsedFile
 from tests.growth import grows_with_length
-from tests.shares import examples, one_of_each
+from tests.shares import examples
 
 SAMPLES = sorted((Path(__file__).parents[1] / "samples").iterdir())
 SOURCES = {file.name: file.read_bytes() for file in SAMPLES if file.is_file()}
@@ -163,12 +163,14 @@ def test_every_language_has_a_hostile_source() -> None:
     assert {each.name for each in languages.LANGUAGES if sources.isdisjoint(each.suffixes)} == set()
 
 
-@pytest.mark.parametrize("path", one_of_each(sorted(HOSTILE), kind=lambda path: Path(path).suffix))
+@pytest.mark.parametrize("path", sorted(HOSTILE))
+@pytest.mark.long
 def test_anything_takes_as_long_as_it_is(path: str) -> None:
     assert grows_with_length(lambda size: check(path, HOSTILE[path](size)), 8 << 10, 64 << 10)
 
 
 @pytest.mark.parametrize("path", sorted(NESTED))
+@pytest.mark.long
 def test_five_hundred_levels_take_as_long_as_they_are(path: str) -> None:
     assert grows_with_length(lambda size: check(path, NESTED[path](size)), 1 << 10, 8 << 10)
     check(path, NESTED[path](32 << 10))

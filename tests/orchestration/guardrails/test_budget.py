@@ -280,6 +280,7 @@ def test_history_by_month(file: Path, clock: Clock) -> None:
         budget.history("2025-13")
 
 
+@pytest.mark.long
 def test_many_processes_lose_and_double_nothing(file: Path) -> None:
     started = [
         subprocess.Popen([sys.executable, SPENDING, str(file), f"run-{number}", "settle", "25"]) for number in range(4)
@@ -307,6 +308,7 @@ def test_a_reservation_of_a_killed_process_counts_until_the_run_that_goes_on_set
     assert [each.uncertain for each in budget.history().entries] == [False]
 
 
+@pytest.mark.long
 def test_killed_while_writing_nothing_that_was_settled_is_lost(file: Path) -> None:
     for attempt in range(6):
         with subprocess.Popen(

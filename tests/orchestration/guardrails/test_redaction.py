@@ -241,5 +241,6 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.long
 def test_time_grows_with_length_alone(piece: str) -> None:
     assert grows_with_length(lambda letters: redact((piece * letters)[:letters]), 10_000, 80_000)

@@ -63,5 +63,6 @@ def test_a_word_is_a_number_where_a_number_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("piece", ["login ", "x1 ", "a-", "'", "log a ", "https://", "@", "[A", "get a "])
+@pytest.mark.long
 def test_keeping_words_takes_linear_time(piece: str) -> None:
     assert grows_with_length(lambda size: kept_words(f"password {piece * size}", []), 4_000, 40_000)

@@ -125,6 +125,7 @@ def test_each_of_two_passwords_is_hidden() -> None:
     "piece",
     ["password ", "pass ", "login ", "pin 1", " 1", "password for a", "'", "login a ", "to ", "one two ", "code a "],
 )
+@pytest.mark.long
 def test_the_search_takes_linear_time(piece: str) -> None:
     assert grows_with_length(lambda size: without_passwords(f"password {piece * size}"), 400, 4_000)
 

@@ -157,6 +157,7 @@ def test_nothing_outside_of_the_workspace_is_read(tmp_path: Path, workspace: Wor
 @pytest.mark.parametrize(
     "piece", ["a", "a/", "`a`", "a.b(", "(  ", "x is not ", "a.py:1 ", "```", "line 1 of ", "a_b "]
 )
+@pytest.mark.long
 def test_any_text_is_looked_up_in_time_that_grows_with_it(piece: str, workspace: WorkspaceText) -> None:
     def read(length: int) -> None:
         text = piece * (length // len(piece))
