@@ -1,10 +1,12 @@
-"""`python -m tests.benchmarks.file_order_fit QUESTIONS CLONES --keep FOLDER [--apart NAME …]`: fits what orders files.
+"""`python -m tests.benchmarks.file_order_fit QUESTIONS CLONES --keep FOLDER [--apart NAME …] [--members]`: fits what
+orders files.
 
 QUESTIONS and CLONES are as `recall_topics` has them; repositories `--apart` are left for choosing and measuring. Files
 are fitted by the softmax of their features: a question's loss is the surprise at the files that are wanted. What is
 free (`FREE`) is added to the weights that were set by hand (`SET`), and the half of it is taken: all of it puts topics
 of other repositories behind (decision 417). Members are fitted by the softmax within each file that is wanted, where a
-question tells lines, and an answer is no more than three times as long.
+question tells lines, and an answer is no more than three times as long. With `--members` only these
+are fitted, and files stay as they are.
 
 `--commits` are clones with history: what orders the files of a report is fitted on subjects of their commits and the
 files these changed, from nothing and as a whole (decision 425). Without, it stays as it is.
@@ -27,12 +29,19 @@ from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.recall import file_features, parse_question
 from aurora_memory.recall.candidates import gather
 from aurora_memory.recall.file_evidence import TO_CHANGE
-from aurora_memory.recall.file_features import FileFeatures, FileOrder, MemberWeights, features_of, file_order
+from aurora_memory.recall.file_features import (
+    FileFeatures,
+    FileOrder,
+    MemberWeights,
+    features_of,
+    file_order,
+    told_by_lines,
+)
 from aurora_memory.recall.kinship import read_some
 from aurora_memory.recall.places import is_test
 from aurora_memory.recall.ranking import ranked
 from aurora_memory.recall.search import search
-from aurora_memory.recall.signals import CALLABLES, weights_of
+from aurora_memory.recall.signals import weights_of
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkHead
@@ -89,7 +98,7 @@ def told_by(reader: Reader, topics: Sequence[Topic]) -> tuple[list[Choice], list
             right = np.array([any(_answers(head, each) for each in topic.targets) for head in heads], dtype=bool)
             if right.any() and not right.all():
                 rows = [
-                    (rank.strength, candidates.matches[rank.place].words, _lines(candidates.heads[rank.place]))
+                    (rank.strength, candidates.matches[rank.place].words, told_by_lines(candidates.heads[rank.place]))
                     for rank in own
                 ]
                 members.append((np.array(rows, dtype=np.float64), right))
@@ -138,10 +147,6 @@ def _answers(head: ChunkHead, target: Target) -> bool:
     )
 
 
-def _lines(head: ChunkHead) -> float:
-    return math.log1p(head.line_end - head.line_start) if head.kind in CALLABLES else 0.0
-
-
 def fit(given: Sequence[Choice], start: Floats, shrinking: float) -> Floats:
     """Weights by which the softmax of each choice is on what is wanted, by Newton's steps, each halved until it helps
     (line search); they are shrunk to `start`, each by how far its feature spreads.
@@ -174,8 +179,8 @@ def fit(given: Sequence[Choice], start: Floats, shrinking: float) -> Floats:
     return weights
 
 
-def order_of(files: Sequence[Choice], members: Sequence[Choice]) -> tuple[dict[str, float], MemberWeights]:
-    """The weights of files, in units of the ones set by hand, and of members, in units of their strength."""
+def order_of(files: Sequence[Choice]) -> dict[str, float]:
+    """The weights of files, in units of the ones set by hand."""
     places = [FileFeatures._fields.index(name) for name in FREE]
     held = np.array(SET)
     rows = [(np.column_stack([given @ held, given[:, places]]), wanted) for given, wanted in files]
@@ -183,9 +188,13 @@ def order_of(files: Sequence[Choice], members: Sequence[Choice]) -> tuple[dict[s
     weights = SET._asdict()
     for name, each in zip(FREE, found, strict=True):
         weights[name] += float(each / base) * (1.0 if name in AGAINST else TAKEN)
+    return {name: round(each, 2) for name, each in weights.items()}
+
+
+def order_of_members(members: Sequence[Choice]) -> MemberWeights:
+    """The weights of members, in units of their strength."""
     strength, words, lines = fit(members, np.array([0.8, 0.0, 0.0]), SHRINKING_MEMBERS)
-    rounded = {name: round(each, 2) for name, each in weights.items()}
-    return rounded, MemberWeights(round(float(words / strength), 2), round(float(lines / strength), 2))
+    return MemberWeights(round(float(words / strength), 2), round(float(lines / strength), 2))
 
 
 def in_first(files: Sequence[Choice], weights: Floats, most: int = 3) -> float:
@@ -215,6 +224,7 @@ def main() -> None:
     parser.add_argument("clones", type=Path)
     parser.add_argument("--keep", type=Path, required=True, help="folder for databases, reused on the next run")
     parser.add_argument("--apart", nargs="*", default=[], help="names of repositories that are not fitted on")
+    parser.add_argument("--members", action="store_true", help="fit only which chunks answer for a file")
     parser.add_argument(
         "--commits", nargs="*", type=Path, default=[], help="clones whose commits reports are fitted on"
     )
@@ -234,24 +244,28 @@ def main() -> None:
         own, parts = asyncio.run(_of_database(database, topics))
         files, members = files + own, members + parts
         count, used[given.name.replace("+", "/")] = count + len(topics), given.revision
-    weights, of_members = order_of(files, members)
+    known_order = file_order()
+    weights = dict(known_order.files) if options.members else order_of(files)
+    of_members = order_of_members(members)
     for name, each in (("by hand", SET), ("fitted", FileFeatures(**weights))):
         print(f"{name}: a file that is wanted among the first three of {in_first(files, np.array(each)):.3f}")
-    known_order = file_order()
     reports, of_reports = known_order.reports, known_order.provenance["reports"]
     if options.commits:
         subjects = [prepared("commit", source, options.keep / f"{source.name}-commit") for source in options.commits]
         reports = order_of_reports([each for _, cases, at in subjects for each in asyncio.run(_of_commits(at, cases))])
         of_reports = {source.name.replace("+", "/"): head(source) for source in options.commits}
+    questions = f"{count}, written by reading the code before any was asked, with the lines or files that answer"
     provenance = {
         "by": "tests/benchmarks/file_order_fit.py",
-        "questions": f"{count}, written by reading the code before any was asked, with the lines or files that answer",
+        "questions": known_order.provenance["questions"] if options.members else questions,
         "taken": f"{TAKEN} of what is fitted, all of what speaks against a file; {', '.join(FREE)} are fitted",
-        "commits": used,
+        "commits": known_order.provenance["commits"] if options.members else used,
+        "members": {"questions": questions, "commits": used},
         "reports": of_reports,
     }
     target = Path(file_features.__file__).with_name("file_order.json")
-    target.write_bytes(msgspec.json.format(msgspec.json.encode(FileOrder(provenance, weights, of_members, reports))))
+    order = FileOrder(provenance, weights, of_members, reports)
+    target.write_bytes(msgspec.json.format(msgspec.json.encode(order)))
 
 
 if __name__ == "__main__":

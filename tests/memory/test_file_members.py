@@ -45,7 +45,9 @@ ROWS = [
     ("of those that are as long the one that ranks first", Member(9.1), Member()),
     ("a function of 60 lines before one of five that is a little stronger", Member(lines=60), Member(10.0)),
     ("but not before one that is much stronger", Member(11.5), Member(lines=60)),
-    ("words count for more than in strength alone", Member(words=0.5), Member(10.0, words=0.1)),
+    ("of up to thirty lines each tells more", Member(lines=30), Member(10.2, lines=10)),
+    ("of two that are longer the stronger one", Member(9.1, lines=40), Member(lines=900)),
+    ("words count for more than in strength alone", Member(words=0.5), Member(9.9, words=0.1)),
     ("but do not outweigh it all", Member(11.0, words=0.1), Member(words=0.5)),
     ("a class does not answer for being long", Member(9.1, kind="class"), Member(lines=900, kind="class")),
     ("nor a remainder", Member(9.1, kind="module"), Member(lines=900, kind="module")),
@@ -91,6 +93,7 @@ def test_each_feature_of_a_file_has_a_weight_and_what_they_were_fitted_on_is_tol
         "outdated",
     }
     assert len(file_order().provenance["commits"]) >= 15
+    assert len(file_order().provenance["members"]["commits"]) >= 8
     assert file_order().reports.keys() == set(FileFeatures._fields)
     assert len(file_order().provenance["reports"]) >= 6
 

@@ -22,6 +22,7 @@ from aurora_memory.recall.candidates import Candidates
 from aurora_memory.recall.places import is_aside, is_test
 from aurora_memory.recall.ranking import Rank, score
 from aurora_memory.recall.signals import CALLABLES
+from aurora_memory.views import ChunkHead
 from aurora_protocol import typed
 
 DECAY = 0.6
@@ -33,6 +34,9 @@ NEAR_DECAY = 0.3
 PARTLY = 0.6
 WHOLLY = 0.8
 """Shares of a question between which a file's own documentation comes to count."""
+
+MOST_LINES = 30
+"""Lines of a function beyond which it tells no more for being longer: what goes on for pages mentions everything."""
 
 _OUTDATED = re.compile(r"(?i)(?:^|[/_.-])(?:deprecated|legacy|obsolete|v1)(?:[/_.-]|$)")
 
@@ -64,8 +68,8 @@ class FileFeatures(NamedTuple):
 
 
 class MemberWeights(Struct, frozen=True):
-    """Weights by which one chunk answers for its file, beside its strength: of the question's words in it, and, of a
-    function, of the logarithm of its lines.
+    """Weights by which one chunk answers for its file, beside its strength: of the question's words in it, and of what
+    a function tells by its length (`told_by_lines`).
     """
 
     words: float
@@ -164,10 +168,13 @@ def answering(candidates: Candidates, members: Sequence[Rank]) -> Rank:
     heads, matches, weights = candidates.heads, candidates.matches, file_order().members
     most = -math.inf
     for rank in members:
-        head = heads[rank.place]
         worth = rank.strength + weights.words * matches[rank.place].words
-        if head.kind in CALLABLES:
-            worth += weights.lines * math.log1p(head.line_end - head.line_start)
+        worth += weights.lines * told_by_lines(heads[rank.place])
         if worth > most:
             first, most = rank, worth
     return first
+
+
+def told_by_lines(head: ChunkHead) -> float:
+    """What a function tells by its length: the logarithm of its lines, of a long one no more than of `MOST_LINES`."""
+    return math.log1p(min(head.line_end - head.line_start, MOST_LINES)) if head.kind in CALLABLES else 0.0
