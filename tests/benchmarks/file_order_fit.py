@@ -5,8 +5,8 @@ QUESTIONS and CLONES are as `recall_topics` has them; repositories `--apart` are
 are fitted by the softmax of their features: a question's loss is the surprise at the files that are wanted. What is
 free (`FREE`) is added to the weights that were set by hand (`SET`), and the half of it is taken: all of it puts topics
 of other repositories behind (decision 417). Members are fitted by the softmax within each file that is wanted, where a
-question tells lines, and an answer is no more than three times as long. With `--members` only these
-are fitted, and files stay as they are.
+question tells lines, and an answer is no more than three times as long. The lead is the least with which a file's
+second chunk hides no file that is wanted. With `--members` only these two are fitted, and files stay as they are.
 
 `--commits` are clones with history: what orders the files of a report is fitted on subjects of their commits and the
 files these changed, from nothing and as a whole (decision 425). Without, it stays as it is.
@@ -20,6 +20,7 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -28,7 +29,7 @@ import numpy.typing as npt
 from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.recall import file_features, parse_question
 from aurora_memory.recall.candidates import gather
-from aurora_memory.recall.file_evidence import TO_CHANGE
+from aurora_memory.recall.file_evidence import BY_FILE, SECOND, TO_CHANGE
 from aurora_memory.recall.file_features import (
     FileFeatures,
     FileOrder,
@@ -75,10 +76,21 @@ SHORT, LONGER = 10, 3
 """Lines that are no more than any answer may have, and how much longer than what is wanted an answer may be."""
 
 
-def told_by(reader: Reader, topics: Sequence[Topic]) -> tuple[list[Choice], list[Choice]]:
-    """Of each question its files, and of each file that is wanted its members."""
+class Told(NamedTuple):
+    """Of each question its files, of each topic with the number of their chunks, and of each file that is wanted its
+    members.
+    """
+
+    files: list[Choice]
+    members: list[Choice]
+    topics: list[tuple[Choice, list[int]]]
+
+
+def told_by(reader: Reader, topics: Sequence[Topic]) -> Told:
+    """What questions tell of a memory's files."""
     files: list[Choice] = []
     members: list[Choice] = []
+    of_topics: list[tuple[Choice, list[int]]] = []
     while read_some(reader):
         pass
     for topic in topics:
@@ -90,10 +102,13 @@ def told_by(reader: Reader, topics: Sequence[Topic]) -> tuple[list[Choice], list
         ranks = ranked(candidates, reader.weighing, weights_of("topic"))
         told = features_of(candidates, ranks)
         wanted = np.array([any(_same(each.path, path) for each in topic.targets) for path in told], dtype=bool)
+        members_of = {path: [r for r in ranks if candidates.heads[r.place].path == path] for path in told}
         if wanted.any():
             files.append((np.array(list(told.values()), dtype=np.float64), wanted))
+            if question.kind in BY_FILE:
+                of_topics.append((files[-1], list(map(len, members_of.values()))))
         for path in [path for path, here in zip(told, wanted, strict=True) if here]:
-            own = [rank for rank in ranks if candidates.heads[rank.place].path == path]
+            own = members_of[path]
             heads = [candidates.heads[rank.place] for rank in own]
             right = np.array([any(_answers(head, each) for each in topic.targets) for head in heads], dtype=bool)
             if right.any() and not right.all():
@@ -102,7 +117,22 @@ def told_by(reader: Reader, topics: Sequence[Topic]) -> tuple[list[Choice], list
                     for rank in own
                 ]
                 members.append((np.array(rows, dtype=np.float64), right))
-    return files, members
+    return Told(files, members, of_topics)
+
+
+def least_lead(topics: Sequence[tuple[Choice, Sequence[int]]], weights: Floats) -> float:
+    """The least lead over the third file with which the first one's second chunk hides no file that is wanted, where
+    neither it nor the second is.
+    """
+    told: list[tuple[float, bool]] = []
+    for (rows, wanted), counts in topics:
+        worth = rows @ weights
+        best = np.argsort(-worth, kind="stable")
+        if len(best) > SECOND and counts[best[0]] > 1:
+            hidden = bool(wanted[best[SECOND]] and not wanted[best[:SECOND]].any())
+            told.append((float(worth[best[0]] - worth[best[SECOND]]), hidden))
+    most = max((lead for lead, hidden in told if hidden), default=0.0)
+    return round(min(lead for lead, _ in told if lead > most), 2)
 
 
 def told_by_commits(reader: Reader, cases: Sequence[Case]) -> list[Choice]:
@@ -210,7 +240,7 @@ async def _of_commits(database: Path, cases: Sequence[Case]) -> list[Choice]:
         await store.close()
 
 
-async def _of_database(database: Path, topics: Sequence[Topic]) -> tuple[list[Choice], list[Choice]]:
+async def _of_database(database: Path, topics: Sequence[Topic]) -> Told:
     store = await Store.open(database)
     try:
         return await store.read(told_by, topics)
@@ -230,8 +260,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     index = msgspec.json.decode((options.questions / "index.json").read_bytes(), type=list[Indexed])
-    files: list[Choice] = []
-    members: list[Choice] = []
+    told = Told([], [], [])
     count, used = 0, {}
     for given in index:
         if given.name in options.apart:
@@ -241,14 +270,15 @@ def main() -> None:
         lines = (options.questions / f"{given.name}.jsonl").read_text().splitlines()
         topics = [msgspec.json.decode(line, type=Topic) for line in lines]
         database = known[0] if known else database_of(root, options.keep / given.name)
-        own, parts = asyncio.run(_of_database(database, topics))
-        files, members = files + own, members + parts
+        own = asyncio.run(_of_database(database, topics))
+        told = Told(told.files + own.files, told.members + own.members, told.topics + own.topics)
         count, used[given.name.replace("+", "/")] = count + len(topics), given.revision
     known_order = file_order()
-    weights = dict(known_order.files) if options.members else order_of(files)
-    of_members = order_of_members(members)
+    weights = dict(known_order.files) if options.members else order_of(told.files)
+    of_members = order_of_members(told.members)
+    lead = least_lead(told.topics, np.array(FileFeatures(**weights)))
     for name, each in (("by hand", SET), ("fitted", FileFeatures(**weights))):
-        print(f"{name}: a file that is wanted among the first three of {in_first(files, np.array(each)):.3f}")
+        print(f"{name}: a file that is wanted among the first three of {in_first(told.files, np.array(each)):.3f}")
     reports, of_reports = known_order.reports, known_order.provenance["reports"]
     if options.commits:
         subjects = [prepared("commit", source, options.keep / f"{source.name}-commit") for source in options.commits]
@@ -264,7 +294,7 @@ def main() -> None:
         "reports": of_reports,
     }
     target = Path(file_features.__file__).with_name("file_order.json")
-    order = FileOrder(provenance, weights, of_members, reports)
+    order = FileOrder(provenance, weights, of_members, lead, reports)
     target.write_bytes(msgspec.json.format(msgspec.json.encode(order)))
 
 

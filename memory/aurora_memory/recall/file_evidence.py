@@ -4,7 +4,8 @@ answers it gives: one for each file where a topic is asked for. Pure.
 Evidence adds up over a file: ten functions that each have a little to do with a topic make their file its place, which
 none of them is alone. The sum decays, so that a large file does not win by its size. What a file and its folders are
 called counts besides (`file_features.py`, by fitted weights). For a topic, each file then answers once, by the chunk
-that tells most of it (`answering`), and the rest of its members is told beside that (`also`). For a change, every
+that tells most of it (`answering`), the likeliest one twice where it leads clearly (`_leads`), and the rest of its
+members is told beside that (`also`). For a change, every
 function answers for itself: measured, evidence of files adds nothing to the signals then, which say as much of a
 chunk's file. It tells which other files come behind the first ten answers.
 """
@@ -16,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from aurora_memory.recall.candidates import Candidates
-from aurora_memory.recall.file_features import answering, features_of, weighed
+from aurora_memory.recall.file_features import answering, features_of, file_order, weighed
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.ranking import Rank
 from aurora_memory.recall.signals import named
@@ -39,6 +40,9 @@ BY_FILE: frozenset[QuestionKind] = frozenset({"topic", "how", "name"})
 
 TO_CHANGE: frozenset[QuestionKind] = frozenset({"change", "report", "error", "issue"})
 """Kinds of those who want something changed: answered function by function, and then by the other likeliest files."""
+
+SECOND = 2
+"""Answers to a topic behind which the second chunk of a file that leads clearly comes."""
 
 TOLD = 10
 OTHERS = 5
@@ -155,7 +159,18 @@ def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
         first = next(rank for rank in members if rank.id in order)
         others = [rank.id for rank in members if rank is not first and rank.strength > first.strength - BEHIND]
         also[first.id] = others[:ALSO]
-    return Ordered(_placed(ranks, [*order, *(rank.id for rank in ranks)]), also)
+    ids = list(order)
+    rest = [rank for rank in of_file[best[0]] if rank.id not in order] if best else []
+    if rest and not candidates.question.by_name and _leads(worth, best):
+        ids.insert(SECOND, answering(candidates, rest).id)
+    return Ordered(_placed(ranks, [*ids, *(rank.id for rank in ranks)]), also)
+
+
+def _leads(worth: Mapping[str, float], best: Sequence[str]) -> bool:
+    """Whether the first of the likeliest files has so much more evidence than the third that its second chunk is
+    likelier to be meant than anything there.
+    """
+    return len(best) > SECOND and worth[best[0]] - worth[best[SECOND]] >= file_order().lead
 
 
 def _placed(ranks: Sequence[Rank], order: Sequence[int]) -> list[Rank]:

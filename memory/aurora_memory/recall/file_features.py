@@ -78,12 +78,14 @@ class MemberWeights(Struct, frozen=True):
 
 class FileOrder(Struct, frozen=True):
     """Fitted weights of files, by a feature's name, of their members, and of files that something is to be changed in
-    (`reports`); and of what data.
+    (`reports`); and of what data. `lead` is how much more than the third likeliest file the first amounts to where the
+    third answer is its second chunk.
     """
 
     provenance: Mapping[str, Any]
     files: Mapping[str, float]
     members: MemberWeights
+    lead: float
     reports: Mapping[str, float]
 
 
