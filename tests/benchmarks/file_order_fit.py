@@ -43,7 +43,7 @@ from aurora_memory.recall.places import is_test
 from aurora_memory.recall.ranking import ranked
 from aurora_memory.recall.search import search
 from aurora_memory.recall.signals import weights_of
-from aurora_memory.store import Store, chunk_reader
+from aurora_memory.store import Store, chunk_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkHead
 from tests.benchmarks.recall_cases import Case
@@ -107,14 +107,16 @@ def told_by(reader: Reader, topics: Sequence[Topic]) -> Told:
             files.append((np.array(list(told.values()), dtype=np.float64), wanted))
             if question.kind in BY_FILE:
                 of_topics.append((files[-1], list(map(len, members_of.values()))))
+        calls = relation_reader.callees(reader, [own[0].id for own in members_of.values()])
         for path in [path for path, here in zip(told, wanted, strict=True) if here]:
             own = members_of[path]
+            called = calls.get(own[0].id, ())
             heads = [candidates.heads[rank.place] for rank in own]
             right = np.array([any(_answers(head, each) for each in topic.targets) for head in heads], dtype=bool)
             if right.any() and not right.all():
                 rows = [
-                    (rank.strength, candidates.matches[rank.place].words, told_by_lines(candidates.heads[rank.place]))
-                    for rank in own
+                    (rank.strength, candidates.matches[rank.place].words, told_by_lines(head), rank.id in called)
+                    for rank, head in zip(own, heads, strict=True)
                 ]
                 members.append((np.array(rows, dtype=np.float64), right))
     return Told(files, members, of_topics)
@@ -223,8 +225,8 @@ def order_of(files: Sequence[Choice]) -> dict[str, float]:
 
 def order_of_members(members: Sequence[Choice]) -> MemberWeights:
     """The weights of members, in units of their strength."""
-    strength, words, lines = fit(members, np.array([0.8, 0.0, 0.0]), SHRINKING_MEMBERS)
-    return MemberWeights(round(float(words / strength), 2), round(float(lines / strength), 2))
+    strength, *others = fit(members, np.array([0.8, 0.0, 0.0, 0.0]), SHRINKING_MEMBERS)
+    return MemberWeights(*(round(float(each / strength), 2) for each in others))
 
 
 def in_first(files: Sequence[Choice], weights: Floats, most: int = 3) -> float:

@@ -99,6 +99,17 @@ async def test_what_is_surely_related_is_told_before_what_may_be_then_by_place(c
     assert edges == ["deep", "early", "late", "unsure"], "what it calls, then who calls it, surest first"
 
 
+async def test_what_chunks_call_is_told_by_the_caller_and_never_itself(store: Store) -> None:
+    own = chunk("a.py", "walk", "one", calls=("walk", "step"), hands_on=("stop",))
+    others = [chunk("a.py", name, name, line=line) for name, line in (("step", 11), ("stop", 21))]
+    await store.write([file("a.py", own, *others)])
+    await store.resolve()
+    known = await ids(store, "a.py")
+    found = await store.read(relation_reader.callees, list(known.values()))
+    assert found == {known["walk"]: {known["step"]}}
+    assert await store.read(relation_reader.callees, [known["step"]]) == {}
+
+
 @pytest.mark.parametrize(("hub", "reached"), [(6, ["deep", "early", "late", "unsure"]), (5, ["deep"])])
 async def test_what_too_many_call_says_nothing_of_them_and_what_it_calls_itself_still(
     called: Store, hub: int, reached: list[str]

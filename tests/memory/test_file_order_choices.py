@@ -9,8 +9,10 @@ import pytest
 
 from aurora_memory.recall import file_evidence
 from aurora_memory.recall.file_evidence import (
+    CALLERS,
     Ordered,
     in_order,
+    strongest,
     with_files_pointed_at,
     with_likeliest_files,
     with_report,
@@ -90,3 +92,21 @@ def test_a_file_that_leads_clearly_answers_a_topic_twice(
     ordered = in_order(asked, ranks)
     assert "".join(chunks[rank.place] for rank in ordered.ranks) == order
     assert [rank.strength for rank in ordered.ranks] == [9.0 - n for n in range(len(chunks))]
+
+
+@pytest.mark.parametrize(
+    ("kind", "chunks", "asked"),
+    [
+        pytest.param("topic", "aabcb", [0, 2], id="the first of each file that has several"),
+        pytest.param("how", "bacab", [0, 1], id="in their order"),
+        pytest.param("report", "aabb", [], id="what is answered function by function asks for none"),
+        pytest.param(
+            "topic", [str(n // 2) for n in range(60)], [2 * n for n in range(CALLERS)], id="no more than so many"
+        ),
+    ],
+)
+def test_of_which_chunks_it_is_asked_what_they_call(kind: str, chunks: Any, asked: list[int]) -> None:
+    heads = [SimpleNamespace(path=path) for path in chunks]
+    given: Any = SimpleNamespace(question=SimpleNamespace(kind=kind, by_name=False), heads=heads)
+    ranks: Any = [Answer(id=n, place=n, strength=9.0) for n in range(len(chunks))]
+    assert strongest(given, ranks) == asked

@@ -12,7 +12,7 @@ chunk's file. It tells which other files come behind the first ten answers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -44,6 +44,9 @@ TO_CHANGE: frozenset[QuestionKind] = frozenset({"change", "report", "error", "is
 SECOND = 2
 """Answers to a topic behind which the second chunk of a file that leads clearly comes."""
 
+CALLERS = 24
+"""Files, the strongest first, of which it is looked up what their strongest chunk calls."""
+
 TOLD = 10
 OTHERS = 5
 """Answers to such a question behind which other files come first, and the likeliest files of which these are."""
@@ -56,8 +59,9 @@ class Ordered(Struct, frozen=True):
     also: Mapping[int, list[int]] = {}
 
 
-def in_order(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
-    """Ranks (best first) in the order in which they answer a question of its kind.
+def in_order(candidates: Candidates, ranks: Sequence[Rank], calls: Mapping[int, Collection[int]] = {}) -> Ordered:
+    """Ranks (best first) in the order in which they answer a question of its kind. `calls` are those of the strongest
+    chunks of files (`strongest`).
 
     Each rank takes the strength of the place it comes to, so that the order stays comparable with that of other
     recalls.
@@ -66,8 +70,23 @@ def in_order(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
     if any(candidates.standing) and candidates.question.by_name:  # a place may look like a name: `auth.py`
         return Ordered(list(ranks))
     if kind in BY_FILE:
-        return _one_of_each_file(candidates, ranks)
+        return _one_of_each_file(candidates, ranks, calls)
     return Ordered(list(ranks))
+
+
+def strongest(candidates: Candidates, ranks: Sequence[Rank]) -> list[int]:
+    """The strongest chunks (row ids) of the files that one of several may answer for, of the strongest of these."""
+    if candidates.question.kind not in BY_FILE or candidates.question.by_name:
+        return []
+    first: dict[str, int] = {}
+    several: dict[str, int] = {}
+    for rank in ranks:
+        path = candidates.heads[rank.place].path
+        if path in first:
+            several[path] = first[path]
+        else:
+            first[path] = rank.id
+    return [chunk for path, chunk in first.items() if path in several][:CALLERS]
 
 
 def of_files(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
@@ -138,7 +157,9 @@ def evidence(candidates: Candidates, ranks: Sequence[Rank], *, of_reports: bool 
     return {path: weighed(features, of_reports=of_reports) for path, features in told.items()}
 
 
-def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
+def _one_of_each_file(
+    candidates: Candidates, ranks: Sequence[Rank], calls: Mapping[int, Collection[int]] = {}
+) -> Ordered:
     """Chunks that the query spells by name, each file's best, then the best chunk of each file by its evidence."""
     worth = evidence(candidates, ranks)
     of_file: dict[str, list[Rank]] = {}
@@ -151,7 +172,7 @@ def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
                 spelled.setdefault(candidates.heads[rank.place].path, rank)
         answers = {path: members[0] for path, members in of_file.items()}
     else:
-        answers = {path: answering(candidates, members) for path, members in of_file.items()}
+        answers = {path: answering(candidates, own, calls.get(own[0].id, ())) for path, own in of_file.items()}
     best = sorted(of_file, key=lambda path: -worth[path])
     order = dict.fromkeys([*(rank.id for rank in spelled.values()), *(answers[path].id for path in best)])
     also: dict[int, list[int]] = {}
@@ -162,7 +183,7 @@ def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
     ids = list(order)
     rest = [rank for rank in of_file[best[0]] if rank.id not in order] if best else []
     if rest and not candidates.question.by_name and _leads(worth, best):
-        ids.insert(SECOND, answering(candidates, rest).id)
+        ids.insert(SECOND, answering(candidates, rest, calls.get(of_file[best[0]][0].id, ())).id)
     return Ordered(_placed(ranks, [*ids, *(rank.id for rank in ranks)]), also)
 
 

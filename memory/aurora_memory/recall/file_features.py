@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from operator import mul
 from pathlib import Path
@@ -68,12 +68,13 @@ class FileFeatures(NamedTuple):
 
 
 class MemberWeights(Struct, frozen=True):
-    """Weights by which one chunk answers for its file, beside its strength: of the question's words in it, and of what
-    a function tells by its length (`told_by_lines`).
+    """Weights by which one chunk answers for its file, beside its strength: of the question's words in it, of what a
+    function tells by its length (`told_by_lines`), and of being called by the file's strongest.
     """
 
     words: float
     lines: float
+    called: float
 
 
 class FileOrder(Struct, frozen=True):
@@ -160,9 +161,10 @@ def _features(candidates: Candidates, path: str, members: Sequence[Rank], docume
     )
 
 
-def answering(candidates: Candidates, members: Sequence[Rank]) -> Rank:
+def answering(candidates: Candidates, members: Sequence[Rank], called: Collection[int] = ()) -> Rank:
     """The chunk that answers for its file, of `members`, best first: a short function that has a word in its name tells
-    less of how something works than the one that does it.
+    less of how something works than the one that does it. `called` are the chunks (row ids) that the file's strongest
+    calls: it may only hand on to them.
     """
     first = members[0]
     if len(members) == 1:
@@ -172,6 +174,8 @@ def answering(candidates: Candidates, members: Sequence[Rank]) -> Rank:
     for rank in members:
         worth = rank.strength + weights.words * matches[rank.place].words
         worth += weights.lines * told_by_lines(heads[rank.place])
+        if rank.id in called:
+            worth += weights.called
         if worth > most:
             first, most = rank, worth
     return first
