@@ -266,8 +266,9 @@ def match(
     if members:
         best = np.concatenate([best, _members(files, first, best, members, into)])
     if also is not None:
-        kept = np.searchsorted(alive, np.sort(also[wanted[also]]))
-        best = np.concatenate([best, np.setdiff1d(kept, best)])
+        known = set(best.tolist())
+        kept = np.searchsorted(alive, np.sort(also[wanted[also]])).tolist()
+        best = np.concatenate([best, np.array([each for each in kept if each not in known], dtype=np.intp)])
     places = alive[best]
     in_files = np.minimum(file_words / np.float32(whole_total or 1.0), 1)
     name_hits, signature_cover, doc_cover = _of_fields(weighed, places)
