@@ -42,6 +42,9 @@ class NameShares(NamedTuple):
     scoped: float = 0.0
 
 
+_NO_SHARES = NameShares(0.0, 0.0, 0.0)
+
+
 class Candidates(Struct, frozen=True, dict=True):
     """Candidates in columns: the n-th value of each sequence is of the n-th chunk.
 
@@ -161,6 +164,8 @@ def gather(
 def _name_shares(path: str, total: float, rarities: Mapping[str, float], scope: Sequence[str]) -> NameShares:
     """`total` is what a question's terms weigh together, `rarities` what each does."""
     stem, above = _name_terms(path)
+    if not scope and rarities.keys().isdisjoint(stem) and rarities.keys().isdisjoint(above):
+        return _NO_SHARES
     said = [rarities[term] for term in stem if term in rarities]
     return NameShares(
         min(1.0, sum(said) / total),
