@@ -11,6 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from aurora_memory.activation import Activation, context_boost, decay_penalty
+from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.recall.access_history import histories_of, levels_of, with_others
 from aurora_memory.recall.places import standing_at
 from aurora_memory.recall.pointers import Pointed
@@ -87,9 +88,24 @@ class Candidates(Struct, frozen=True, dict=True):
         return dict(zip(PartMatch._fields, columns, strict=True))
 
     @cached_property
+    def paths(self) -> Sequence[str]:
+        """The file of each."""
+        return [head.path for head in self.heads]
+
+    @cached_property
+    def kinds(self) -> Sequence[str]:
+        """The kind of each."""
+        return [head.kind for head in self.heads]
+
+    @cached_property
+    def remainders(self) -> Sequence[int]:
+        """The places of those that are a file's remainder, which few are."""
+        return [n for n, head in enumerate(self.heads) if head.name == MODULE_NAME]
+
+    @cached_property
     def file_names(self) -> Sequence[NameShares]:
         """What the name of each one's file has of the question."""
-        return [self.names_of_files[head.path] for head in self.heads]
+        return list(map(self.names_of_files.__getitem__, self.paths))
 
     def activation(self, n: int) -> Activation:
         """The terms of one candidate's activation."""
@@ -128,9 +144,10 @@ def gather(
                 last_used[ids[n]] = max((*own.get(ids[n], ())[-1:], uses.last))
     matches = [findings.matches.get(each, _UNMATCHED) for each in ids]
     brought = [findings.episodes[each].amount if each in findings.episodes else 0.0 for each in ids]
-    by_file: dict[str, float] = {}
+    by_file = dict.fromkeys([head.path for head in heads], 0.0)
     for head, amount in zip(heads, brought, strict=True):
-        by_file[head.path] = max(amount, by_file.get(head.path, 0.0))
+        if amount > by_file[head.path]:
+            by_file[head.path] = amount
     standing = standing_at(question.places, heads) if question.places else {}
     most = reader.weighing.context_boost_max
     decays = {each: decay_penalty((now - each) / 86_400) for each in set(last)}

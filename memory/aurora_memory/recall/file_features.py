@@ -133,7 +133,7 @@ def _features(candidates: Candidates, path: str, members: Sequence[Rank], docume
         if cosine:  # none is below 0
             cosines.append(cosine)
     share = 1.0
-    for cosine in sorted(cosines, reverse=True):
+    for cosine in sorted(cosines, reverse=True) if len(cosines) > 1 else cosines:
         near += share * cosine
         share *= NEAR_DECAY
     names = candidates.names_of_files[path]
