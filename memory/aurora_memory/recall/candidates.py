@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from aurora_memory.activation import Activation, context_boost, decay_penalty
 from aurora_memory.chunks import MODULE_NAME
@@ -32,7 +32,7 @@ Column = Sequence[float]
 """One value for each candidate, in their order."""
 
 
-class NameShares(NamedTuple):
+class NameShares(Struct, frozen=True, gc=False):
     """Shares: of the question that a file's name says, of that name that the question says, of its folders', and of a
     change's scope that its name or folders say.
     """
@@ -84,8 +84,9 @@ class Candidates(Struct, frozen=True, dict=True):
     @cached_property
     def matched(self) -> Mapping[str, Column]:
         """Columns of the matches, by the names of their fields."""
-        columns = zip(*self.matches, strict=True) if self.matches else [()] * len(PartMatch._fields)
-        return dict(zip(PartMatch._fields, columns, strict=True))
+        fields = PartMatch.__struct_fields__
+        columns = zip(*map(astuple, self.matches), strict=True) if self.matches else [()] * len(fields)
+        return dict(zip(fields, columns, strict=True))
 
     @cached_property
     def paths(self) -> Sequence[str]:
