@@ -22,6 +22,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import asdict, astuple
 
 from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.recall import file_features, parse_question
@@ -82,7 +83,7 @@ def told_by(reader: Reader, topics: Sequence[Topic]) -> tuple[list[Choice], list
         told = features_of(candidates, ranks)
         wanted = np.array([any(_same(each.path, path) for each in topic.targets) for path in told], dtype=bool)
         if wanted.any():
-            files.append((np.array(list(told.values()), dtype=np.float64), wanted))
+            files.append((np.array([astuple(each) for each in told.values()], dtype=np.float64), wanted))
         for path in [path for path, here in zip(told, wanted, strict=True) if here]:
             own = [rank for rank in ranks if candidates.heads[rank.place].path == path]
             heads = [candidates.heads[rank.place] for rank in own]
@@ -109,14 +110,14 @@ def told_by_commits(reader: Reader, cases: Sequence[Case]) -> list[Choice]:
         told = features_of(candidates, ranked(candidates, reader.weighing))
         wanted = np.array([path in wanted_files for path in told], dtype=bool)
         if wanted.any():
-            found.append((np.array(list(told.values()), dtype=np.float64), wanted))
+            found.append((np.array([astuple(each) for each in told.values()], dtype=np.float64), wanted))
     return found
 
 
 def order_of_reports(files: Sequence[Choice]) -> dict[str, float]:
     """The weights of the files of a report, which word vectors are not asked for."""
-    names = [name for name in FileFeatures._fields if name not in BY_VECTORS]
-    places = [FileFeatures._fields.index(name) for name in names]
+    names = [name for name in FileFeatures.__struct_fields__ if name not in BY_VECTORS]
+    places = [FileFeatures.__struct_fields__.index(name) for name in names]
     found = fit([(rows[:, places], wanted) for rows, wanted in files], np.zeros(len(names)), SHRINKING)
     return dict.fromkeys(BY_VECTORS, 0.0) | {
         name: round(float(each), 2) for name, each in zip(names, found, strict=True)
@@ -176,11 +177,11 @@ def fit(given: Sequence[Choice], start: Floats, shrinking: float) -> Floats:
 
 def order_of(files: Sequence[Choice], members: Sequence[Choice]) -> tuple[dict[str, float], MemberWeights]:
     """The weights of files, in units of the ones set by hand, and of members, in units of their strength."""
-    places = [FileFeatures._fields.index(name) for name in FREE]
-    held = np.array(SET)
+    places = [FileFeatures.__struct_fields__.index(name) for name in FREE]
+    held = np.array(astuple(SET))
     rows = [(np.column_stack([given @ held, given[:, places]]), wanted) for given, wanted in files]
     base, *found = fit(rows, np.zeros(1 + len(FREE)), SHRINKING)
-    weights = SET._asdict()
+    weights = asdict(SET)
     for name, each in zip(FREE, found, strict=True):
         weights[name] += float(each / base) * (1.0 if name in AGAINST else TAKEN)
     strength, words, lines = fit(members, np.array([0.8, 0.0, 0.0]), SHRINKING_MEMBERS)
