@@ -237,7 +237,7 @@ def main() -> None:
         count, used[given.name.replace("+", "/")] = count + len(topics), given.revision
     weights, of_members = order_of(files, members)
     for name, each in (("by hand", SET), ("fitted", FileFeatures(**weights))):
-        print(f"{name}: a file that is wanted among the first three of {in_first(files, np.array(each)):.3f}")
+        print(f"{name}: a file that is wanted among the first three of {in_first(files, np.array(astuple(each))):.3f}")
     known_order = file_order()
     reports, of_reports = known_order.reports, known_order.provenance["reports"]
     if options.commits:
