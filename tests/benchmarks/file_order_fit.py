@@ -25,6 +25,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import asdict, astuple
 
 from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.recall import file_features, parse_question
@@ -104,7 +105,7 @@ def told_by(reader: Reader, topics: Sequence[Topic]) -> Told:
         wanted = np.array([any(_same(each.path, path) for each in topic.targets) for path in told], dtype=bool)
         members_of = {path: [r for r in ranks if candidates.heads[r.place].path == path] for path in told}
         if wanted.any():
-            files.append((np.array(list(told.values()), dtype=np.float64), wanted))
+            files.append((np.array([astuple(each) for each in told.values()], dtype=np.float64), wanted))
             if question.kind in BY_FILE:
                 of_topics.append((files[-1], list(map(len, members_of.values()))))
         calls = relation_reader.callees(reader, [own[0].id for own in members_of.values()])
@@ -150,14 +151,14 @@ def told_by_commits(reader: Reader, cases: Sequence[Case]) -> list[Choice]:
         told = features_of(candidates, ranked(candidates, reader.weighing))
         wanted = np.array([path in wanted_files for path in told], dtype=bool)
         if wanted.any():
-            found.append((np.array(list(told.values()), dtype=np.float64), wanted))
+            found.append((np.array([astuple(each) for each in told.values()], dtype=np.float64), wanted))
     return found
 
 
 def order_of_reports(files: Sequence[Choice]) -> dict[str, float]:
     """The weights of the files of a report, which word vectors are not asked for."""
-    names = [name for name in FileFeatures._fields if name not in BY_VECTORS]
-    places = [FileFeatures._fields.index(name) for name in names]
+    names = [name for name in FileFeatures.__struct_fields__ if name not in BY_VECTORS]
+    places = [FileFeatures.__struct_fields__.index(name) for name in names]
     found = fit([(rows[:, places], wanted) for rows, wanted in files], np.zeros(len(names)), SHRINKING)
     return dict.fromkeys(BY_VECTORS, 0.0) | {
         name: round(float(each), 2) for name, each in zip(names, found, strict=True)
@@ -213,11 +214,11 @@ def fit(given: Sequence[Choice], start: Floats, shrinking: float) -> Floats:
 
 def order_of(files: Sequence[Choice]) -> dict[str, float]:
     """The weights of files, in units of the ones set by hand."""
-    places = [FileFeatures._fields.index(name) for name in FREE]
-    held = np.array(SET)
+    places = [FileFeatures.__struct_fields__.index(name) for name in FREE]
+    held = np.array(astuple(SET))
     rows = [(np.column_stack([given @ held, given[:, places]]), wanted) for given, wanted in files]
     base, *found = fit(rows, np.zeros(1 + len(FREE)), SHRINKING)
-    weights = SET._asdict()
+    weights = asdict(SET)
     for name, each in zip(FREE, found, strict=True):
         weights[name] += float(each / base) * (1.0 if name in AGAINST else TAKEN)
     return {name: round(each, 2) for name, each in weights.items()}
@@ -278,9 +279,10 @@ def main() -> None:
     known_order = file_order()
     weights = dict(known_order.files) if options.members else order_of(told.files)
     of_members = order_of_members(told.members)
-    lead = least_lead(told.topics, np.array(FileFeatures(**weights)))
+    lead = least_lead(told.topics, np.array(astuple(FileFeatures(**weights))))
     for name, each in (("by hand", SET), ("fitted", FileFeatures(**weights))):
-        print(f"{name}: a file that is wanted among the first three of {in_first(told.files, np.array(each)):.3f}")
+        share = in_first(told.files, np.array(astuple(each)))
+        print(f"{name}: a file that is wanted among the first three of {share:.3f}")
     reports, of_reports = known_order.reports, known_order.provenance["reports"]
     if options.commits:
         subjects = [prepared("commit", source, options.keep / f"{source.name}-commit") for source in options.commits]

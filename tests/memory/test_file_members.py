@@ -91,7 +91,7 @@ async def test_a_function_that_does_it_answers_before_a_short_one_called_by_a_wo
 
 
 def test_each_feature_of_a_file_has_a_weight_and_what_they_were_fitted_on_is_told() -> None:
-    assert file_order().files.keys() == set(FileFeatures._fields)
+    assert file_order().files.keys() == set(FileFeatures.__struct_fields__)
     assert {name for name, weight in file_order().files.items() if weight < 0} == {
         "test",
         "aside",
@@ -100,7 +100,7 @@ def test_each_feature_of_a_file_has_a_weight_and_what_they_were_fitted_on_is_tol
     }
     assert len(file_order().provenance["commits"]) >= 15
     assert len(file_order().provenance["members"]["commits"]) >= 8
-    assert file_order().reports.keys() == set(FileFeatures._fields)
+    assert file_order().reports.keys() == set(FileFeatures.__struct_fields__)
     assert len(file_order().provenance["reports"]) >= 6
 
 

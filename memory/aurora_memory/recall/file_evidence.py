@@ -141,9 +141,14 @@ def _first_files(candidates: Candidates, ordered: Ordered) -> set[str]:
 
 def _moved_in(candidates: Candidates, ordered: Ordered, paths: Sequence[str], unmoved: int = UNMOVED) -> Ordered:
     """The answers with the best one of each of those files behind the first that stay where they are."""
+    wanted, heads = set(paths), candidates.heads
     best: dict[str, int] = {}
-    for rank in ordered.ranks:
-        best.setdefault(candidates.heads[rank.place].path, rank.id)
+    for rank in ordered.ranks if wanted else ():
+        path = heads[rank.place].path
+        if path in wanted:
+            best.setdefault(path, rank.id)
+    if not best:
+        return ordered
     moved = [best[path] for path in paths if path in best]
     order = [*(rank.id for rank in ordered.ranks[:unmoved]), *moved, *(rank.id for rank in ordered.ranks)]
     return Ordered(_placed(ordered.ranks, order), ordered.also)
@@ -197,4 +202,7 @@ def _leads(worth: Mapping[str, float], best: Sequence[str]) -> bool:
 def _placed(ranks: Sequence[Rank], order: Sequence[int]) -> list[Rank]:
     """The ranks in another order of their row ids, each with the strength of the place it comes to."""
     by_id = {rank.id: rank for rank in ranks}
-    return [by_id[chunk].as_strong(place.strength) for chunk, place in zip(dict.fromkeys(order), ranks, strict=True)]
+    return [
+        place if chunk == place.id else by_id[chunk].as_strong(place.strength)
+        for chunk, place in zip(dict.fromkeys(order), ranks, strict=True)
+    ]

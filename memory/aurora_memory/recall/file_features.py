@@ -13,9 +13,10 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from operator import mul
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
 from aurora_memory.recall.candidates import Candidates
@@ -41,7 +42,7 @@ MOST_LINES = 30
 _OUTDATED = re.compile(r"(?i)(?:^|[/_.-])(?:deprecated|legacy|obsolete|v1)(?:[/_.-]|$)")
 
 
-class FileFeatures(NamedTuple):
+class FileFeatures(Struct, frozen=True, gc=False):
     """Features of a file, each with a weight of its name.
 
     `chunks` is the decaying sum of its chunks' scores, `best` the strength of its best one, which tells more where
@@ -100,12 +101,12 @@ def file_order() -> FileOrder:
 def _weights(of_reports: bool) -> tuple[float, ...]:
     order = file_order()
     files = order.reports if of_reports else order.files
-    return tuple(files[name] for name in FileFeatures._fields)
+    return tuple(files[name] for name in FileFeatures.__struct_fields__)
 
 
 def weighed(features: FileFeatures, *, of_reports: bool = False) -> float:
     """What a file's features amount to, for who asks about something or, `of_reports`, wants something changed."""
-    return float(sum(map(mul, _weights(of_reports), features)))
+    return float(sum(map(mul, _weights(of_reports), astuple(features))))
 
 
 def features_of(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, FileFeatures]:
@@ -140,7 +141,7 @@ def _features(candidates: Candidates, path: str, members: Sequence[Rank], docume
         if cosine:  # none is below 0
             cosines.append(cosine)
     share = 1.0
-    for cosine in sorted(cosines, reverse=True):
+    for cosine in sorted(cosines, reverse=True) if len(cosines) > 1 else cosines:
         near += share * cosine
         share *= NEAR_DECAY
     names = candidates.names_of_files[path]

@@ -94,7 +94,9 @@ def recall(
     if not findings.ids:
         return []
     wanted = STORED if types is None else STORED & frozenset(types)
-    heads = [head for head in chunk_reader.heads(reader, findings.ids) if type_of(head.kind) in wanted]
+    heads = chunk_reader.heads(reader, findings.ids)
+    kinds = {kind for kind in {head.kind for head in heads} if type_of(kind) in wanted}
+    heads = [head for head in heads if head.kind in kinds]
     if level in OF_LEVEL:
         heads = [head for head in heads if head.kind in OF_LEVEL[level]]
     candidates = gather(reader, question, heads, findings, now)
