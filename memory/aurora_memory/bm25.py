@@ -189,20 +189,23 @@ def match(
         room.zeros(name, parts.file_count) for name in ("file cover", "called", "seen", "file words")
     )
     heading_words = room.zeros("heading words", count if heading else 0)
+    in_file, share, file_sums = (room.array(name, parts.file_count) for name in ("in file", "share", "file norms"))
+    holding = room.array("holding", parts.file_count, np.bool_)
+    sums = room.array("sums", parts.file_count, np.float64)
     weighed: list[tuple[Entries, float, np.float32]] = []
     total, whole_total = 0.0, 0.0
     for term, weight in weights.items():
         if term not in entries:
             continue
         numbers, packed = entries[term]
-        if len(numbers) and numbers.max() >= count:  # written since the parts were read; the next question sees them
-            known = numbers < count
-            numbers, packed = numbers[known], packed[known]
+        if len(numbers) and numbers[-1] >= count:  # written since the parts were read; the next question sees them
+            known = numbers.searchsorted(count)
+            numbers, packed = numbers[:known], packed[:known]
         value = np.float32(weight * rarity(parts.living, len(numbers)))
         weighed.append(((numbers, packed), weight, value))
         total += float(value) if term in said else 0.0
         whole_total += float(value)
-        sums = room.zeros("sums", parts.file_count, np.float64)
+        sums.fill(0)
         for begin in range(0, len(numbers), PIECE):
             size = min(PIECE, len(numbers) - begin)
             some, fields, files = room.places[:size], room.fields[:size], room.files[:size]
@@ -210,9 +213,9 @@ def match(
             some[...] = numbers[begin : begin + size]
             values = packed[begin : begin + size]
             # `mode` other than "raise" writes where it should at once.
-            np.take(low, np.bitwise_and(values, _LOW_MASK, out=fields), out=counts, mode="clip")
-            counts += np.take(high, np.right_shift(values, _LOW_BITS, out=fields), out=more, mode="clip")
-            np.take(parts.norms, some, out=more, mode="clip")
+            low.take(np.bitwise_and(values, _LOW_MASK, out=fields), out=counts, mode="clip")
+            counts += high.take(np.right_shift(values, _LOW_BITS, out=fields), out=more, mode="clip")
+            parts.norms.take(some, out=more, mode="clip")
             more += counts
             np.multiply(value, counts, out=worth)
             worth /= more
@@ -221,18 +224,17 @@ def match(
                 np.add.at(heading_words, some, worth)
             np.add.at(cover, some, value)
             np.add.at(name_cover, some[(values & _NAME_MASK) != 0], value)
-            np.take(parts.files, some, out=files, mode="clip")
+            parts.files.take(some, out=files, mode="clip")
             np.add.at(sums, files, counts.astype(np.float64))
             if term in said:
                 seen[files[(values & _PATH_MASK) != 0]] = value
-        in_file, share = (room.array(name, parts.file_count) for name in ("in file", "share"))
         in_file[...] = sums
-        holding = np.greater(in_file, 0, out=room.array("holding", parts.file_count, np.bool_))
-        file_value = np.float32(weight * rarity(parts.file_count, int(holding.sum())))
+        np.greater(in_file, 0, out=holding)
+        file_value = np.float32(weight * rarity(parts.file_count, int(np.count_nonzero(holding))))
         file_cover += np.multiply(value, holding, out=share)
-        norms = np.add(in_file, parts.file_norms, out=room.array("norms", parts.file_count))
+        np.add(in_file, parts.file_norms, out=file_sums)
         in_file *= file_value
-        file_words += np.divide(in_file, norms, out=share)
+        file_words += np.divide(in_file, file_sums, out=share)
         if term in said:
             called += seen
             seen.fill(0)
@@ -246,10 +248,10 @@ def match(
         wanted &= np.isin(parts.types, list(types))
     alive = np.flatnonzero(wanted)
     whole = np.float32(total)
-    files = np.take(parts.files, alive, out=room.array("files", len(alive), np.intp), mode="clip")
+    files = parts.files.take(alive, out=room.array("files", len(alive), np.intp), mode="clip")
 
     def shares(name: str, of: Floats, at: Places) -> Floats:
-        found = np.take(of, at, out=room.array(name, len(at)), mode="clip")
+        found = of.take(at, out=room.array(name, len(at)), mode="clip")
         found /= whole
         np.minimum(found, 1, out=found)
         return found
@@ -266,8 +268,9 @@ def match(
     if members:
         best = np.concatenate([best, _members(files, first, best, members, into)])
     if also is not None:
-        kept = np.searchsorted(alive, np.sort(also[wanted[also]]))
-        best = np.concatenate([best, np.setdiff1d(kept, best)])
+        there = set(best.tolist())
+        kept = np.searchsorted(alive, np.sort(also[wanted[also]])).tolist()
+        best = np.concatenate([best, np.array([each for each in kept if each not in there], dtype=np.intp)])
     places = alive[best]
     in_files = np.minimum(file_words / np.float32(whole_total or 1.0), 1)
     name_hits, signature_cover, doc_cover = _of_fields(weighed, places)
@@ -298,7 +301,7 @@ def numbers_of(parts: Parts, chunks: Collection[int]) -> Places:
     for begin in range(0, count, PIECE):
         some = parts.room.places[: min(PIECE, count - begin)]
         some[...] = parts.chunks[begin : begin + len(some)]
-        np.take(wanted, some, out=found[begin : begin + len(some)], mode="clip")
+        wanted.take(some, out=found[begin : begin + len(some)], mode="clip")
     return np.flatnonzero(found)
 
 
@@ -342,7 +345,7 @@ def _of_called_files(files: Places, called: Floats, first: Floats, best: Places)
     """
     import numpy as np
 
-    there = np.flatnonzero(np.take(called > 0, files))
+    there = np.flatnonzero((called > 0).take(files))
     scores = 2 * called[files[there]] + first[there]
     chosen = _highest(scores, 4 * CALLED_FILES)
     there, scores = there[chosen], scores[chosen]

@@ -1,10 +1,12 @@
-"""`python -m tests.benchmarks.file_order_fit QUESTIONS CLONES --keep FOLDER [--apart NAME …]`: fits what orders files.
+"""`python -m tests.benchmarks.file_order_fit QUESTIONS CLONES --keep FOLDER [--apart NAME …] [--members]`: fits what
+orders files.
 
 QUESTIONS and CLONES are as `recall_topics` has them; repositories `--apart` are left for choosing and measuring. Files
 are fitted by the softmax of their features: a question's loss is the surprise at the files that are wanted. What is
 free (`FREE`) is added to the weights that were set by hand (`SET`), and the half of it is taken: all of it puts topics
 of other repositories behind (decision 417). Members are fitted by the softmax within each file that is wanted, where a
-question tells lines, and an answer is no more than three times as long.
+question tells lines, and an answer is no more than three times as long. The lead is the least with which a file's
+second chunk hides no file that is wanted. With `--members` only these two are fitted, and files stay as they are.
 
 `--commits` are clones with history: what orders the files of a report is fitted on subjects of their commits and the
 files these changed, from nothing and as a whole (decision 425). Without, it stays as it is.
@@ -18,22 +20,31 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import asdict, astuple
 
 from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.recall import file_features, parse_question
 from aurora_memory.recall.candidates import gather
-from aurora_memory.recall.file_evidence import TO_CHANGE
-from aurora_memory.recall.file_features import FileFeatures, FileOrder, MemberWeights, features_of, file_order
+from aurora_memory.recall.file_evidence import BY_FILE, SECOND, TO_CHANGE
+from aurora_memory.recall.file_features import (
+    FileFeatures,
+    FileOrder,
+    MemberWeights,
+    features_of,
+    file_order,
+    told_by_lines,
+)
 from aurora_memory.recall.kinship import read_some
 from aurora_memory.recall.places import is_test
 from aurora_memory.recall.ranking import ranked
 from aurora_memory.recall.search import search
-from aurora_memory.recall.signals import CALLABLES, weights_of
-from aurora_memory.store import Store, chunk_reader
+from aurora_memory.recall.signals import weights_of
+from aurora_memory.store import Store, chunk_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkHead
 from tests.benchmarks.recall_cases import Case
@@ -66,10 +77,21 @@ SHORT, LONGER = 10, 3
 """Lines that are no more than any answer may have, and how much longer than what is wanted an answer may be."""
 
 
-def told_by(reader: Reader, topics: Sequence[Topic]) -> tuple[list[Choice], list[Choice]]:
-    """Of each question its files, and of each file that is wanted its members."""
+class Told(NamedTuple):
+    """Of each question its files, of each topic with the number of their chunks, and of each file that is wanted its
+    members.
+    """
+
+    files: list[Choice]
+    members: list[Choice]
+    topics: list[tuple[Choice, list[int]]]
+
+
+def told_by(reader: Reader, topics: Sequence[Topic]) -> Told:
+    """What questions tell of a memory's files."""
     files: list[Choice] = []
     members: list[Choice] = []
+    of_topics: list[tuple[Choice, list[int]]] = []
     while read_some(reader):
         pass
     for topic in topics:
@@ -81,19 +103,39 @@ def told_by(reader: Reader, topics: Sequence[Topic]) -> tuple[list[Choice], list
         ranks = ranked(candidates, reader.weighing, weights_of("topic"))
         told = features_of(candidates, ranks)
         wanted = np.array([any(_same(each.path, path) for each in topic.targets) for path in told], dtype=bool)
+        members_of = {path: [r for r in ranks if candidates.heads[r.place].path == path] for path in told}
         if wanted.any():
-            files.append((np.array(list(told.values()), dtype=np.float64), wanted))
+            files.append((np.array([astuple(each) for each in told.values()], dtype=np.float64), wanted))
+            if question.kind in BY_FILE:
+                of_topics.append((files[-1], list(map(len, members_of.values()))))
+        calls = relation_reader.callees(reader, [own[0].id for own in members_of.values()])
         for path in [path for path, here in zip(told, wanted, strict=True) if here]:
-            own = [rank for rank in ranks if candidates.heads[rank.place].path == path]
+            own = members_of[path]
+            called = calls.get(own[0].id, ())
             heads = [candidates.heads[rank.place] for rank in own]
             right = np.array([any(_answers(head, each) for each in topic.targets) for head in heads], dtype=bool)
             if right.any() and not right.all():
                 rows = [
-                    (rank.strength, candidates.matches[rank.place].words, _lines(candidates.heads[rank.place]))
-                    for rank in own
+                    (rank.strength, candidates.matches[rank.place].words, told_by_lines(head), rank.id in called)
+                    for rank, head in zip(own, heads, strict=True)
                 ]
                 members.append((np.array(rows, dtype=np.float64), right))
-    return files, members
+    return Told(files, members, of_topics)
+
+
+def least_lead(topics: Sequence[tuple[Choice, Sequence[int]]], weights: Floats) -> float:
+    """The least lead over the third file with which the first one's second chunk hides no file that is wanted, where
+    neither it nor the second is.
+    """
+    told: list[tuple[float, bool]] = []
+    for (rows, wanted), counts in topics:
+        worth = rows @ weights
+        best = np.argsort(-worth, kind="stable")
+        if len(best) > SECOND and counts[best[0]] > 1:
+            hidden = bool(wanted[best[SECOND]] and not wanted[best[:SECOND]].any())
+            told.append((float(worth[best[0]] - worth[best[SECOND]]), hidden))
+    most = max((lead for lead, hidden in told if hidden), default=0.0)
+    return round(min(lead for lead, _ in told if lead > most), 2)
 
 
 def told_by_commits(reader: Reader, cases: Sequence[Case]) -> list[Choice]:
@@ -109,14 +151,14 @@ def told_by_commits(reader: Reader, cases: Sequence[Case]) -> list[Choice]:
         told = features_of(candidates, ranked(candidates, reader.weighing))
         wanted = np.array([path in wanted_files for path in told], dtype=bool)
         if wanted.any():
-            found.append((np.array(list(told.values()), dtype=np.float64), wanted))
+            found.append((np.array([astuple(each) for each in told.values()], dtype=np.float64), wanted))
     return found
 
 
 def order_of_reports(files: Sequence[Choice]) -> dict[str, float]:
     """The weights of the files of a report, which word vectors are not asked for."""
-    names = [name for name in FileFeatures._fields if name not in BY_VECTORS]
-    places = [FileFeatures._fields.index(name) for name in names]
+    names = [name for name in FileFeatures.__struct_fields__ if name not in BY_VECTORS]
+    places = [FileFeatures.__struct_fields__.index(name) for name in names]
     found = fit([(rows[:, places], wanted) for rows, wanted in files], np.zeros(len(names)), SHRINKING)
     return dict.fromkeys(BY_VECTORS, 0.0) | {
         name: round(float(each), 2) for name, each in zip(names, found, strict=True)
@@ -136,10 +178,6 @@ def _answers(head: ChunkHead, target: Target) -> bool:
         and overlaps
         and head.line_end - head.line_start < most
     )
-
-
-def _lines(head: ChunkHead) -> float:
-    return math.log1p(head.line_end - head.line_start) if head.kind in CALLABLES else 0.0
 
 
 def fit(given: Sequence[Choice], start: Floats, shrinking: float) -> Floats:
@@ -174,18 +212,22 @@ def fit(given: Sequence[Choice], start: Floats, shrinking: float) -> Floats:
     return weights
 
 
-def order_of(files: Sequence[Choice], members: Sequence[Choice]) -> tuple[dict[str, float], MemberWeights]:
-    """The weights of files, in units of the ones set by hand, and of members, in units of their strength."""
-    places = [FileFeatures._fields.index(name) for name in FREE]
-    held = np.array(SET)
+def order_of(files: Sequence[Choice]) -> dict[str, float]:
+    """The weights of files, in units of the ones set by hand."""
+    places = [FileFeatures.__struct_fields__.index(name) for name in FREE]
+    held = np.array(astuple(SET))
     rows = [(np.column_stack([given @ held, given[:, places]]), wanted) for given, wanted in files]
     base, *found = fit(rows, np.zeros(1 + len(FREE)), SHRINKING)
-    weights = SET._asdict()
+    weights = asdict(SET)
     for name, each in zip(FREE, found, strict=True):
         weights[name] += float(each / base) * (1.0 if name in AGAINST else TAKEN)
-    strength, words, lines = fit(members, np.array([0.8, 0.0, 0.0]), SHRINKING_MEMBERS)
-    rounded = {name: round(each, 2) for name, each in weights.items()}
-    return rounded, MemberWeights(round(float(words / strength), 2), round(float(lines / strength), 2))
+    return {name: round(each, 2) for name, each in weights.items()}
+
+
+def order_of_members(members: Sequence[Choice]) -> MemberWeights:
+    """The weights of members, in units of their strength."""
+    strength, *others = fit(members, np.array([0.8, 0.0, 0.0, 0.0]), SHRINKING_MEMBERS)
+    return MemberWeights(*(round(float(each / strength), 2) for each in others))
 
 
 def in_first(files: Sequence[Choice], weights: Floats, most: int = 3) -> float:
@@ -201,7 +243,7 @@ async def _of_commits(database: Path, cases: Sequence[Case]) -> list[Choice]:
         await store.close()
 
 
-async def _of_database(database: Path, topics: Sequence[Topic]) -> tuple[list[Choice], list[Choice]]:
+async def _of_database(database: Path, topics: Sequence[Topic]) -> Told:
     store = await Store.open(database)
     try:
         return await store.read(told_by, topics)
@@ -215,13 +257,13 @@ def main() -> None:
     parser.add_argument("clones", type=Path)
     parser.add_argument("--keep", type=Path, required=True, help="folder for databases, reused on the next run")
     parser.add_argument("--apart", nargs="*", default=[], help="names of repositories that are not fitted on")
+    parser.add_argument("--members", action="store_true", help="fit only which chunks answer for a file")
     parser.add_argument(
         "--commits", nargs="*", type=Path, default=[], help="clones whose commits reports are fitted on"
     )
     options = parser.parse_args()
     index = msgspec.json.decode((options.questions / "index.json").read_bytes(), type=list[Indexed])
-    files: list[Choice] = []
-    members: list[Choice] = []
+    told = Told([], [], [])
     count, used = 0, {}
     for given in index:
         if given.name in options.apart:
@@ -231,27 +273,33 @@ def main() -> None:
         lines = (options.questions / f"{given.name}.jsonl").read_text().splitlines()
         topics = [msgspec.json.decode(line, type=Topic) for line in lines]
         database = known[0] if known else database_of(root, options.keep / given.name)
-        own, parts = asyncio.run(_of_database(database, topics))
-        files, members = files + own, members + parts
+        own = asyncio.run(_of_database(database, topics))
+        told = Told(told.files + own.files, told.members + own.members, told.topics + own.topics)
         count, used[given.name.replace("+", "/")] = count + len(topics), given.revision
-    weights, of_members = order_of(files, members)
-    for name, each in (("by hand", SET), ("fitted", FileFeatures(**weights))):
-        print(f"{name}: a file that is wanted among the first three of {in_first(files, np.array(each)):.3f}")
     known_order = file_order()
+    weights = dict(known_order.files) if options.members else order_of(told.files)
+    of_members = order_of_members(told.members)
+    lead = least_lead(told.topics, np.array(astuple(FileFeatures(**weights))))
+    for name, each in (("by hand", SET), ("fitted", FileFeatures(**weights))):
+        share = in_first(told.files, np.array(astuple(each)))
+        print(f"{name}: a file that is wanted among the first three of {share:.3f}")
     reports, of_reports = known_order.reports, known_order.provenance["reports"]
     if options.commits:
         subjects = [prepared("commit", source, options.keep / f"{source.name}-commit") for source in options.commits]
         reports = order_of_reports([each for _, cases, at in subjects for each in asyncio.run(_of_commits(at, cases))])
         of_reports = {source.name.replace("+", "/"): head(source) for source in options.commits}
+    questions = f"{count}, written by reading the code before any was asked, with the lines or files that answer"
     provenance = {
         "by": "tests/benchmarks/file_order_fit.py",
-        "questions": f"{count}, written by reading the code before any was asked, with the lines or files that answer",
+        "questions": known_order.provenance["questions"] if options.members else questions,
         "taken": f"{TAKEN} of what is fitted, all of what speaks against a file; {', '.join(FREE)} are fitted",
-        "commits": used,
+        "commits": known_order.provenance["commits"] if options.members else used,
+        "members": {"questions": questions, "commits": used},
         "reports": of_reports,
     }
     target = Path(file_features.__file__).with_name("file_order.json")
-    target.write_bytes(msgspec.json.format(msgspec.json.encode(FileOrder(provenance, weights, of_members, reports))))
+    order = FileOrder(provenance, weights, of_members, lead, reports)
+    target.write_bytes(msgspec.json.format(msgspec.json.encode(order)))
 
 
 if __name__ == "__main__":

@@ -53,6 +53,17 @@ async def test_members_are_those_of_the_owner_that_is_named_the_shortest_first(s
     assert await store.read(chunk_reader.members_from, "Cart.", 9) == []
 
 
+async def test_names_with_letters_in_them_are_those_that_were_indexed_first_and_marks_are_letters(store: Store) -> None:
+    names = ("zoo_b", "Oo_B", "aoob", "oo%b", "b!oo", "oo_b", "oo_b")
+    made = [chunk("a.py", f"C{n}.{name}", name, line=10 * n + 1, kind="method") for n, name in enumerate(names)]
+    await store.write([file("a.py", *made)])
+    assert await store.read(chunk_reader.names_with, "OO_b") == ["zoo_b", "Oo_B", "oo_b"], "each name once"
+    assert await store.read(chunk_reader.names_with, "oo_b", 2) == ["zoo_b", "Oo_B"]
+    assert await store.read(chunk_reader.names_with, "o%") == ["oo%b"]
+    assert await store.read(chunk_reader.names_with, "!") == ["b!oo"]
+    assert await store.read(chunk_reader.names_with, "\\") == []
+
+
 async def test_what_was_edited_last_is_told_first_and_what_was_edited_at_that_moment_as_well(store: Store) -> None:
     for at, path in ((30.0, "b.py"), (10.0, "a.py"), (20.0, "c.py")):
         await store.write([file(path, chunk(path, "f", path))], now=at, edited=True)
@@ -97,6 +108,17 @@ async def test_what_is_surely_related_is_told_before_what_may_be_then_by_place(c
     assert len(await called.read(relation_reader.related, [check], "calls", 2)) == 2
     edges = [edge.other.name for edge in await called.read(relation_reader.edges, check) if edge.kind == "calls"]
     assert edges == ["deep", "early", "late", "unsure"], "what it calls, then who calls it, surest first"
+
+
+async def test_what_chunks_call_is_told_by_the_caller_and_never_itself(store: Store) -> None:
+    own = chunk("a.py", "walk", "one", calls=("walk", "step"), hands_on=("stop",))
+    others = [chunk("a.py", name, name, line=line) for name, line in (("step", 11), ("stop", 21))]
+    await store.write([file("a.py", own, *others)])
+    await store.resolve()
+    known = await ids(store, "a.py")
+    found = await store.read(relation_reader.callees, list(known.values()))
+    assert found == {known["walk"]: {known["step"]}}
+    assert await store.read(relation_reader.callees, [known["step"]]) == {}
 
 
 @pytest.mark.parametrize(("hub", "reached"), [(6, ["deep", "early", "late", "unsure"]), (5, ["deep"])])

@@ -197,7 +197,7 @@ SAID = {"cart": 1.0, "total": 1.0, "test": 1.0, "gitignor": 1.0}
     ],
 )
 def test_what_the_name_of_a_file_has_of_a_question(path: str, shares: tuple[float, float, float]) -> None:
-    assert _name_shares(path, 4.0, SAID, ())[:3] == shares
+    assert _name_shares(path, 4.0, SAID, ()) == NameShares(*shares)
 
 
 def test_a_name_says_no_more_than_all_of_a_question_though_it_says_what_that_may_mean_as_well() -> None:

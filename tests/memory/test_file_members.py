@@ -23,12 +23,15 @@ NOW = 1_800_000_000.0
 
 
 class Member(NamedTuple):
-    """A chunk of a file: its strength, its share of the question's words, its lines, its kind."""
+    """A chunk of a file: its strength, its share of the question's words, its lines, its kind, and whether the file's
+    strongest calls it.
+    """
 
     strength: float = 9.0
     words: float = 0.0
     lines: int = 5
     kind: str = "function"
+    called: bool = False
 
 
 def answers(*members: Member) -> int:
@@ -37,7 +40,8 @@ def answers(*members: Member) -> int:
     matches = [SimpleNamespace(words=each.words) for each in members]
     candidates = cast("Candidates", SimpleNamespace(heads=heads, matches=matches))
     ranks = [Rank(n, n, each.strength, Signals(())) for n, each in enumerate(members)]
-    return answering(candidates, sorted(ranks, key=lambda rank: -rank.strength)).place
+    called = [n for n, each in enumerate(members) if each.called]
+    return answering(candidates, sorted(ranks, key=lambda rank: -rank.strength), called).place
 
 
 ROWS = [
@@ -45,7 +49,11 @@ ROWS = [
     ("of those that are as long the one that ranks first", Member(9.1), Member()),
     ("a function of 60 lines before one of five that is a little stronger", Member(lines=60), Member(10.0)),
     ("but not before one that is much stronger", Member(11.5), Member(lines=60)),
-    ("words count for more than in strength alone", Member(words=0.5), Member(10.0, words=0.1)),
+    ("of up to thirty lines each tells more", Member(lines=30), Member(10.2, lines=10)),
+    ("of two that are longer the stronger one", Member(9.1, lines=40), Member(lines=900)),
+    ("what the strongest calls before it, where it is nearly as strong", Member(called=True), Member(10.4)),
+    ("but not where it is much weaker", Member(10.5), Member(called=True)),
+    ("words count for more than in strength alone", Member(words=0.5), Member(9.9, words=0.1)),
     ("but do not outweigh it all", Member(11.0, words=0.1), Member(words=0.5)),
     ("a class does not answer for being long", Member(9.1, kind="class"), Member(lines=900, kind="class")),
     ("nor a remainder", Member(9.1, kind="module"), Member(lines=900, kind="module")),
@@ -83,7 +91,7 @@ async def test_a_function_that_does_it_answers_before_a_short_one_called_by_a_wo
 
 
 def test_each_feature_of_a_file_has_a_weight_and_what_they_were_fitted_on_is_told() -> None:
-    assert file_order().files.keys() == set(FileFeatures._fields)
+    assert file_order().files.keys() == set(FileFeatures.__struct_fields__)
     assert {name for name, weight in file_order().files.items() if weight < 0} == {
         "test",
         "aside",
@@ -91,7 +99,8 @@ def test_each_feature_of_a_file_has_a_weight_and_what_they_were_fitted_on_is_tol
         "outdated",
     }
     assert len(file_order().provenance["commits"]) >= 15
-    assert file_order().reports.keys() == set(FileFeatures._fields)
+    assert len(file_order().provenance["members"]["commits"]) >= 8
+    assert file_order().reports.keys() == set(FileFeatures.__struct_fields__)
     assert len(file_order().provenance["reports"]) >= 6
 
 
@@ -128,3 +137,22 @@ def test_where_the_likeliest_files_answer(kind: str, order: list[int]) -> None:
     candidates = cast("Candidates", SimpleNamespace(heads=heads, question=SimpleNamespace(kind=kind)))
     found = with_likeliest_files(candidates, Ordered(ranks_of(*range(8))), worth)
     assert [rank.id for rank in found.ranks] == order
+
+
+@pytest.mark.parametrize(
+    ("calls", "first"), [(("send",), "send"), (("client.post",), "upload_again"), ((), "upload_again")]
+)
+async def test_what_the_strongest_of_a_file_hands_on_to_answers_for_it(
+    calls: tuple[str, ...], first: str, tmp_path: Path
+) -> None:
+    """A function that has the words of a question in its name calls the one that does what is asked."""
+    store = await Store.open(tmp_path / "memory.db")
+    try:
+        named = chunk("a.py", "upload_again", "retry upload later", line=200, calls=calls)
+        does = longer(chunk("a.py", "send", "retry upload later", doc="retry"), 9)
+        await store.write([file("a.py", named, does), file("b.py", chunk("b.py", "wait", "seconds"))])
+        await store.resolve()
+        hits = await store.read(recall, parse_question("how are uploads retried"), 1, NOW)
+    finally:
+        await store.close()
+    assert [hit.chunk.name for hit in hits] == [first]

@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from aurora_memory.recall.file_evidence import Ordered, with_files_pointed_at, with_likeliest_files, with_report
+from aurora_memory.recall import file_evidence
+from aurora_memory.recall.file_evidence import (
+    CALLERS,
+    Ordered,
+    in_order,
+    strongest,
+    with_files_pointed_at,
+    with_likeliest_files,
+    with_report,
+)
+from aurora_memory.recall.file_features import file_order
 
 
 class Answer(SimpleNamespace):
@@ -53,3 +63,50 @@ def test_the_two_files_that_a_report_points_at_most_come_behind_two_that_stay() 
 def test_answers_to_a_report_come_behind_the_first_to_a_topic_and_none_twice() -> None:
     as_report: Any = [ORDERED.ranks[n] for n in (4, 0, 3)]
     assert names(with_report(ORDERED, as_report, 2)) == "abedc"
+
+
+LEAD = file_order().lead
+
+
+@pytest.mark.parametrize(
+    ("chunks", "worth", "order"),
+    [
+        pytest.param("abacd", {"a": LEAD + 1, "b": 1.0}, "abacd", id="its second comes third where its lead is clear"),
+        pytest.param("aabcd", {"a": LEAD + 1, "b": 1.0}, "abacd", id="and not second, though it ranks so"),
+        pytest.param("abacd", {"a": LEAD + 1, "b": LEAD + 1}, "abacd", id="the lead is over the third"),
+        pytest.param("abacd", {"a": LEAD + 0.9, "b": 1.0, "c": 1.0}, "abcda", id="where it is not, each file's own"),
+        pytest.param("abcd", {"a": LEAD + 1, "b": 1.0}, "abcd", id="a file of one chunk has no second"),
+        pytest.param("aab", {"a": LEAD + 1}, "aba", id="of two files each is told before a second"),
+        pytest.param("baac", {"a": LEAD + 1, "b": 1.0}, "abac", id="what leads is told by evidence, not by one chunk"),
+    ],
+)
+def test_a_file_that_leads_clearly_answers_a_topic_twice(
+    chunks: str, worth: dict[str, float], order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_evidence, "evidence", lambda *_: {path: worth.get(path, 0.0) for path in chunks})
+    heads = [SimpleNamespace(path=path, kind="function", line_start=1, line_end=9) for path in chunks]
+    matches = [SimpleNamespace(words=0.0)] * len(chunks)
+    question = SimpleNamespace(kind="topic", by_name=False)
+    asked: Any = SimpleNamespace(question=question, heads=heads, matches=matches, standing=[])
+    ranks: Any = [Answer(id=n, place=n, strength=9.0 - n) for n in range(len(chunks))]
+    ordered = in_order(asked, ranks)
+    assert "".join(chunks[rank.place] for rank in ordered.ranks) == order
+    assert [rank.strength for rank in ordered.ranks] == [9.0 - n for n in range(len(chunks))]
+
+
+@pytest.mark.parametrize(
+    ("kind", "chunks", "asked"),
+    [
+        pytest.param("topic", "aabcb", [0, 2], id="the first of each file that has several"),
+        pytest.param("how", "bacab", [0, 1], id="in their order"),
+        pytest.param("report", "aabb", [], id="what is answered function by function asks for none"),
+        pytest.param(
+            "topic", [str(n // 2) for n in range(60)], [2 * n for n in range(CALLERS)], id="no more than so many"
+        ),
+    ],
+)
+def test_of_which_chunks_it_is_asked_what_they_call(kind: str, chunks: Any, asked: list[int]) -> None:
+    heads = [SimpleNamespace(path=path) for path in chunks]
+    given: Any = SimpleNamespace(question=SimpleNamespace(kind=kind, by_name=False), heads=heads)
+    ranks: Any = [Answer(id=n, place=n, strength=9.0) for n in range(len(chunks))]
+    assert strongest(given, ranks) == asked

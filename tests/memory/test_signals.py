@@ -135,6 +135,8 @@ def test_what_lies_aside_is_known_by_its_path() -> None:
         assert is_aside(path), f"{path} is somebody else's"
     for path in ("static/app.min.css", ".github/ISSUE_TEMPLATE/bug_report.md"):
         assert is_aside(path), path
+    for path in ("dist/cart.js", "packages/cart/dist/node/cart.cjs", "dist/esm/cart.mjs", "dist/cart.css"):
+        assert is_aside(path), f"{path} is built of what is made here"
     for path in (
         "src/vendors.py",
         "lib/exampled/a.py",
@@ -142,6 +144,8 @@ def test_what_lies_aside_is_known_by_its_path() -> None:
         "web/app.js",
         "src/benchmark.py",
         "a-1/b.js",
+        "dist/cart.py",
+        "src/dist.js",
     ):
         assert not is_aside(path), path
 

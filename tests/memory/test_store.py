@@ -404,6 +404,12 @@ async def test_callers_are_counted_by_an_index_alone(store: Store) -> None:
     assert "COVERING INDEX relations_to" in found and "chunks" not in found, found
 
 
+async def test_names_with_letters_in_them_are_looked_for_among_names_alone(store: Store) -> None:
+    sql, values = await store.read(asked_for, lambda reader: chunk_reader.names_with(reader, "oo"))
+    found = str(await store.read(lambda reader: reader.rows(f"EXPLAIN QUERY PLAN {sql}", values)))
+    assert "INDEX chunks_leaf" in found and "SCAN chunks" not in found, found
+
+
 async def test_what_commits_changed_is_told_by_an_index_alone(store: Store) -> None:
     sql, values = await store.read(asked_for, lambda reader: commit_reader.changed_by(reader, [1, 2]))
     found = str(await store.read(lambda reader: reader.rows(f"EXPLAIN QUERY PLAN {sql}", values)))

@@ -81,7 +81,6 @@ ARGUMENTS: dict[str, Callable[[int], tuple[Any, ...]]] = {
     ),
     "aurora_memory.recall.candidates._name_terms": lambda number: (f"src/pack_{number % 40}/deep/module_{number}.py",),
     "aurora_memory.recall.declarations._declaration": lambda number: (f"handler_{number}", "c"),
-    "aurora_memory.recall.signals._last_names": lambda number: ((f"Site.load_{number}", f"Page.show_{number}"),),
     "aurora_memory.store.lifespans.understood_rules": lambda number: (((f"access_count < {number}", "archive"),),),
     "aurora_orchestration.soar.contradictions._spelt": lambda number: (SENTENCE.format(number),),
     "aurora_orchestration.soar.self_contradictions._said": lambda number: (SENTENCE.format(number),),

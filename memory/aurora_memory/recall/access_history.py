@@ -34,7 +34,7 @@ def histories_of(
             histories.append(())
             continue
         known = commits.get(chunk.id)
-        committed = tuple(sorted(map(float, known.times))) if known else ()
+        committed = tuple(map(float, reversed(known.times))) if known else ()
         if chunk.changed_at is not None:
             histories.append(tuple(sorted((*committed, chunk.changed_at))))
         elif not committed and chunk.path in mtimes:

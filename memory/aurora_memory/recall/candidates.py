@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from aurora_memory.activation import Activation, context_boost, decay_penalty
+from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.recall.access_history import histories_of, levels_of, with_others
 from aurora_memory.recall.places import standing_at
 from aurora_memory.recall.pointers import Pointed
@@ -31,7 +32,7 @@ Column = Sequence[float]
 """One value for each candidate, in their order."""
 
 
-class NameShares(NamedTuple):
+class NameShares(Struct, frozen=True, gc=False):
     """Shares: of the question that a file's name says, of that name that the question says, of its folders', and of a
     change's scope that its name or folders say.
     """
@@ -40,6 +41,9 @@ class NameShares(NamedTuple):
     heard: float
     above: float
     scoped: float = 0.0
+
+
+_NO_SHARES = NameShares(0.0, 0.0, 0.0)
 
 
 class Candidates(Struct, frozen=True, dict=True):
@@ -80,13 +84,29 @@ class Candidates(Struct, frozen=True, dict=True):
     @cached_property
     def matched(self) -> Mapping[str, Column]:
         """Columns of the matches, by the names of their fields."""
-        columns = zip(*self.matches, strict=True) if self.matches else [()] * len(PartMatch._fields)
-        return dict(zip(PartMatch._fields, columns, strict=True))
+        fields = PartMatch.__struct_fields__
+        columns = zip(*map(astuple, self.matches), strict=True) if self.matches else [()] * len(fields)
+        return dict(zip(fields, columns, strict=True))
+
+    @cached_property
+    def paths(self) -> Sequence[str]:
+        """The file of each."""
+        return [head.path for head in self.heads]
+
+    @cached_property
+    def kinds(self) -> Sequence[str]:
+        """The kind of each."""
+        return [head.kind for head in self.heads]
+
+    @cached_property
+    def remainders(self) -> Sequence[int]:
+        """The places of those that are a file's remainder, which few are."""
+        return [n for n, head in enumerate(self.heads) if head.name == MODULE_NAME]
 
     @cached_property
     def file_names(self) -> Sequence[NameShares]:
         """What the name of each one's file has of the question."""
-        return [self.names_of_files[head.path] for head in self.heads]
+        return list(map(self.names_of_files.__getitem__, self.paths))
 
     def activation(self, n: int) -> Activation:
         """The terms of one candidate's activation."""
@@ -125,9 +145,10 @@ def gather(
                 last_used[ids[n]] = max((*own.get(ids[n], ())[-1:], uses.last))
     matches = [findings.matches.get(each, _UNMATCHED) for each in ids]
     brought = [findings.episodes[each].amount if each in findings.episodes else 0.0 for each in ids]
-    by_file: dict[str, float] = {}
+    by_file = dict.fromkeys([head.path for head in heads], 0.0)
     for head, amount in zip(heads, brought, strict=True):
-        by_file[head.path] = max(amount, by_file.get(head.path, 0.0))
+        if amount > by_file[head.path]:
+            by_file[head.path] = amount
     standing = standing_at(question.places, heads) if question.places else {}
     most = reader.weighing.context_boost_max
     decays = {each: decay_penalty((now - each) / 86_400) for each in set(last)}
@@ -161,6 +182,8 @@ def gather(
 def _name_shares(path: str, total: float, rarities: Mapping[str, float], scope: Sequence[str]) -> NameShares:
     """`total` is what a question's terms weigh together, `rarities` what each does."""
     stem, above = _name_terms(path)
+    if not scope and rarities.keys().isdisjoint(stem) and rarities.keys().isdisjoint(above):
+        return _NO_SHARES
     said = [rarities[term] for term in stem if term in rarities]
     return NameShares(
         min(1.0, sum(said) / total),

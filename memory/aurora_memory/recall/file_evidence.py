@@ -4,19 +4,20 @@ answers it gives: one for each file where a topic is asked for. Pure.
 Evidence adds up over a file: ten functions that each have a little to do with a topic make their file its place, which
 none of them is alone. The sum decays, so that a large file does not win by its size. What a file and its folders are
 called counts besides (`file_features.py`, by fitted weights). For a topic, each file then answers once, by the chunk
-that tells most of it (`answering`), and the rest of its members is told beside that (`also`). For a change, every
+that tells most of it (`answering`), the likeliest one twice where it leads clearly (`_leads`), and the rest of its
+members is told beside that (`also`). For a change, every
 function answers for itself: measured, evidence of files adds nothing to the signals then, which say as much of a
 chunk's file. It tells which other files come behind the first ten answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
 from aurora_memory.recall.candidates import Candidates
-from aurora_memory.recall.file_features import answering, features_of, weighed
+from aurora_memory.recall.file_features import answering, features_of, file_order, weighed
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.ranking import Rank
 from aurora_memory.recall.signals import named
@@ -40,6 +41,12 @@ BY_FILE: frozenset[QuestionKind] = frozenset({"topic", "how", "name"})
 TO_CHANGE: frozenset[QuestionKind] = frozenset({"change", "report", "error", "issue"})
 """Kinds of those who want something changed: answered function by function, and then by the other likeliest files."""
 
+SECOND = 2
+"""Answers to a topic behind which the second chunk of a file that leads clearly comes."""
+
+CALLERS = 24
+"""Files, the strongest first, of which it is looked up what their strongest chunk calls."""
+
 TOLD = 10
 OTHERS = 5
 """Answers to such a question behind which other files come first, and the likeliest files of which these are."""
@@ -52,8 +59,9 @@ class Ordered(Struct, frozen=True):
     also: Mapping[int, list[int]] = {}
 
 
-def in_order(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
-    """Ranks (best first) in the order in which they answer a question of its kind.
+def in_order(candidates: Candidates, ranks: Sequence[Rank], calls: Mapping[int, Collection[int]] = {}) -> Ordered:
+    """Ranks (best first) in the order in which they answer a question of its kind. `calls` are those of the strongest
+    chunks of files (`strongest`).
 
     Each rank takes the strength of the place it comes to, so that the order stays comparable with that of other
     recalls.
@@ -62,8 +70,23 @@ def in_order(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
     if any(candidates.standing) and candidates.question.by_name:  # a place may look like a name: `auth.py`
         return Ordered(list(ranks))
     if kind in BY_FILE:
-        return _one_of_each_file(candidates, ranks)
+        return _one_of_each_file(candidates, ranks, calls)
     return Ordered(list(ranks))
+
+
+def strongest(candidates: Candidates, ranks: Sequence[Rank]) -> list[int]:
+    """The strongest chunks (row ids) of the files that one of several may answer for, of the strongest of these."""
+    if candidates.question.kind not in BY_FILE or candidates.question.by_name:
+        return []
+    first: dict[str, int] = {}
+    several: dict[str, int] = {}
+    for rank in ranks:
+        path = candidates.heads[rank.place].path
+        if path in first:
+            several[path] = first[path]
+        else:
+            first[path] = rank.id
+    return [chunk for path, chunk in first.items() if path in several][:CALLERS]
 
 
 def of_files(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
@@ -118,9 +141,14 @@ def _first_files(candidates: Candidates, ordered: Ordered) -> set[str]:
 
 def _moved_in(candidates: Candidates, ordered: Ordered, paths: Sequence[str], unmoved: int = UNMOVED) -> Ordered:
     """The answers with the best one of each of those files behind the first that stay where they are."""
+    wanted, heads = set(paths), candidates.heads
     best: dict[str, int] = {}
-    for rank in ordered.ranks:
-        best.setdefault(candidates.heads[rank.place].path, rank.id)
+    for rank in ordered.ranks if wanted else ():
+        path = heads[rank.place].path
+        if path in wanted:
+            best.setdefault(path, rank.id)
+    if not best:
+        return ordered
     moved = [best[path] for path in paths if path in best]
     order = [*(rank.id for rank in ordered.ranks[:unmoved]), *moved, *(rank.id for rank in ordered.ranks)]
     return Ordered(_placed(ordered.ranks, order), ordered.also)
@@ -134,7 +162,9 @@ def evidence(candidates: Candidates, ranks: Sequence[Rank], *, of_reports: bool 
     return {path: weighed(features, of_reports=of_reports) for path, features in told.items()}
 
 
-def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
+def _one_of_each_file(
+    candidates: Candidates, ranks: Sequence[Rank], calls: Mapping[int, Collection[int]] = {}
+) -> Ordered:
     """Chunks that the query spells by name, each file's best, then the best chunk of each file by its evidence."""
     worth = evidence(candidates, ranks)
     of_file: dict[str, list[Rank]] = {}
@@ -147,7 +177,7 @@ def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
                 spelled.setdefault(candidates.heads[rank.place].path, rank)
         answers = {path: members[0] for path, members in of_file.items()}
     else:
-        answers = {path: answering(candidates, members) for path, members in of_file.items()}
+        answers = {path: answering(candidates, own, calls.get(own[0].id, ())) for path, own in of_file.items()}
     best = sorted(of_file, key=lambda path: -worth[path])
     order = dict.fromkeys([*(rank.id for rank in spelled.values()), *(answers[path].id for path in best)])
     also: dict[int, list[int]] = {}
@@ -155,10 +185,24 @@ def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
         first = next(rank for rank in members if rank.id in order)
         others = [rank.id for rank in members if rank is not first and rank.strength > first.strength - BEHIND]
         also[first.id] = others[:ALSO]
-    return Ordered(_placed(ranks, [*order, *(rank.id for rank in ranks)]), also)
+    ids = list(order)
+    rest = [rank for rank in of_file[best[0]] if rank.id not in order] if best else []
+    if rest and not candidates.question.by_name and _leads(worth, best):
+        ids.insert(SECOND, answering(candidates, rest, calls.get(of_file[best[0]][0].id, ())).id)
+    return Ordered(_placed(ranks, [*ids, *(rank.id for rank in ranks)]), also)
+
+
+def _leads(worth: Mapping[str, float], best: Sequence[str]) -> bool:
+    """Whether the first of the likeliest files has so much more evidence than the third that its second chunk is
+    likelier to be meant than anything there.
+    """
+    return len(best) > SECOND and worth[best[0]] - worth[best[SECOND]] >= file_order().lead
 
 
 def _placed(ranks: Sequence[Rank], order: Sequence[int]) -> list[Rank]:
     """The ranks in another order of their row ids, each with the strength of the place it comes to."""
     by_id = {rank.id: rank for rank in ranks}
-    return [by_id[chunk].as_strong(place.strength) for chunk, place in zip(dict.fromkeys(order), ranks, strict=True)]
+    return [
+        place if chunk == place.id else by_id[chunk].as_strong(place.strength)
+        for chunk, place in zip(dict.fromkeys(order), ranks, strict=True)
+    ]

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from operator import mul
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
 from aurora_memory.recall.candidates import Candidates
 from aurora_memory.recall.places import is_aside, is_test
 from aurora_memory.recall.ranking import Rank, score
 from aurora_memory.recall.signals import CALLABLES
+from aurora_memory.views import ChunkHead
 from aurora_protocol import typed
 
 DECAY = 0.6
@@ -34,10 +36,13 @@ PARTLY = 0.6
 WHOLLY = 0.8
 """Shares of a question between which a file's own documentation comes to count."""
 
+MOST_LINES = 30
+"""Lines of a function beyond which it tells no more for being longer: what goes on for pages mentions everything."""
+
 _OUTDATED = re.compile(r"(?i)(?:^|[/_.-])(?:deprecated|legacy|obsolete|v1)(?:[/_.-]|$)")
 
 
-class FileFeatures(NamedTuple):
+class FileFeatures(Struct, frozen=True, gc=False):
     """Features of a file, each with a weight of its name.
 
     `chunks` is the decaying sum of its chunks' scores, `best` the strength of its best one, which tells more where
@@ -64,22 +69,25 @@ class FileFeatures(NamedTuple):
 
 
 class MemberWeights(Struct, frozen=True):
-    """Weights by which one chunk answers for its file, beside its strength: of the question's words in it, and, of a
-    function, of the logarithm of its lines.
+    """Weights by which one chunk answers for its file, beside its strength: of the question's words in it, of what a
+    function tells by its length (`told_by_lines`), and of being called by the file's strongest.
     """
 
     words: float
     lines: float
+    called: float
 
 
 class FileOrder(Struct, frozen=True):
     """Fitted weights of files, by a feature's name, of their members, and of files that something is to be changed in
-    (`reports`); and of what data.
+    (`reports`); and of what data. `lead` is how much more than the third likeliest file the first amounts to where the
+    third answer is its second chunk.
     """
 
     provenance: Mapping[str, Any]
     files: Mapping[str, float]
     members: MemberWeights
+    lead: float
     reports: Mapping[str, float]
 
 
@@ -93,12 +101,12 @@ def file_order() -> FileOrder:
 def _weights(of_reports: bool) -> tuple[float, ...]:
     order = file_order()
     files = order.reports if of_reports else order.files
-    return tuple(files[name] for name in FileFeatures._fields)
+    return tuple(files[name] for name in FileFeatures.__struct_fields__)
 
 
 def weighed(features: FileFeatures, *, of_reports: bool = False) -> float:
     """What a file's features amount to, for who asks about something or, `of_reports`, wants something changed."""
-    return float(sum(map(mul, _weights(of_reports), features)))
+    return float(sum(map(mul, _weights(of_reports), astuple(features))))
 
 
 def features_of(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, FileFeatures]:
@@ -133,7 +141,7 @@ def _features(candidates: Candidates, path: str, members: Sequence[Rank], docume
         if cosine:  # none is below 0
             cosines.append(cosine)
     share = 1.0
-    for cosine in sorted(cosines, reverse=True):
+    for cosine in sorted(cosines, reverse=True) if len(cosines) > 1 else cosines:
         near += share * cosine
         share *= NEAR_DECAY
     names = candidates.names_of_files[path]
@@ -154,9 +162,10 @@ def _features(candidates: Candidates, path: str, members: Sequence[Rank], docume
     )
 
 
-def answering(candidates: Candidates, members: Sequence[Rank]) -> Rank:
+def answering(candidates: Candidates, members: Sequence[Rank], called: Collection[int] = ()) -> Rank:
     """The chunk that answers for its file, of `members`, best first: a short function that has a word in its name tells
-    less of how something works than the one that does it.
+    less of how something works than the one that does it. `called` are the chunks (row ids) that the file's strongest
+    calls: it may only hand on to them.
     """
     first = members[0]
     if len(members) == 1:
@@ -164,10 +173,15 @@ def answering(candidates: Candidates, members: Sequence[Rank]) -> Rank:
     heads, matches, weights = candidates.heads, candidates.matches, file_order().members
     most = -math.inf
     for rank in members:
-        head = heads[rank.place]
         worth = rank.strength + weights.words * matches[rank.place].words
-        if head.kind in CALLABLES:
-            worth += weights.lines * math.log1p(head.line_end - head.line_start)
+        worth += weights.lines * told_by_lines(heads[rank.place])
+        if rank.id in called:
+            worth += weights.called
         if worth > most:
             first, most = rank, worth
     return first
+
+
+def told_by_lines(head: ChunkHead) -> float:
+    """What a function tells by its length: the logarithm of its lines, of a long one no more than of `MOST_LINES`."""
+    return math.log1p(min(head.line_end - head.line_start, MOST_LINES)) if head.kind in CALLABLES else 0.0

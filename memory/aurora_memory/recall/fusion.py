@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from aurora_memory.recall.ranking import Nearness, Rank
 from aurora_memory.recall.signals import remainder, test
 
@@ -60,8 +62,8 @@ def fuse(
     words = [rank.id for rank in rest if rank.id in by_words]
     sums = reciprocal_ranks([words, semantic], (1.0, share))
     order = sorted(rest, key=lambda rank: -sums.get(rank.id, 0.0))
-    placed = [rank._replace(strength=place.strength) for rank, place in zip(order, rest, strict=True)]
-    return [rank._replace(nearness=nearness.get(rank.id)) for rank in [*front, *placed]]
+    placed = [rank.as_strong(place.strength) for rank, place in zip(order, rest, strict=True)]
+    return [replace(rank, nearness=nearness.get(rank.id)) for rank in [*front, *placed]]
 
 
 def _behind(rank: Rank) -> bool:

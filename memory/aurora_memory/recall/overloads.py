@@ -23,10 +23,12 @@ Name = tuple[str, str]
 
 def overloaded(heads: Sequence[ChunkHead]) -> dict[Name, int]:
     """Names that are defined so often in their file, each with the row id of its longest definition."""
+    functions = [head for head in heads if head.kind in _KINDS]
+    if len(functions) - len({(head.path, head.name) for head in functions}) < FEWEST - 1:
+        return {}  # as nearly always: no name is there so often
     found: dict[Name, list[ChunkHead]] = {}
-    for head in heads:
-        if head.kind in _KINDS:
-            found.setdefault((head.path, head.name), []).append(head)
+    for head in functions:
+        found.setdefault((head.path, head.name), []).append(head)
     return {
         name: max(them, key=lambda head: (head.line_end - head.line_start, head.line_start)).id
         for name, them in found.items()
@@ -46,7 +48,7 @@ def longest_first(heads: Sequence[ChunkHead], ranks: Sequence[Rank], names: dict
         longest = places.get(names.get(name, -1), place)
         if name in names and name not in done and longest != place:
             other = ranks[longest]
-            found[place] = other._replace(strength=rank.strength)
-            found[longest] = rank._replace(strength=other.strength)
+            found[place] = other.as_strong(rank.strength)
+            found[longest] = rank.as_strong(other.strength)
         done.add(name)
     return found

@@ -28,9 +28,9 @@ package.
 
 _ASIDE_PATH = re.compile(
     r"(?i)(^|/)(examples?|(asv_)?bench(marks?)?|_?vendor(ed)?|third[_-]?party|extern|node_modules|\.github)/"
-    r"|[-.](min|\d+(\.\d+)+)\.(m?js|css)$"
+    r"|[-.](min|\d+(\.\d+)+)\.(m?js|css)$|(^|/)dist/.*\.([cm]?js|css)$"
 )
-"""Paths of examples, benchmarks, forms of a forge, and libraries that were copied in."""
+"""Paths of examples, benchmarks, forms of a forge, libraries that were copied in, and bundles that were built."""
 
 MAX_PLACES = 4
 AROUND = 0.1
@@ -116,8 +116,8 @@ def is_test(path: str) -> bool:
 
 
 def is_aside(path: str) -> bool:
-    """Whether a file lies beside what is made here: an example, a benchmark, vendored code (somebody else's library);
-    no test.
+    """Whether a file lies beside what is made here: an example, a benchmark, vendored code (somebody else's library),
+    what is built of it; no test.
     """
     return _beside(path) == "aside"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -26,7 +25,7 @@ class Nearness(Struct, frozen=True):
     similarity: float
 
 
-class Rank(NamedTuple):
+class Rank(Struct, frozen=True, gc=False):
     """Rank of a candidate: its place among the candidates, its row id, its strength (log odds) and what that is of."""
 
     place: int
@@ -36,7 +35,7 @@ class Rank(NamedTuple):
     nearness: Nearness | None = None
 
     def as_strong(self, strength: float) -> Rank:
-        """The same rank of another strength; `_replace` takes three times as long."""
+        """The same rank of another strength; `replace` takes three times as long."""
         return Rank(self.place, self.id, strength, self.signals, self.nearness)
 
 

@@ -24,6 +24,7 @@ from aurora_memory.recall.file_evidence import (
     evidence,
     in_order,
     of_files,
+    strongest,
     with_files_pointed_at,
     with_likeliest_files,
     with_other_files,
@@ -37,7 +38,7 @@ from aurora_memory.recall.question import NO_QUESTION, Question
 from aurora_memory.recall.ranking import Hit, Rank, ranked, ranked_anew, ranks_of, score
 from aurora_memory.recall.search import Findings, Focus, ReadText, search
 from aurora_memory.recall.signals import SignalTable, Weights, meaning, named, weights_of
-from aurora_memory.store import chunk_reader
+from aurora_memory.store import chunk_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView, PartView
 
@@ -93,7 +94,9 @@ def recall(
     if not findings.ids:
         return []
     wanted = STORED if types is None else STORED & frozenset(types)
-    heads = [head for head in chunk_reader.heads(reader, findings.ids) if type_of(head.kind) in wanted]
+    heads = chunk_reader.heads(reader, findings.ids)
+    kinds = {kind for kind in {head.kind for head in heads} if type_of(kind) in wanted}
+    heads = [head for head in heads if head.kind in kinds]
     if level in OF_LEVEL:
         heads = [head for head in heads if head.kind in OF_LEVEL[level]]
     candidates = gather(reader, question, heads, findings, now)
@@ -109,7 +112,8 @@ def recall(
         files = of_files(candidates, ranks)
         return _as_files(reader, _best(reader, candidates, findings, files.ranks[:limit], limit, files.also, overloads))
     ranks = longest_first(candidates.heads, ranks, overloads)
-    ordered = in_order(candidates, ranks)
+    callers = strongest(candidates, ranks)
+    ordered = in_order(candidates, ranks, relation_reader.callees(reader, callers) if callers else {})
     if weights is None and not near:
         ordered = _hedged(candidates, table, ranks, ordered, limit)
     return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also, overloads)

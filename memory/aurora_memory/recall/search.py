@@ -5,7 +5,7 @@ question. Reads only.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import NamedTuple
+from itertools import starmap
 
 from msgspec import Struct, field
 
@@ -58,7 +58,7 @@ class Focus(Struct, frozen=True):
     shares: Mapping[int, float]
 
 
-class PartMatch(NamedTuple):
+class PartMatch(Struct, frozen=True, gc=False):
     """Match of a question's words with a chunk's best part: its number, and shares of the question (see `Matches`).
 
     `file_best` is the `words` of the best part of its file, `heading_words` those of a report's first line alone.
@@ -197,7 +197,7 @@ def _by_chunk(matches: Matches) -> dict[int, PartMatch]:
     of_files = [best_of_file[file] for file in files]
     found: dict[int, PartMatch] = {}
     rows = zip(numbers, words, *shares, of_files, heading_words, strict=True)
-    for chunk, each in zip(chunks, map(PartMatch._make, rows), strict=True):
+    for chunk, each in zip(chunks, starmap(PartMatch, rows), strict=True):
         known = found.get(chunk)
         if known is None or each.words > known.words:
             found[chunk] = each

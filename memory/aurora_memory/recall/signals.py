@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from itertools import chain
 from operator import mul, sub
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
+from aurora_memory.chunks import KNOWLEDGE_KINDS
 from aurora_memory.recall.candidates import Candidates, Column
 from aurora_memory.recall.places import is_aside, is_test
 from aurora_memory.recall.question import Question
@@ -37,6 +37,10 @@ MENTIONED = 0.4
 
 CALLABLES = frozenset({"function", "method", "macro"})
 """Kinds of chunks that are called."""
+
+
+_NO_TYPES = CALLABLES | KNOWLEDGE_KINDS
+"""Kinds of chunks that are called, or no code."""
 
 
 class RankingSignal(Struct, frozen=True):
@@ -255,7 +259,10 @@ def changes(candidates: Candidates) -> Column:
 @signal(weight=0.0)
 def internal(candidates: Candidates) -> Column:
     """A name that begins with an underscore."""
-    return [1.0 if (name := head.name).startswith("_", name.rfind(".") + 1) else 0.0 for head in candidates.heads]
+    return [
+        1.0 if (name[:1] == "_" or "._" in name) and name.startswith("_", name.rfind(".") + 1) else 0.0
+        for name in (head.name for head in candidates.heads)
+    ]
 
 
 @signal(weight=3.5)
@@ -297,49 +304,51 @@ def learned(candidates: Candidates) -> Column:
 @signal(weight=-2.0)
 def type_like(candidates: Candidates) -> Column:
     """A definition that is not called: a class, a type, a constant's home."""
-    return [
-        0.0 if head.name == MODULE_NAME or head.kind in KNOWLEDGE_KINDS or head.kind in CALLABLES else 1.0
-        for head in candidates.heads
-    ]
+    found = [0.0 if kind in _NO_TYPES else 1.0 for kind in candidates.kinds]
+    for n in candidates.remainders:
+        found[n] = 0.0
+    return found
 
 
 @signal(weight=-3.5)
 def remainder(candidates: Candidates) -> Column:
     """A file's remainder between its definitions, unless it declares what the question names."""
-    return [
-        1.0 if head.name == MODULE_NAME and not declares else 0.0
-        for head, declares in zip(candidates.heads, candidates.declares, strict=True)
-    ]
+    found = [0.0] * len(candidates.heads)
+    for n in candidates.remainders:
+        found[n] = 0.0 if candidates.declares[n] else 1.0
+    return found
 
 
 @signal(weight=0.0)
 def file_documentation(candidates: Candidates) -> Column:
     """What a file's remainder says of the question in its documentation, as a share of all that it says of it."""
-    return [
-        match.doc_cover / match.cover if head.name == MODULE_NAME and match.cover > 0 else 0.0
-        for head, match in zip(candidates.heads, candidates.matches, strict=True)
-    ]
+    found = [0.0] * len(candidates.heads)
+    for n in candidates.remainders:
+        match = candidates.matches[n]
+        found[n] = match.doc_cover / match.cover if match.cover > 0 else 0.0
+    return found
 
 
 @signal(weight=-3.0)
 def document(candidates: Candidates) -> Column:
     """A passage of a document, not code."""
-    return [1.0 if head.kind in KNOWLEDGE_KINDS else 0.0 for head in candidates.heads]
+    return [1.0 if kind in KNOWLEDGE_KINDS else 0.0 for kind in candidates.kinds]
 
 
 @signal(weight=-2.2)
 def test(candidates: Candidates) -> Column:
     """Part of a test, where the question does not ask for tests; no part of one, where it asks to change tests."""
-    if candidates.question.about_tests:
-        changed = candidates.question.kind == "change"
-        return [1.0 if changed and not is_test(head.path) else 0.0 for head in candidates.heads]
-    return [1.0 if is_test(head.path) else 0.0 for head in candidates.heads]
+    if not candidates.question.about_tests:
+        return _of_files(candidates, is_test)
+    if candidates.question.kind == "change":
+        return _of_files(candidates, lambda path: not is_test(path))
+    return [0.0] * len(candidates.heads)
 
 
 @signal(weight=0.0)
 def aside(candidates: Candidates) -> Column:
     """Beside what is made here: an example, a benchmark, or a library that was copied in."""
-    return [1.0 if is_aside(head.path) else 0.0 for head in candidates.heads]
+    return _of_files(candidates, is_aside)
 
 
 @signal(weight=1.0)
@@ -348,13 +357,17 @@ def named(candidates: Candidates) -> Column:
     question = candidates.question
     if not question.identifiers and not question.places:
         return [0.0] * len(candidates.heads)
-    found = []
-    for head, standing, declares in zip(candidates.heads, candidates.standing, candidates.declares, strict=True):
-        best = max(1.0 if declares else 0.0, _best_spelling(head.name, question.identifiers))
-        bonus = MENTIONED * (best + standing)
+    found = [0.0] * len(candidates.heads)
+    wanted = set(map(_last_name, question.identifiers))
+    for n, head in enumerate(candidates.heads):
+        standing, declares = candidates.standing[n], candidates.declares[n]
+        is_called_so = _last_name(head.name) in wanted  # which hardly any chunk is
+        if not is_called_so and not standing and not declares:
+            continue
+        best = max(1.0 if declares else 0.0, _best_spelling(head.name, question.identifiers) if is_called_so else 0.0)
+        found[n] = MENTIONED * (best + standing)
         if question.by_name:
-            bonus = NAMED * (best + standing) + (1.0 if best and head.parent is None else 0.0)
-        found.append(bonus)
+            found[n] = NAMED * (best + standing) + (1.0 if best and head.parent is None else 0.0)
     return found
 
 
@@ -380,6 +393,12 @@ def file_pointed_at(candidates: Candidates) -> Column:
     return [candidates.pointed.files.get(head.path, 0.0) for head in candidates.heads]
 
 
+def _of_files(candidates: Candidates, holds: Callable[[str], bool]) -> Column:
+    """1 for those of files of which something holds."""
+    known = {path: 1.0 if holds(path) else 0.0 for path in candidates.names_of_files}
+    return list(map(known.__getitem__, candidates.paths))
+
+
 def _of_most(values: Column) -> Column:
     most = max(values, default=0.0)
     return [value / most for value in values] if most > 0 else values
@@ -387,14 +406,7 @@ def _of_most(values: Column) -> Column:
 
 def _best_spelling(name: str, identifiers: tuple[str, ...]) -> float:
     """How exactly a name is one of those a question spells, in [0, 1]."""
-    if _last_name(name) not in _last_names(identifiers):  # which hardly any chunk is called
-        return 0.0
     return max(_spelled(name, wanted) or 0.8 * _spelled(name.lower(), wanted.lower()) for wanted in identifiers)
-
-
-@lru_cache(maxsize=64)
-def _last_names(names: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(map(_last_name, names))
 
 
 def _last_name(name: str) -> str:

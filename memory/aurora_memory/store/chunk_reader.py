@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from itertools import accumulate
 
@@ -68,10 +69,16 @@ def names_from(reader: Reader, letter: str, limit: int = 5000) -> list[str]:
 
 
 def names_with(reader: Reader, letters: str, limit: int = 5000) -> list[str]:
-    """Simple names of live chunks with `letters` in them, whatever the case, for "did you mean"."""
+    """Simple names of live chunks with `letters` in them, whatever the case, for "did you mean": of many those that
+    were indexed first.
+
+    What is true of every name (`>= ''`) has SQLite look through their index, and not through all of the chunks.
+    """
+    literally = re.sub("([!%_])", r"!\1", letters.lower())
     rows = reader.rows(
-        "SELECT DISTINCT leaf FROM chunks WHERE gone_at IS NULL AND instr(lower(leaf), ?) LIMIT ?",
-        (letters.lower(), limit),
+        """SELECT leaf FROM chunks WHERE gone_at IS NULL AND leaf COLLATE NOCASE >= '' AND leaf LIKE ? ESCAPE '!'
+           GROUP BY leaf ORDER BY min(id) LIMIT ?""",
+        (f"%{literally}%", limit),
     )
     return [row[0] for row in rows]
 

@@ -31,7 +31,10 @@ KEPT = 100_000
 """Parts of which vectors are held also while nobody asks (10 MB): who asks once an hour asks by meaning, too."""
 
 _BLOCK = 4096
-"""Vectors that are weighed at a time, too: few enough for the processor's cache."""
+_PIECE = 256
+"""Vectors that are held together, and those that are weighed at a time: few enough for the processor's cache, and for
+what else of a question is in it.
+"""
 
 Rows = Callable[[str, Sequence[Any]], list[Any]]
 
@@ -78,10 +81,11 @@ class PartVectors:
 
         if self._cosines is None or self._wide is None or len(self._cosines) != len(self._blocks) * _BLOCK:
             self._cosines = np.empty(len(self._blocks) * _BLOCK, dtype=np.float32)
-            self._wide = np.empty((_BLOCK, DIMENSIONS), dtype=np.float32)
+            self._wide = np.empty((_PIECE, DIMENSIONS), dtype=np.float32)
         found, wide = self._cosines, self._wide
-        for number, block in enumerate(self._blocks):
-            wide[...] = block
-            np.dot(wide, vector, out=found[number * _BLOCK : (number + 1) * _BLOCK])
+        pieces = (block[at : at + _PIECE] for block in self._blocks for at in range(0, _BLOCK, _PIECE))
+        for number, piece in enumerate(pieces):
+            wide[...] = piece
+            np.dot(wide, vector, out=found[number * _PIECE : (number + 1) * _PIECE])
         found *= np.float32(1 / 127)
         return found[:count]

@@ -53,6 +53,19 @@ def _arcs(reader: Reader, ids: Sequence[int], hub: int) -> dict[int, tuple[list[
     return found
 
 
+def callees(reader: Reader, ids: Sequence[int]) -> dict[int, set[int]]:
+    """The chunks that each of some chunks calls, itself left out."""
+    rows = reader.rows(
+        """SELECT from_id, to_id FROM json_each(?) CROSS JOIN relations ON from_id = value AND kind = 'calls'
+           WHERE to_id <> from_id""",
+        (as_list(ids),),
+    )
+    found: dict[int, set[int]] = {}
+    for caller, callee in rows:
+        found.setdefault(caller, set()).add(callee)
+    return found
+
+
 def edges(reader: Reader, chunk_id: int, limit: int = 50) -> list[Edge]:
     """A chunk's relations both ways, surest first, at most `limit` each way."""
     found: list[Edge] = []
