@@ -161,13 +161,24 @@ def _message(repository: Path, commit: str) -> str:
 def _changed(repository: Path, commit: str) -> Iterator[Function]:
     """The functions whose lines a commit changed, as its parent has them."""
     diff = _git(repository, "show", "--format=", "-U0", "--no-color", "--no-ext-diff", "-M", commit)
+    yield from _changed_by(repository, f"{commit}^", diff)
+
+
+def changed_between(repository: Path, before: str, after: str) -> Iterator[Function]:
+    """The functions whose lines are others in one commit than in another, as the first has them."""
+    yield from _changed_by(
+        repository, before, _git(repository, "diff", "-U0", "--no-color", "--no-ext-diff", "-M", before, after)
+    )
+
+
+def _changed_by(repository: Path, parent: str, diff: str) -> Iterator[Function]:
     files = re.split(r"^diff --git ", diff, flags=re.MULTILINE)[1:]
     for text in files if len(files) <= MOST_FILES else ():
         before = re.search(r"^--- a/(.+)$", text, re.MULTILINE)
         if before is None or languages.for_path(before[1]) is None:
             continue
         source = subprocess.run(
-            ["git", "-C", str(repository), "show", f"{commit}^:{before[1]}"], check=True, capture_output=True
+            ["git", "-C", str(repository), "show", f"{parent}:{before[1]}"], check=True, capture_output=True
         ).stdout
         hunks = [(int(start), 1 if count is None else int(count)) for start, count in _hunks(text)]
         for chunk in parse_file(before[1], source).chunks:

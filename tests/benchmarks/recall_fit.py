@@ -173,7 +173,8 @@ def fit_kind(made: Mapping[str, Mapping[str, list[Example]]], kind: QuestionKind
 _PARTS = ({2, 3}, {1}, {0})
 
 
-async def _of_database(database: Path, cases: Sequence[Case]) -> list[Example]:
+async def of_database(database: Path, cases: Sequence[Case]) -> list[Example]:
+    """The examples that questions to a memory file make."""
     store = await Store.open(database)
     try:
         return await store.read(examples, cases, time.time())
@@ -184,7 +185,7 @@ async def _of_database(database: Path, cases: Sequence[Case]) -> list[Example]:
 def _examples_of(sources: Sequence[Path], kind: str, work: Path) -> Iterator[tuple[str, list[Example]]]:
     for source in sources:
         _, cases, database = prepared(kind, source, work / f"{source.name}-{kind}")
-        yield source.name, asyncio.run(_of_database(database, cases))
+        yield source.name, asyncio.run(of_database(database, cases))
 
 
 def head(repository: Path) -> str:

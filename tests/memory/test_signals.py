@@ -101,6 +101,7 @@ def test_no_repository_that_is_left_for_measuring_was_fitted_on() -> None:
         (files["commits"], "mocha"),
         (files["reports"], "libevent"),
         (files["members"]["commits"], "bbolt"),
+        (fitted().provenance["fragments"], "trio"),
     ):
         used = {name.lower().rpartition("/")[2] for name in commits}
         assert not used & set(LEFT_FOR_MEASURING.split())
