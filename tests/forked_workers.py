@@ -1,4 +1,4 @@
-"""Forked workers: a run of the tests in processes that are forked once all is collected (`--forked-workers 4`).
+"""Forked workers: a run of the tests in processes that are forked once all is collected (`--forked-workers 6`).
 
 With workers that start for themselves (pytest-xdist) each imports and collects all 14,000 tests again, and says of each
 phase of each test all that it knows of it. Here the first process collects, each worker asks it for the tests of one
