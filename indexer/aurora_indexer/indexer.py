@@ -48,6 +48,9 @@ longer to start.
 HISTORY_PATIENCE = 0.2
 """Seconds that who asked for an index waits for git's history too: the first answer knows it, if files are few."""
 
+HISTORY_AGAIN = (5.0, 30.0, 120.0, 600.0)
+"""Seconds to wait before each further try, where git's history could not be read; later ones come with the sweeps."""
+
 CHUNKING = "6"
 """By which rules files become chunks. Another number looks into every file anew, once: raise it with those rules."""
 
@@ -116,6 +119,10 @@ class Indexer:
         self._hearers: list[Callable[[Touched], None]] = []
         self._current: list[Callable[[IndexProgress], None]] = []
         self._task: asyncio.Task[None] | None = None
+        self.learning_history = False
+        """Whether git's history is being read."""
+        self.history_problem: str | None = None
+        """Why git's history could not be read the last time."""
         self._history: asyncio.Task[None] | None = None
         self._history_read = 0.0
         self._first = asyncio.Event()
@@ -194,11 +201,6 @@ class Indexer:
         """Be told which files each run but the very first found changed; returns how to stop."""
         self._hearers.append(hearer)
         return lambda: self._hearers.remove(hearer) if hearer in self._hearers else None
-
-    @property
-    def learning_history(self) -> bool:
-        """Whether git's history is being read."""
-        return self._history is not None and not self._history.done()
 
     @property
     def history_percent(self) -> int | None:
@@ -308,14 +310,25 @@ class Indexer:
             )
         self._first.set()
         if wanted.everything:
+            if self._history is not None and not self.learning_history:
+                self._history.cancel()  # it may be waiting to try again, which is done now
+            self.learning_history = True
             self._history = asyncio.create_task(self._learn(self._history), name=f"history of {self.root}")
         return summary
 
     async def _learn(self, earlier: asyncio.Task[None] | None) -> None:
+        """History, read again in a while where git or memory did not answer, as on a machine that is busy."""
         if earlier is not None:
             await asyncio.wait({earlier})
-        self._history_read = 0.0
-        await learn_history(self.root, self._store, tell=self._tell_history)
+        for seconds in (0.0, *HISTORY_AGAIN):
+            await asyncio.sleep(seconds)
+            self.learning_history, self._history_read = True, 0.0
+            try:
+                self.history_problem = await learn_history(self.root, self._store, tell=self._tell_history)
+            finally:
+                self.learning_history = False
+            if self.history_problem is None:
+                return
 
     def _tell_history(self, read: float) -> None:
         self._history_read = read

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from aurora_indexer import indexer as module
 from aurora_indexer.files.scan import Limits, scan
 from aurora_indexer.indexer import HERE_FILES, Indexer, IndexerSettings
 from aurora_indexer.watch.watcher import FileChanges
@@ -167,3 +168,46 @@ async def test_what_changes_as_it_is_closed_keeps_nobody_waiting(tmp_path: Path)
         indexer.changed(["m0.py"])
         await asyncio.sleep(0)  # who waits for changes has heard, and had no turn yet
         await indexer.close()
+
+
+async def test_a_history_that_git_did_not_tell_is_asked_for_again_until_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files(tmp_path / "work", 1)
+    answers = iter(["git log took longer than 20 s; try again", "git log was killed; try again", None])
+    told: list[str | None] = []
+
+    async def learn(*_: object, **__: object) -> str | None:
+        told.append(asked.history_problem)
+        return next(answers)
+
+    monkeypatch.setattr(module, "learn_history", learn)
+    monkeypatch.setattr(module, "HISTORY_AGAIN", (0.0,) * 5)
+    async with indexed(tmp_path) as (asked, _):
+        async with asyncio.timeout(HANG):
+            while len(told) < 3 or asked.learning_history:
+                await asyncio.sleep(0.01)
+        assert told == [None, "git log took longer than 20 s; try again", "git log was killed; try again"]
+        assert asked.history_problem is None
+
+
+async def test_a_history_that_waits_to_be_asked_for_again_is_not_being_read_and_a_sweep_asks_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files(tmp_path / "work", 1)
+    tries: list[None] = []
+
+    async def learn(*_: object, **__: object) -> str | None:
+        tries.append(None)
+        return "git log was killed; try again"
+
+    monkeypatch.setattr(module, "learn_history", learn)
+    monkeypatch.setattr(module, "HISTORY_AGAIN", (HANG * 9,))
+    async with indexed(tmp_path) as (asked, _), asyncio.timeout(HANG):
+        while not tries or asked.learning_history:
+            await asyncio.sleep(0.01)
+        assert asked.history_percent is None
+        assert asked.history_problem == "git log was killed; try again"
+        await asked.run(None)
+        while len(tries) < 2:
+            await asyncio.sleep(0.01)

@@ -87,6 +87,24 @@ async def test_callers_are_told_surest_first(store: Store) -> None:
     assert found.said == "1 calls 'parse', and maybe 1 more."
 
 
+async def test_what_is_made_is_told_before_what_tests_it_and_what_is_sure_before_both(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "memory.db")
+    imports = (Import("base", "parse"),)
+    files = [
+        ("a_test.py", "test_parse", ("parse",)),
+        ("b.py", "load", ("parse",)),
+        ("c.py", "save", ("db.parse",)),
+        ("d_test.py", "test_load", ("db.parse",)),
+    ]
+    made = [file(path, chunk(path, name, name, calls=calls), imports=imports) for path, name, calls in files]
+    await store.write([file("base.py", chunk("base.py", "parse")), *made])
+    await store.resolve()
+    found = await store.read(answer, parse_question("who calls parse"), 9, 0.0)
+    await store.close()
+    assert found is not None
+    assert [hit.chunk.name for hit in found.hits] == ["load", "test_parse", "save", "test_load"]
+
+
 async def test_who_hands_it_on_comes_after_who_surely_calls_it(store: Store) -> None:
     imports = (Import("base", "parse"),)
     await store.write(

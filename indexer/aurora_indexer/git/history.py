@@ -54,8 +54,9 @@ class Bounds(Struct, frozen=True):
 
 async def learn_history(
     root: Path, store: Store, bounds: Bounds | None = None, tell: Callable[[float], None] = lambda _: None
-) -> None:
-    """Bring what memory knows of git up to HEAD. Failures are logged only; a pass cut short goes on the next time.
+) -> str | None:
+    """Bring what memory knows of git up to HEAD; why it could not, None where it could. A pass cut short goes on the
+    next time.
 
     `tell` hears how much of it is read, in [0, 1].
     """
@@ -63,6 +64,8 @@ async def learn_history(
         await _learn(root, store, bounds or Bounds(), tell)
     except (StoreError, OSError, GitSilent) as error:  # a git that did not answer does not say that something is broken
         logger.warning("git history not kept", extra={"root": str(root), "error": str(error)})
+        return str(error)
+    return None
 
 
 async def _learn(root: Path, store: Store, bounds: Bounds, tell: Callable[[float], None]) -> None:

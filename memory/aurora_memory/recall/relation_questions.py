@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from aurora_memory.recall.constant_uses import ConstantUses, constant_uses
 from aurora_memory.recall.mentions import without_unknown_fronts
+from aurora_memory.recall.places import is_test
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
@@ -32,6 +33,9 @@ MAX_MEANT = 20
 """Definitions of one name that are asked about together."""
 
 MAX_COUNTED = 20_000
+MAX_SORTED = 500
+"""Related chunks, the surest, of which it is looked up whether they are tests."""
+
 SURE_SCORE, LIKELY_SCORE = 0.95, 0.55
 """Scores of the first that is surely related, and of the first that only may be."""
 
@@ -145,6 +149,8 @@ def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadTe
         related = overriding(reader, list(meant.values()))
     else:
         related = [(each, True) for each in shared] if shared else _related(reader, ids, question.asked)
+    if question.asked != "together":
+        related = _tests_last(reader, related)
     calling = {each for each, _ in related}
     handing = [(each, surely) for each, surely in handing if each not in calling]
     sure = sum(surely for _, surely in related)
@@ -242,6 +248,13 @@ def _front(found: ReferenceTarget, name: str) -> bool:
     """Whether `module.name` names a definition of that module."""
     stem = found.path.rpartition("/")[2].partition(".")[0]
     return name == f"{stem}.{found.name}"
+
+
+def _tests_last(reader: Reader, related: Sequence[tuple[int, bool]]) -> list[tuple[int, bool]]:
+    """Sure ones before likely ones, of each what is made before what tests it, else as they are."""
+    some, others = related[:MAX_SORTED], related[MAX_SORTED:]
+    tests = {head.id for head in chunk_reader.heads(reader, [each for each, _ in some]) if is_test(head.path)}
+    return [*sorted(some, key=lambda one: (not one[1], one[0] in tests)), *others]
 
 
 def _related(reader: Reader, ids: Sequence[int], asked: Asked) -> list[tuple[int, bool]]:

@@ -149,6 +149,14 @@ async def _history(root: Path, store: Store, indexer: Indexer) -> list[DoctorFin
                 fix="git fsck names what is missing; git fetch --refetch, or a fresh clone, brings it back",
             )
         )
+    if indexer.history_problem is not None:
+        findings.append(
+            DoctorFinding(
+                level="warning",
+                what=f"history could not be read, dates are missing: {indexer.history_problem}",
+                fix="it is tried again by itself, and at once by aurora index",
+            )
+        )
     if indexer.history_percent is not None:
         findings.append(DoctorFinding(level="ok", what=f"reading history, {indexer.history_percent} % done"))
     return findings

@@ -270,10 +270,10 @@ async def test_a_git_that_does_not_answer_says_of_no_commit_that_it_is_broken(
     killed.chmod(0o755)
     with monkeypatch.context() as patched:
         patched.setattr(history.commands, "_COMMAND", (str(killed),))
-        await learn_history(repository, store)
+        assert await learn_history(repository, store) == "git log was killed; try again"
     assert not await store.read(file_reader.fact, history.BROKEN)
     assert await store.read(file_reader.fact, "git_head") is None
-    await learn_history(repository, store)
+    assert await learn_history(repository, store) is None
     assert await commits_of(store, "m.py", "alpha") is not None, "it is asked again"
 
 
