@@ -23,6 +23,7 @@ from aurora_memory.record.record_file import Record
 from aurora_memory.record.repositories import Repositories
 from aurora_memory.store.export_format import DeliverableLine
 from aurora_server.workspace.record_place import RecordPlace, open_record, record_place
+from aurora_server.workspace.team_deliverables import team_deliverables
 from tests.e2e.repositories import commit, git
 from tests.server.daemons import Daemon
 from tests.server.dashboards import Dashboard
@@ -131,6 +132,20 @@ def test_metrics_of_a_team_count_each_event_once_over_people_agents_models_and_r
     assert wrong.returncode == 2
     assert "use repository" in wrong.stderr
     assert "repository,shop,feature_throughput" in csv.stdout
+
+
+def test_a_change_is_the_work_of_whom_its_event_names_and_else_of_whoever_recorded_it(
+    home: Path, tmp_path: Path
+) -> None:
+    place = place_of(clone(tmp_path, "shop"), home)
+    first, *others = lifetime("add-cart", day(2)).splitlines()
+    start = json.loads(first)
+    start["data"]["author"] = "Cy Dev"
+    tell(place, "ann", drafts("\n".join([json.dumps(start), *others])), name="Ann Lee")
+    tell(place, "ann", drafts(lifetime("add-search", day(1))))
+    (found,) = team_deliverables(home, 0.7).known.values()
+    authors = {each.deliverable.change_id: each.deliverable.author for each in found}
+    assert authors == {"add-cart": "Cy Dev", "add-search": "Ann Lee"}
 
 
 def test_a_report_of_a_team(home: Path, crew: Path) -> None:

@@ -90,7 +90,8 @@ def test_it_asks_on_a_terminal_and_no_means_no(tmp_path: Path, root: Path) -> No
 def test_a_folder_that_cannot_be_its_home_is_refused(tmp_path: Path) -> None:
     user = tmp_path / "me"
     repository, other, own = user / "work", user / "papers", user / ".aurora"
-    for folder in (repository / ".git", repository / "run", other, own / "run"):
+    empty = user / "empty"
+    for folder in (repository / ".git", repository / "run", other, own / "run", empty):
         folder.mkdir(parents=True)
     (other / "thesis.txt").write_text("years of work")
     for folder in (user, tmp_path, Path("/")):
@@ -98,6 +99,7 @@ def test_a_folder_that_cannot_be_its_home_is_refused(tmp_path: Path) -> None:
     assert "repository" in (refusal(repository, user) or "")
     assert "does not look like" in (refusal(other, user) or "")
     assert refusal(own, user) is None and refusal(user / "gone", user) is None
+    assert refusal(empty, user) is None, "where nothing is, nothing is lost"
 
 
 def test_a_wrong_home_is_left_alone(tmp_path: Path) -> None:

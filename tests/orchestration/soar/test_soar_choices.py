@@ -79,6 +79,20 @@ def test_two_steps_contradict_each_other_where_one_does_what_the_other_refuses(
     assert bool(opposed(one, other)) == bool(opposed(other, one)) == against
 
 
+KEEP, DROP = "Retain the existing audit log table", "Delete the audit log table"
+
+
+@pytest.mark.parametrize(
+    ("after", "against"),
+    [
+        pytest.param(False, True, id="of two that follow in no order one undoes the other, whatever they say is old"),
+        pytest.param(True, False, id="where one follows the other, what is outdated by then may go"),
+    ],
+)
+def test_what_is_said_to_be_old_may_go_later_and_not_at_any_time(after: bool, against: bool) -> None:
+    assert bool(opposed(KEEP, DROP, after=after)) == bool(opposed(DROP, KEEP, after=after)) == against
+
+
 @pytest.mark.parametrize(
     ("message", "verdicts", "forgotten"),
     [
