@@ -34,6 +34,13 @@ NOW = 1_800_000_000.0
         ("/src/auth.ts#L45", [QueryPlace("src/auth.ts", None, 45)], ""),
         ("/tests/test_auth.py::test_it", [QueryPlace("tests/test_auth.py", "test_it")], ""),
         ('File "src/a.py", line 4, in <module>', [QueryPlace("src/a.py", None, 4)], ""),
+        (
+            'File "/usr/lib/python3/site-packages/shop/auth.py", line 45, in login',
+            [QueryPlace("shop/auth.py", None, 45)],
+            "",
+        ),
+        ("/opt/venv/lib/dist-packages/shop/auth.py:45", [QueryPlace("shop/auth.py", None, 45)], ""),
+        ("site-packages/auth.py", [QueryPlace("site-packages/auth.py")], ""),
         ("src/auth.py: is empty", [QueryPlace("src/auth.py")], "is empty"),
         ('File "src/auth.py", line 45, in login', [QueryPlace("src/auth.py", None, 45)], ""),
         ("why src/auth.ts(45,7):", [QueryPlace("src/auth.ts", None, 45)], "why"),

@@ -54,6 +54,7 @@ _ON_LINE = re.compile(r"(?<=\w)(?: on line |:line )(?=\d{1,9}\b)")
 _OTHERWISE = re.compile(r"([^:#]+?)(?:#L(\d{1,9})(?:C\d+)?(?:-L?\d+(?:C\d+)?)?|\((\d{1,9})(?:,\d+){0,3}\)?)")
 """A line in a path, as web pages spell it and as compilers do."""
 _TRACED = re.compile(r'\bFile "([^"\n]{1,300})", line (\d{1,9})(?:, in ([\w.]+|<\w+>))?')
+_INSTALLED = re.compile(r".*/(?:site|dist)-packages/")
 _AROUND_WORDS = "`'\",;()?!"
 
 
@@ -98,7 +99,7 @@ def places_in(query: str) -> tuple[tuple[QueryPlace, ...], str]:
     frames = [*_TRACED.finditer(query)]
     for traced in reversed(frames):  # Python prints the frame that raised last
         if len(found) < MAX_PLACES:
-            found.append(QueryPlace(traced[1].removeprefix("/"), None, int(traced[2])))
+            found.append(QueryPlace(from_top(traced[1]), None, int(traced[2])))
             query = query.replace(traced[0], f" {traced[3] or ''} " if len(frames) > 1 else " ", 1)
     words: list[str] = []
     for word in _ON_LINE.sub(":", query).split():
@@ -137,22 +138,27 @@ def _place(word: str) -> QueryPlace | None:
         word = called_at[1]
     test = _TEST.fullmatch(word)
     if test is not None:
-        return QueryPlace(test[1].removeprefix("/"), test[2].removeprefix("::").replace("::", "."))
+        return QueryPlace(from_top(test[1]), test[2].removeprefix("::").replace("::", "."))
     otherwise = _OTHERWISE.fullmatch(word.rstrip(":)"))
     if otherwise is not None:
         match = _PLACE.fullmatch(otherwise[1])
         if match is None:
             return None
-        path = match[1].removeprefix("/")
+        path = from_top(match[1])
         return QueryPlace(
             path, None, int(otherwise[2] or otherwise[3]), may_be_call=not otherwise[2] and "/" not in path
         )
     match = _PLACE.fullmatch(word) or _PLACE.fullmatch(word.rstrip(":"))
     if match is None:
         return None
-    path, inner = match[1].removeprefix("/"), match[2]
+    path, inner = from_top(match[1]), match[2]
     lines = _LINES.fullmatch(inner.rstrip(":")) if inner else None
     return QueryPlace(path, None if lines else inner, int(lines[1]) if lines else None)
+
+
+def from_top(path: str) -> str:
+    """A path without the root of a disk, and without the folder that a package was installed in."""
+    return _INSTALLED.sub("", path).removeprefix("/")
 
 
 def within(place: QueryPlace, path: str) -> bool:

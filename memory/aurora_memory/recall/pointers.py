@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from aurora_memory.chunks import KNOWLEDGE_KINDS
-from aurora_memory.recall.places import is_aside, is_test
+from aurora_memory.recall.places import from_top, is_aside, is_test
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.report_text import COMMENT
@@ -44,7 +44,6 @@ _PATH = re.compile(
     r"(?:(?:\"?, line |:line | on line |:|\((?=\d))(?P<line>\d{1,7})(?::\d{1,7})?)?"
     r"(?:[:,]? ?in [`']?(?P<name>[\w.<>]{1,100}))?"
 )
-_INSTALLED = re.compile(r".*/(?:site|dist)-packages/")
 
 
 class Pointer(NamedTuple):
@@ -109,7 +108,7 @@ def pointed_at(reader: Reader, question: Question) -> Pointed:
 
 def _known(reader: Reader, path: str) -> str | None:
     """The indexed file that a path of another disk, commit or installation means; None where none or several may be."""
-    path = _INSTALLED.sub("", path)
+    path = from_top(path)
     ends = list(_ends(path))
     exact = file_reader.files_of(reader, ends)
     if exact:
