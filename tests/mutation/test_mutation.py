@@ -69,6 +69,7 @@ def test_wording_types_and_logs_are_no_choices(source: str) -> None:
     assert changed(source) == set()
 
 
+@pytest.mark.long
 def test_tests_named_after_a_file_come_first_then_those_near_it() -> None:
     packages = ["server", "orchestration", "indexer", "memory", "protocol", "schemas"]
     path = next(file for file in ROOT.glob("memory/**/fusion.py")).relative_to(ROOT).as_posix()
@@ -77,6 +78,7 @@ def test_tests_named_after_a_file_come_first_then_those_near_it() -> None:
     assert all(name.startswith("tests/memory/") for name in found)
 
 
+@pytest.mark.long
 def test_a_run_tells_what_no_test_noticed(tmp_path: Path) -> None:
     """A small repository: one border is tested, the other is not."""
     files = {

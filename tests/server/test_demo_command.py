@@ -40,6 +40,7 @@ def nothing_is_left(temporary: Path) -> None:
     temporary.rmdir()
 
 
+@pytest.mark.long
 def test_every_step_shows_what_it_says(tmp_path: Path, temporary: Path) -> None:
     product = Product(tmp_path / "home")
     steps = product.json("demo", cwd=tmp_path)["steps"]

@@ -83,6 +83,7 @@ def known(workspace: Workspace) -> dict[str, Any]:
     return learned(workspace._store.path) | {"log_index": [], "difficult": []}
 
 
+@pytest.mark.long
 async def test_two_homes_end_with_the_same_memory(server: Server, tmp_path: Path) -> None:
     with server.connect() as db:
         for role in ("ann", "bob"):

@@ -55,6 +55,7 @@ def _sync(hub: Server, role: str, record: Record, progress: ExchangeProgress, *,
         return synchronize(member, TEAM, record, progress, KINDS, again=again)
 
 
+@pytest.mark.long
 def test_both_end_with_the_same_and_nothing_goes_twice(hub: Server, tmp_path: Path, repository: str) -> None:
     with (
         closing(record_of(tmp_path, "ann", repository=repository)) as ann,

@@ -21,7 +21,6 @@ from aurora_orchestration.model_settings import Caps
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Request, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind, purpose_of, verdict
-from tests.shares import one_of_each
 from tests.wait_limits import HANG
 
 MEDIUM = "Explain how expand fills a template and compare it with request"
@@ -299,7 +298,8 @@ def test_they_are_more_than_thirty_ways_and_a_hundred_runs() -> None:
     assert len(WAYS) > 30 and len(RUNS) > 100
 
 
-@pytest.mark.parametrize(("name", "kind", "more"), one_of_each(RUNS), ids=lambda value: str(value))
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "kind", "more"), RUNS, ids=lambda value: str(value))
 async def test_odd_replies_never_crash_lie_or_overspend(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: Kind, more: dict[str, Any]
 ) -> None:
