@@ -124,6 +124,7 @@ class Indexer:
         self.history_problem: str | None = None
         """Why git's history could not be read the last time."""
         self._history: asyncio.Task[None] | None = None
+        self._history_wanted = asyncio.Event()
         self._history_read = 0.0
         self._first = asyncio.Event()
         self.between_runs = asyncio.Lock()
@@ -310,25 +311,29 @@ class Indexer:
             )
         self._first.set()
         if wanted.everything:
-            if self._history is not None and not self.learning_history:
-                self._history.cancel()  # it may be waiting to try again, which is done now
             self.learning_history = True
-            self._history = asyncio.create_task(self._learn(self._history), name=f"history of {self.root}")
+            self._history_wanted.set()
+            if self._history is None or self._history.done():
+                self._history = asyncio.create_task(self._learn(), name=f"history of {self.root}")
         return summary
 
-    async def _learn(self, earlier: asyncio.Task[None] | None) -> None:
-        """History, read again in a while where git or memory did not answer, as on a machine that is busy."""
-        if earlier is not None:
-            await asyncio.wait({earlier})
-        for seconds in (0.0, *HISTORY_AGAIN):
-            await asyncio.sleep(seconds)
+    async def _learn(self) -> None:
+        """History read as often as it is wanted, and again in a while where git or memory did not answer, as on a busy
+        machine; a sweep has it read at once.
+        """
+        again = iter(HISTORY_AGAIN)
+        while self._history_wanted.is_set():
+            self._history_wanted.clear()
             self.learning_history, self._history_read = True, 0.0
             try:
                 self.history_problem = await learn_history(self.root, self._store, tell=self._tell_history)
             finally:
                 self.learning_history = False
-            if self.history_problem is None:
-                return
+            if self.history_problem is not None and (seconds := next(again, None)) is not None:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await self._history_wanted.wait()
+                self._history_wanted.set()
 
     def _tell_history(self, read: float) -> None:
         self._history_read = read

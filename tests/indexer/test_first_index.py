@@ -211,3 +211,27 @@ async def test_a_history_that_waits_to_be_asked_for_again_is_not_being_read_and_
         await asked.run(None)
         while len(tries) < 2:
             await asyncio.sleep(0.01)
+
+
+async def test_sweeps_during_a_reading_of_history_have_it_read_once_more_and_closing_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files(tmp_path / "work", 1)
+    reading: list[asyncio.Task[object] | None] = []
+    go_on = asyncio.Event()
+
+    async def learn(*_: object, **__: object) -> str | None:
+        reading.append(asyncio.current_task())
+        await go_on.wait()
+        return "git log was killed; try again"
+
+    monkeypatch.setattr(module, "learn_history", learn)
+    monkeypatch.setattr(module, "HISTORY_AGAIN", (HANG * 9,) * 3)
+    async with indexed(tmp_path) as (asked, _), asyncio.timeout(HANG):
+        for _ in range(3):
+            await asked.run(None)
+        assert len(reading) == 1 and asked.learning_history
+        go_on.set()
+        while len(reading) < 2 or asked.learning_history:
+            await asyncio.sleep(0.01)
+    assert len(reading) == 2 and all(task is not None and task.done() for task in reading)
