@@ -2,9 +2,9 @@
 orders files.
 
 QUESTIONS and CLONES are as `recall_topics` has them; repositories `--apart` are left for choosing and measuring. Files
-are fitted by the softmax of their features: a question's loss is the surprise at the files that are wanted. What is
-free (`FREE`) is added to the weights that were set by hand (`SET`), and the half of it is taken: all of it puts topics
-of other repositories behind (decision 417). Members are fitted by the softmax within each file that is wanted, where a
+are fitted by the softmax of their features: a question's loss is the surprise at the files that are wanted. Taken is
+the middle between the weights that were set by hand (`SET`) and what is fitted: all of it puts topics of other
+repositories behind (decision 456). Members are fitted by the softmax within each file that is wanted, where a
 question tells lines, and an answer is no more than three times as long. The lead is the least with which a file's
 second chunk hides no file that is wanted. With `--members` only these two are fitted, and files stay as they are.
 
@@ -62,11 +62,8 @@ SET = FileFeatures(
 )  # fmt: skip
 """Weights that were set by hand (decisions 430, 417)."""
 
-FREE = ("best", "near_function", "words", "documented", "test", "aside")
-AGAINST = frozenset({"test", "aside"})
-"""What is fitted, and of it what speaks against a file, which is taken whole. Questions that only code answers tell
-nothing of documents.
-"""
+AGAINST = frozenset({"test", "aside", "document", "outdated"})
+"""What speaks against a file, of which all that is fitted is taken."""
 
 BY_VECTORS = ("near", "near_function")
 TAKEN = 0.5
@@ -213,14 +210,12 @@ def fit(given: Sequence[Choice], start: Floats, shrinking: float) -> Floats:
 
 
 def order_of(files: Sequence[Choice]) -> dict[str, float]:
-    """The weights of files, in units of the ones set by hand."""
-    places = [FileFeatures.__struct_fields__.index(name) for name in FREE]
+    """The weights of files, in units of the one of their chunks' scores."""
     held = np.array(astuple(SET))
-    rows = [(np.column_stack([given @ held, given[:, places]]), wanted) for given, wanted in files]
-    base, *found = fit(rows, np.zeros(1 + len(FREE)), SHRINKING)
+    found = fit(files, held, SHRINKING)
     weights = asdict(SET)
-    for name, each in zip(FREE, found, strict=True):
-        weights[name] += float(each / base) * (1.0 if name in AGAINST else TAKEN)
+    for name, each in zip(FileFeatures.__struct_fields__, found / found[0], strict=True):
+        weights[name] += (float(each) - weights[name]) * (1.0 if name in AGAINST else TAKEN)
     return {name: round(each, 2) for name, each in weights.items()}
 
 
@@ -292,7 +287,7 @@ def main() -> None:
     provenance = {
         "by": "tests/benchmarks/file_order_fit.py",
         "questions": known_order.provenance["questions"] if options.members else questions,
-        "taken": f"{TAKEN} of what is fitted, all of what speaks against a file; {', '.join(FREE)} are fitted",
+        "taken": f"{TAKEN} of what is fitted, all of what speaks against a file",
         "commits": known_order.provenance["commits"] if options.members else used,
         "members": {"questions": questions, "commits": used},
         "reports": of_reports,

@@ -3,7 +3,8 @@
 QUESTIONS is a folder with an `index.json` (name, language, revision, root) and one `NAME.jsonl` a repository: lines of
 id, query, category, relevant, secondary. CLONES has a clone of each by that name, with history. NDCG@10 by the rules of
 those benchmarks: an answer counts where it stands in a file that is wanted, and overlaps its lines where it has some.
-Differences to plain BM25 of files are paired, with intervals.
+Differences to plain BM25 of files are paired, with intervals. `first three` is the share of questions of which one of
+the first three answers is of a file that is wanted, whichever lines of it.
 """
 
 from __future__ import annotations
@@ -71,11 +72,12 @@ class Answer(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """NDCG, reciprocal rank and recall at 10."""
+    """NDCG, reciprocal rank and recall at 10, and whether the first three answers have a file that is wanted."""
 
     ndcg: float
     mrr: float
     recall: float
+    at_3: float
 
 
 def ranks_of(targets: Sequence[Target], answers: Sequence[Answer]) -> list[int]:
@@ -101,7 +103,13 @@ def figures(targets: Sequence[Target], answers: Sequence[Answer]) -> Figures:
     """All three of one question."""
     ranks = ranks_of(targets, answers)
     share = len(ranks) / min(DEPTH, len(targets)) if targets else 0.0
-    return Figures(ndcg(targets, answers), 1 / (1 + min(ranks)) if ranks else 0.0, min(1.0, share))
+    whole = [Target(target.path) for target in targets]
+    return Figures(
+        ndcg(targets, answers),
+        1 / (1 + min(ranks)) if ranks else 0.0,
+        min(1.0, share),
+        1.0 if ranks_of(whole, answers[:3]) else 0.0,
+    )
 
 
 async def asked(root: Path, database: Path, topics: Sequence[Topic]) -> list[list[Hit]]:
@@ -153,10 +161,10 @@ def main() -> None:
 
 def tell(title: str, pairs: Sequence[tuple[Figures, Figures]]) -> None:
     """Print the means of AURORA, each with the paired difference to BM25 and its interval."""
-    for name, place in (("NDCG@10", 0), ("MRR@10", 1), ("R@10", 2)):
+    for name, place in (("NDCG@10", 0), ("MRR@10", 1), ("R@10", 2), ("first three", 3)):
         mean = sum(ours[place] for ours, _ in pairs) / len(pairs)
         over = paired([ours[place] - theirs[place] for ours, theirs in pairs])
-        print(f"{title:24} {name:7} {mean:.4f}, over BM25 {over}")
+        print(f"{title:24} {name:11} {mean:.4f}, over BM25 {over}")
 
 
 if __name__ == "__main__":

@@ -81,12 +81,12 @@ TEST, EXAMPLE, OLD = "tests/test_a.py", "examples/a.py", "shop/legacy/a.py"
 CALLED, CALLED_BY, FOLDERS = NameShares(1, 0, 0), NameShares(0, 1, 0), NameShares(0, 0, 1)
 
 TRADES = [
-    ("documentation that says all outweighs any number of further sure answers", worth(ALL), worth(*[Said()] * 9)),
+    ("documentation that says all outweighs a second sure answer", worth(ALL), worth(Said(), Said())),
     ("a function that is near in meaning outweighs it", worth(Said(near=0.8)), worth(ALL)),
     ("documentation that says most outweighs that which says less", worth(Said(doc=0.75)), worth(Said(doc=0.65))),
     ("what says a little more than half outweighs what says half", worth(Said(doc=0.65)), worth(Said(doc=0.5))),
-    ("a function that is somewhat near outweighs a second sure answer", worth(Said(near=0.3)), worth(Said(), Said())),
-    ("two more sure answers outweigh it", worth(*[Said()] * 3), worth(Said(near=0.3))),
+    ("a function that is somewhat near outweighs a second sure answer", worth(Said(near=0.4)), worth(Said(), Said())),
+    ("two more sure answers outweigh it", worth(*[Said()] * 3), worth(Said(near=0.4))),
     ("a function that is near outweighs a class that is", worth(Said(near=0.5)), worth(Said(near=0.5), kind="class")),
     (
         "a class that is near outweighs one that is not",
@@ -103,35 +103,36 @@ TRADES = [
         worth(*[Said(near=0.5)] * 2),
         worth(Said(near=0.5), Said()),
     ),
-    ("words all over a file outweigh a second sure answer", worth(Said(file=0.5)), worth(Said(), Said())),
-    ("two more sure answers outweigh these", worth(*[Said()] * 3), worth(Said(file=0.5))),
+    ("words all over a file outweigh two more sure answers", worth(Said(file=0.5)), worth(*[Said()] * 3)),
+    ("a second sure answer outweighs a few of them", worth(Said(), Said()), worth(Said(file=0.1))),
     ("of scores that are all good the best one tells", worth(Said(14.0), Said(14.0)), worth(*[Said(12.0)] * 2)),
     ("a second sure answer outweighs that", worth(Said(12.0), Said(12.0)), worth(Said(14.0))),
     ("a name that says all outweighs two more sure answers", worth(Said(), named=CALLED), worth(*[Said()] * 3)),
-    ("a function that is near outweighs it", worth(Said(near=0.7)), worth(Said(), named=CALLED)),
-    ("one that is all said outweighs a second sure answer", worth(Said(), named=CALLED_BY), worth(Said(), Said())),
+    ("a function that is near outweighs it", worth(Said(near=0.8)), worth(Said(), named=CALLED)),
+    ("a second sure answer outweighs one that is all said", worth(Said(), Said()), worth(Said(), named=CALLED_BY)),
     (
         "a name that says all outweighs one that is all said",
         worth(Said(), named=CALLED),
         worth(Said(), named=CALLED_BY),
     ),
-    ("a second sure answer outweighs folders that are called so", worth(Said(), Said()), worth(Said(), named=FOLDERS)),
-    ("folders that are called so outweigh others", worth(Said(), named=FOLDERS), worth(Said())),
+    ("two more sure answers outweigh folders that are called so", worth(*[Said()] * 3), worth(Said(), named=FOLDERS)),
+    ("folders that are called so outweigh a second sure answer", worth(Said(), named=FOLDERS), worth(Said(), Said())),
     ("poor code outweighs two sure answers of a test", worth(Said(POOR)), worth(Said(), Said(), path=TEST)),
-    ("a sure test that is near in meaning outweighs poor code", worth(Said(near=0.8), path=TEST), worth(Said(POOR))),
+    ("a sure test with the words all over it outweighs poor code", worth(Said(file=1.0), path=TEST), worth(Said(POOR))),
     ("a half answer of code outweighs a sure one of a document", worth(Said(HALF)), worth(Said(), kind="section")),
-    ("a sure answer of a document outweighs poor code", worth(Said(), kind="section"), worth(Said(POOR))),
+    ("poor code outweighs two sure answers of a document", worth(Said(POOR)), worth(Said(), Said(), kind="section")),
+    ("a document with the words all over it outweighs it", worth(Said(file=0.5), kind="section"), worth(Said(POOR))),
     ("poor code outweighs two sure answers of an example", worth(Said(POOR)), worth(Said(), Said(), path=EXAMPLE)),
-    ("a sure example that is near outweighs poor code", worth(Said(near=0.5), path=EXAMPLE), worth(Said(POOR))),
+    ("an example with the words all over it outweighs it", worth(Said(file=1.0), path=EXAMPLE), worth(Said(POOR))),
     ("a sure example outweighs a sure test", worth(Said(), path=EXAMPLE), worth(Said(), path=TEST)),
     ("today's sure answer outweighs one of a folder that is kept", worth(Said()), worth(Said(), path=OLD)),
-    ("three sure answers there outweigh it", worth(*[Said()] * 3, path=OLD), worth(Said())),
+    ("such a folder with the words all over it outweighs it", worth(Said(file=1.0), path=OLD), worth(Said())),
 ]
 
 
 REPORTED = [
     (
-        "words all over a file outweigh two more sure answers, which a topic takes for more",
+        "words all over a file outweigh two more sure answers for a report, too",
         worth(Said(file=0.5), of_reports=True),
         worth(*[Said()] * 3, of_reports=True),
     ),

@@ -18,17 +18,29 @@ from aurora_memory.recall.file_evidence import (
     with_report,
 )
 from aurora_memory.recall.file_features import file_order
+from aurora_memory.recall.signals import Signals, named
 
 
 class Answer(SimpleNamespace):
     """A rank as an order needs it: one chunk of a file."""
 
     def as_strong(self, strength: float) -> Answer:
-        return Answer(id=self.id, place=self.place, strength=strength)
+        return Answer(id=self.id, place=self.place, strength=strength, signals=self.signals)
 
 
 FILES = "abcde"
-ORDERED: Any = Ordered([Answer(id=n, place=n, strength=9.0 - n) for n in range(len(FILES))])  # type: ignore[misc]
+
+
+def ordered(spelled: str = "") -> Any:
+    """One answer of each file, those by their names where a question spells them."""
+    ranks: Any = [
+        Answer(id=n, place=n, strength=9.0 - n, signals=Signals.of({named: 0.4} if name in spelled else {}))
+        for n, name in enumerate(FILES)
+    ]
+    return Ordered(ranks)
+
+
+ORDERED = ordered()
 
 
 def candidates(kind: str = "report", **pointed_at: float) -> Any:
@@ -44,7 +56,8 @@ def names(ordered: Ordered) -> str:
 @pytest.mark.parametrize(
     ("kind", "worth", "order"),
     [
-        pytest.param("report", [0.0, 0.0, 1.0, 2.0, 3.0], "abedc", id="the two likeliest behind two that stay"),
+        pytest.param("report", [0.0, 0.0, 1.0, 2.0, 3.0], "edabc", id="of a report the two likeliest first"),
+        pytest.param("change", [0.0, 0.0, 1.0, 2.0, 3.0], "abedc", id="of a change behind two that stay"),
         pytest.param("report", [3.0, 2.0, 0.0, 0.0, 1.0], "abcde", id="those that stand there anyway"),
         pytest.param("task", [0.0, 0.5, 0.0, 0.9, 1.0], "abedc", id="of a task those that are clearly likelier"),
         pytest.param("task", [0.0, 0.5, 0.0, 0.89, 1.0], "abecd", id="and no others"),
@@ -53,6 +66,14 @@ def names(ordered: Ordered) -> str:
 def test_where_the_likeliest_files_come(kind: str, worth: list[float], order: str) -> None:
     of_files = dict(zip(FILES, worth, strict=True))
     assert names(with_likeliest_files(candidates(kind), ORDERED, of_files)) == order
+
+
+@pytest.mark.parametrize(("spelled", "order"), [("a", "aedbc"), ("ab", "abedc"), ("abc", "abedc"), ("b", "edabc")])
+def test_of_a_report_what_it_spells_first_stays(spelled: str, order: str) -> None:
+    found = with_likeliest_files(
+        candidates(), ordered(spelled), dict(zip(FILES, (0.0, 0.0, 1.0, 2.0, 3.0), strict=True))
+    )
+    assert names(found) == order
 
 
 def test_the_two_files_that_a_report_points_at_most_come_behind_two_that_stay() -> None:
@@ -88,7 +109,7 @@ def test_a_file_that_leads_clearly_answers_a_topic_twice(
     matches = [SimpleNamespace(words=0.0)] * len(chunks)
     question = SimpleNamespace(kind="topic", by_name=False)
     asked: Any = SimpleNamespace(question=question, heads=heads, matches=matches, standing=[])
-    ranks: Any = [Answer(id=n, place=n, strength=9.0 - n) for n in range(len(chunks))]
+    ranks: Any = [Answer(id=n, place=n, strength=9.0 - n, signals=None) for n in range(len(chunks))]
     ordered = in_order(asked, ranks)
     assert "".join(chunks[rank.place] for rank in ordered.ranks) == order
     assert [rank.strength for rank in ordered.ranks] == [9.0 - n for n in range(len(chunks))]

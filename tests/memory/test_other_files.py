@@ -64,7 +64,7 @@ async def test_who_wants_something_changed_has_two_other_files_among_twelve(tmp_
 
 
 async def test_who_asks_what_a_function_does_has_not(tmp_path: Path) -> None:
-    assert set((await answered(tmp_path, "return totals of empty carts"))[:12]) == {"cart.py"}
+    assert set((await answered(tmp_path, "Return totals of empty carts."))[:12]) == {"cart.py"}
 
 
 @pytest.mark.parametrize(
@@ -73,11 +73,13 @@ async def test_who_asks_what_a_function_does_has_not(tmp_path: Path) -> None:
         ("totals of empty carts are wrong", 10, [True]),
         ("totals of empty carts are wrong", 11, [True]),
         ("Fix totals of empty carts", 11, [True]),
-        ("Fix totals of empty carts", 10, []),
-        ("return totals of empty carts", 11, [False]),
+        ("Fix totals of empty carts", 10, [True]),
+        ("CartError: totals of empty carts", 10, []),
+        ("CartError: totals of empty carts", 11, [True]),
+        ("Return totals of empty carts.", 11, [False]),
     ],
 )
-async def test_files_are_weighed_as_those_of_reports_and_for_a_change_where_more_than_ten_answers_are_asked_for(
+async def test_files_are_weighed_as_those_of_reports_and_for_an_error_where_more_than_ten_answers_are_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str, limit: int, asked: list[bool]
 ) -> None:
     weighed: list[bool] = []

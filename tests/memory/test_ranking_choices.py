@@ -235,7 +235,7 @@ ROWS = [
     ),
     Row(
         "what is left of a file comes behind its definitions",
-        "load the plugins of the shop",
+        "Load the plugins of the shop.",
         [
             Chunk("a.py", "<module>", "load plugins shop load plugins shop", "module"),
             Chunk("b.py", "load_plugins", "for each entry"),
@@ -244,7 +244,7 @@ ROWS = [
     ),
     Row(
         "a document comes before what is left of a file",
-        "load the plugins of the shop",
+        "Load the plugins of the shop.",
         [
             Chunk("a.py", "<module>", "load plugins shop", "module"),
             Chunk("b.md", "Load", "load plugins shop", "section"),

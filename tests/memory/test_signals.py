@@ -98,9 +98,9 @@ def test_no_repository_that_is_left_for_measuring_was_fitted_on() -> None:
     files = file_order().provenance
     for commits, known in (
         (fitted().provenance["commits"], "jinja"),
-        (files["commits"], "mocha"),
+        (files["commits"], "celery"),
         (files["reports"], "libevent"),
-        (files["members"]["commits"], "bbolt"),
+        (files["members"]["commits"], "badger"),
         (fitted().provenance["fragments"], "trio"),
     ):
         used = {name.lower().rpartition("/")[2] for name in commits}
@@ -117,6 +117,19 @@ def test_scores_rise_with_strength_and_stay_within_bounds() -> None:
 def test_tests_are_known_by_their_path() -> None:
     for folder in ("tests", "spec", "specs", "__tests__"):
         assert is_test(f"{folder}/a.py") and is_test(f"src/{folder}/a.py"), folder
+    for folder in (
+        "integration_tests",
+        "unit-test",
+        "Tests",
+        "CartTests",
+        "Shop.Tests",
+        "src/androidTest",
+        "testsuite",
+    ):
+        assert is_test(f"{folder}/cart.kt") and is_test(f"app/{folder}/cart.kt"), folder
+    assert is_test("t/unit/cart.py") and not is_test("src/t/cart.py"), "Perl's way, at the root"
+    for folder in ("latest", "contest", "src/TestKit", "attested"):
+        assert not is_test(f"{folder}/cart.kt"), folder
     for path in ("src/test_a.py", "test_a.py", "pkg/a_test.go", "src/a.spec.ts", "src/a.test.ts", "a/conftest.py"):
         assert is_test(path), path
     for path in ("test/a.py", "src/test/java/A.java", "lib/test/a.js", "src/main/CartTest.java", "a/cart_unittest.cc"):
@@ -135,6 +148,8 @@ def test_what_lies_aside_is_known_by_its_path() -> None:
         assert is_aside(path), path
     for path in ("src/_vendor/six.py", "vendor/a/b.go", "third_party/zlib/zlib.c", "web/static/jquery-3.5.1.js"):
         assert is_aside(path), f"{path} is somebody else's"
+    for path in ("assets/vendors/ace/ace.js", "demo/cart.go", "demos/cart.go"):
+        assert is_aside(path), path
     for path in ("static/app.min.css", ".github/ISSUE_TEMPLATE/bug_report.md"):
         assert is_aside(path), path
     for path in ("dist/cart.js", "packages/cart/dist/node/cart.cjs", "dist/esm/cart.mjs", "dist/cart.css"):

@@ -38,7 +38,8 @@ def test_synonyms_are_weighed_in_one_order_whatever_order_a_process_gives_its_se
             "where are sessions evicted", "purge", "", id="a place that is asked for, in any form of the word"
         ),
         pytest.param("how does leader election work", "primary", "", id="two words that follow each other"),
-        pytest.param("how does the election of a leader work", "", "primary", id="not two words apart"),
+        pytest.param("how is split brain avoided", "quorum", "", id="two such words of which neither says it"),
+        pytest.param("how is the brain of a bus split", "", "quorum", id="not two words apart"),
         pytest.param("fix eviction of old sessions", "", "purge", id="a change says what is to be changed"),
         pytest.param("eviction", "", "purge", id="a word alone may be a name"),
         pytest.param("`eviction`", "", "purge", id="a name"),

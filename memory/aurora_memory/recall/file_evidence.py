@@ -30,7 +30,9 @@ BEHIND = 6.0
 
 UNMOVED = 2
 LIKELIEST = 2
-"""Answers to a report or task that stay where they are, and its likeliest files of which one comes behind these."""
+"""Answers to a task or change that stay where they are, and its likeliest files of which one comes behind these. Of a
+report only those stay whose name it spells.
+"""
 
 CLEARLY = 0.4
 """How much more evidence such a file of a task needs than the files of the answers before it."""
@@ -106,17 +108,21 @@ def with_report(ordered: Ordered, ranks: Sequence[Rank], most: int) -> Ordered:
 
 
 def with_likeliest_files(candidates: Candidates, ordered: Ordered, worth: Mapping[str, float]) -> Ordered:
-    """Answers to a report or a task, of which one of each of its two likeliest files is among the first four.
+    """Answers to a report, of which one of each of its two likeliest files comes first, or behind those whose name it
+    spells; answers to a task or a change, of which these are among the first four.
 
     `worth` is the evidence of each file: it adds up to where a report belongs, although what is to be changed there
-    may not say much of it by itself. A task mostly means one function: its first answers make way only where a file has
-    clearly more to do with it than theirs.
+    may not say much of it by itself. Who tells a change knows more of the function. A task mostly means one: its first
+    answers make way only where a file has clearly more to do with it than theirs.
     """
     likeliest = sorted(worth, key=lambda path: -worth[path])[:LIKELIEST]
     if candidates.question.kind == "task":
         enough = max((worth[path] for path in _first_files(candidates, ordered)), default=0.0) + CLEARLY
         likeliest = [path for path in likeliest if worth[path] >= enough]
-    return _moved_in(candidates, ordered, likeliest)
+    if candidates.question.kind != "report":
+        return _moved_in(candidates, ordered, likeliest)
+    spelled = [rank.signals[named] > 0 for rank in ordered.ranks[:UNMOVED]]
+    return _moved_in(candidates, ordered, likeliest, next((n for n, each in enumerate(spelled) if not each), UNMOVED))
 
 
 def with_files_pointed_at(candidates: Candidates, ordered: Ordered) -> Ordered:

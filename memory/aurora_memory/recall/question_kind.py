@@ -23,6 +23,11 @@ sentence, as titles of issues do; `issue` is a report of many words.
 ISSUE_WORDS = 40
 """Words from which on a question is a report."""
 
+SENTENCE = 4
+"""Words from which on an imperative as it is typed, `copy messages to another broker`, asks where that is done.
+Documentation begins with a capital or ends with a point; fewer words may be a name: `dispatch request`.
+"""
+
 COMPOUND_WORDS = range(2, 7)
 """Words of a name of a topic that begins with what may be a verb."""
 
@@ -41,9 +46,10 @@ MEANING: dict[QuestionKind, str] = {
 
 _ASKS = re.compile(
     r"(?i)\s*(?:(?:explain|describe|show(?: me)?|tell me|find(?: out)?)\s+)?"
-    r"(?:(?:how|where|which|why|what|who)\b(?! if\b)|when (?:are|can|did|do|does|is|must|should|was|were|will)\b)"
+    r"(?:(?:(?:after|at|before|by|for|from|in|on|to|under|until|with)\s+)?(?:how|where|which|why|what|who)\b(?! if\b)"
+    r"|when (?:are|can|did|do|does|is|must|should|was|were|will)\b)"
 )
-"""How questions begin. `When` alone begins reports: `When a cart is empty, …`."""
+"""How questions begin, `in which order …` as well. `When` alone begins reports: `When a cart is empty, …`."""
 _TRACE = re.compile(
     r"(?m)Traceback \(most recent|^\s*File \"[^\"\n]+\", line \d+|^\s+at \S+ ?\(\S+:\d+|^panic: |^goroutine \d"
 )
@@ -190,6 +196,8 @@ def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
         return "topic"
     if (first in _CHANGES and not _is_limit(first, words)) or _PREFIXED.match(text) or _is_support(first, words):
         return "change"
+    if first in _VERBS and words[0] == first and len(words) >= SENTENCE and not text.rstrip().endswith("."):
+        return "how"
     if _is_verb(first) or (
         (first in _DESCRIBED or text.rstrip().endswith(".")) and not (len(words) > 1 and _COMPLAINT.search(text))
     ):

@@ -134,8 +134,9 @@ def _hedged(candidates: Candidates, table: SignalTable, ranks: Sequence[Rank], o
         return ordered
     # What comes behind the tenth is not looked for where nobody asks for it: it takes .6 ms.
     goes_on = limit > TOLD
-    worth = evidence(candidates, ranks, of_reports=True) if goes_on or question.kind == "report" else {}
-    if question.kind == "report":
+    in_a_sentence = question.kind in {"change", "report"}
+    worth = evidence(candidates, ranks, of_reports=True) if goes_on or in_a_sentence else {}
+    if in_a_sentence:
         ordered = with_likeliest_files(candidates, ordered, worth)
     elif candidates.pointed.files:
         ordered = with_files_pointed_at(candidates, ordered)

@@ -20,16 +20,17 @@ def synonyms_of(words: Sequence[str]) -> Iterator[str]:
     stems = [stems[-1] for word in words if (stems := stem_word(word))]
     known = _known()
     for key in (*stems, *map(" ".join, pairwise(stems))):
-        yield from known.get(key, ())
+        for word in known.get(key, "").split():
+            yield from stem_word(word)
 
 
 @cache
-def _known() -> dict[str, tuple[str, ...]]:
-    known: dict[str, tuple[str, ...]] = {}
+def _known() -> dict[str, str]:
+    """What is said, stemmed, and the words it may stand for as they are written: most of them are never asked for."""
+    known: dict[str, str] = {}
     for line in Path(__file__).with_name("synonyms.txt").read_text("utf-8").splitlines():
         said, _, meant = line.partition(": ")
         if not line.startswith("#"):
             key = " ".join(stem_word(word)[-1] for word in said.split())
-            terms = [term for word in meant.split() for term in stem_word(word)]
-            known[key] = tuple(dict.fromkeys((*known.get(key, ()), *terms)))
+            known[key] = f"{known[key]} {meant}" if key in known else meant
     return known
