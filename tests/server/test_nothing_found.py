@@ -166,3 +166,31 @@ async def test_a_word_that_nothing_here_says_is_the_reason_whatever_types_are_as
         "No file or place here is called 'src/none.py'.",
         "No file here says 'tepmlate', 'expnad'; did you mean 'template'?",
     ]
+
+
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ("ExpandTepmlate", "No file here says 'ExpandTepmlate'; did you mean 'ExpandTemplate'?"),
+        ("shop.ExpandTepmlate", "No file here says 'shop.ExpandTepmlate'; did you mean 'ExpandTemplate'?"),
+        ("where is ExpandTepmlate", "No file here says 'ExpandTepmlate'; did you mean 'ExpandTemplate'?"),
+        pytest.param("ExpandTemplate", None, id="a name that is here"),
+        pytest.param("ExpandSomethingElse", None, id="nothing is spelled much alike"),
+        pytest.param("how is ExpandTepmlate filled", None, id="not all that is asked"),
+        pytest.param("ExpandTempl", None, id="the beginning of a word"),
+        pytest.param("unkonwn.py", None, id="a file"),
+    ],
+)
+def test_a_name_that_is_misspelled_finds_nothing_else_and_says_what_is_meant(
+    daemon: Daemon, tmp_path: Path, query: str, hint: str | None
+) -> None:
+    text = "class ExpandTemplate:\n    def expand(self, template, unknown):\n        return template\n"
+    (tmp_path / "shop.py").write_text(text, encoding="utf-8")
+    (tmp_path / ".git").mkdir()
+    with daemon.client(tmp_path) as client:
+        client.request("aurora/index")
+        reply = client.request("aurora/recall", {"query": query})
+    if hint is None:
+        assert reply["results"] or "did you mean" not in reply["hint"]
+    else:
+        assert (reply["results"], reply["hint"]) == ([], hint)

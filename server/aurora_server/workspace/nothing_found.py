@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from aurora_memory.recall import Question
+from aurora_memory.recall.relation_questions import near_name
 from aurora_memory.stopwords import QUESTION_WORDS, without_stop_words
 from aurora_memory.store import chunk_reader
 from aurora_memory.store.reader import Reader
@@ -34,6 +35,20 @@ def why_nothing(reader: Reader, question: Question, freshness: Freshness, types:
     return f"{said} {_still(pending)}" if busy else said
 
 
+def misspelled(reader: Reader, question: Question) -> str | None:
+    """Reason why a query that is one name finds nothing: no file has it, and something here is spelled so much alike
+    that it is meant. What has but some of its words is something else. None where it is the beginning of a word.
+    """
+    if not question.by_name or len(question.identifiers) != 1 or question.places or question.completions:
+        return None
+    name = question.identifiers[0]
+    leaf = name.rpartition(".")[2]
+    stems = stem_word(leaf)
+    if not stems or reader.words.has(stems[-1]) or (near := near_name(reader, leaf)) is None:
+        return None
+    return f"No file here says '{name}'; did you mean {near!r}?"
+
+
 def _no_files(freshness: Freshness, *, busy: bool) -> str:
     if busy:
         return f"No file is indexed yet. {_still(freshness.pending_files)}"
@@ -59,6 +74,8 @@ def _unknown(reader: Reader, question: Question) -> str:
     places = [place.path for place in question.places if place.is_certain]
     if places:
         return f"No file or place here is called '{places[0]}'."
+    if (said := misspelled(reader, question)) is not None:
+        return said
     known_as = question.completions
     telling = dict.fromkeys(without_stop_words(words_in(question.text), QUESTION_WORDS))
     unknown = [

@@ -48,7 +48,7 @@ from aurora_protocol.methods import Evidence, Freshness, Recalled, RecallParams,
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.colleagues import Colleagues, PatternState
 from aurora_server.workspace.evidence import evidence_of
-from aurora_server.workspace.nothing_found import why_nothing
+from aurora_server.workspace.nothing_found import misspelled, why_nothing
 from aurora_server.workspace.recall_uses import RecallUses
 from aurora_server.workspace.recalled_text import Text, file_text, surroundings, texts, within_budget
 from aurora_server.workspace.wire import iso
@@ -279,7 +279,7 @@ def find(
         usages = relation_reader.usages(reader, [hit.chunk.id for hit in hits])
     if hits is None:
         hits = []
-        if types is None or types & STORED:
+        if (types is None or types & STORED) and misspelled(reader, question) is None:
             hits += recall(
                 reader,
                 question,
