@@ -25,7 +25,7 @@ from aurora_memory.recall.search import ReadText
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView, ReferenceTarget
-from aurora_protocol.spelling import closest
+from aurora_protocol.spelling import OF_MANY, closest
 
 Asked = Literal["callers", "callees", "heirs", "together"]
 
@@ -213,15 +213,15 @@ def _unknown(reader: Reader, question: RelationQuestion, text: str) -> RelatedHi
     return RelatedHits([], said, is_unknown=True)
 
 
-def near_name(reader: Reader, leaf: str) -> str | None:
-    """Fuzzy match: the name that is spelled most alike."""
+def near_name(reader: Reader, leaf: str, at_least: float = OF_MANY) -> str | None:
+    """Fuzzy match: the name that is spelled most alike, `at_least` so much (difflib's ratio)."""
     if len(leaf) < 3:
         return None
     names = {*chunk_reader.names_from(reader, leaf[0]), *chunk_reader.names_with(reader, leaf[-3:])}
     alike = [name for name in sorted(names) if abs(len(name) - len(leaf)) <= _SPELLED]
     alike.sort(key=lambda name: name[0].isupper() == leaf[0].isupper())
     known = {name.lower(): name for name in alike}  # `Option` before `option` for `Opton`
-    near = closest(leaf.lower(), known)
+    near = closest(leaf.lower(), known, at_least)
     return known[near] if near else None
 
 

@@ -17,6 +17,11 @@ from aurora_protocol.spelling import closest
 NAMED = 3
 """Unknown words that are named."""
 
+MISSPELLED = 0.88
+"""Likeness (difflib's ratio) from which on a name can only mean the other: `AsyncCleint`, not `parse_response` where
+`parse_request` is, since that has other code to answer with.
+"""
+
 _TYPES = {"code": "code", "know": "documents", "reas": "earlier solutions"}
 
 
@@ -44,7 +49,7 @@ def misspelled(reader: Reader, question: Question) -> str | None:
     name = question.identifiers[0]
     leaf = name.rpartition(".")[2]
     stems = stem_word(leaf)
-    if not stems or reader.words.has(stems[-1]) or (near := near_name(reader, leaf)) is None:
+    if not stems or reader.words.has(stems[-1]) or (near := near_name(reader, leaf, MISSPELLED)) is None:
         return None
     return f"No file here says '{name}'; did you mean {near!r}?"
 
