@@ -62,19 +62,30 @@ async def test_the_first_question_has_them_and_the_first_after_they_were_given_b
     assert "authenticate" in await names(workspace)
 
 
-async def test_a_question_waits_for_no_more_than_a_moment_and_only_once(
+async def test_a_question_waits_for_no_more_than_a_moment_until_all_were_read_once(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
+    missing = True
 
-    async def wait(tasks: object, *, timeout: float) -> None:
+    async def waited(tasks: set[asyncio.Task[None]], *, timeout: float) -> None:
         waits.append(timeout)
+        if not missing:
+            await really(tasks)
 
+    really = asyncio.wait
     monkeypatch.setattr(recall, "VECTORS_WITHIN", 0.25)
-    monkeypatch.setattr(recall.asyncio, "wait", wait)
+    monkeypatch.setattr(recall.asyncio, "wait", waited)
+    monkeypatch.setattr(recall, "read_some", lambda _: missing)
     await names(workspace)
-    await names(workspace)
-    assert waits == [0.25]
-    await workspace.give_memory_back()
     await names(workspace)
     assert waits == [0.25, 0.25]
+    missing = False
+    await names(workspace)
+    known = len(waits)
+    await names(workspace)
+    assert len(waits) == known, "and then no more"
+    await workspace.give_memory_back()
+    await names(workspace)
+    await names(workspace)
+    assert len(waits) == known + 1

@@ -19,7 +19,7 @@ from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.views import ChunkHead, ChunkView
 
 _TEST_PATH = re.compile(
-    r"(^|/)([Tt]ests|[Ss]pecs?|__tests__|unittests?|testsuite)(/|$)|[a-z0-9](Test|Tests|[._-][Tt]ests?)/|^t/"
+    r"(^|/)([Tt]ests|[Ss]pecs?|__tests__|unittests?|testsuite)(/|$)|[a-z0-9](Test|Tests|[._-][Tt]ests?)/|^t/|(^|/)testing\.go$"
     r"|(^|/)test/(?!.*\.pyi?$)|^test(ing)?/|(^|/)(test_|test$|conftest\.)"
     r"|_(test|spec|unittest)\.|\.(test|spec)\.|[a-z0-9](Test|Tests|TestCase)\.(java|kt|scala|cs)$"
 )

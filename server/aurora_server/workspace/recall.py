@@ -62,7 +62,9 @@ CHOICE = 50
 """Hits that a budget is filled from, at least."""
 
 VECTORS_WITHIN = 0.3
-"""Seconds that the first question waits for word vectors: some 10,000 parts are read in them."""
+"""Seconds that a question waits for word vectors where all of them are still to be read: some 10,000 parts are read in
+them.
+"""
 
 _NEVER = -1
 """As a count of writes: vectors were not read."""
@@ -130,12 +132,12 @@ class MemoryRecall:
         self._colleagues = colleagues
         self._reading: asyncio.Task[None] | None = None
         self._read_at = _NEVER
-        self._waited = False
+        self._has_vectors = False
 
     def read_anew(self) -> None:
         """Look with the next question whether vectors are missing: memory was given back."""
         self._read_at = _NEVER
-        self._waited = False
+        self._has_vectors = False
 
     async def close(self) -> None:
         """Stop reading what later questions need."""
@@ -196,8 +198,7 @@ class MemoryRecall:
         read = partial(file_text, self._root)
         if self._embedder is None and asks_vectors(question):
             self._read_ahead()
-            if self._reading is not None and not self._waited:
-                self._waited = True
+            if self._reading is not None and not self._has_vectors:
                 await asyncio.wait({self._reading}, timeout=VECTORS_WITHIN)
         return await self._read(
             find,
@@ -226,6 +227,7 @@ class MemoryRecall:
             more = True
             while more:
                 more = await self._read(read_some)
+            self._has_vectors = True
         except StoreError as error:
             logger.warning("no word vectors", extra={"root": str(self._root), "problem": str(error)})
 
