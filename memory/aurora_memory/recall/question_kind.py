@@ -103,6 +103,9 @@ _DESCRIBED = frozenset(
 )
 """How documentation begins that does not begin with its verb."""
 
+_ARTICLES = frozenset({"a", "an", "the"})
+"""Of these, what a sentence begins with that somebody types."""
+
 _VERBS = frozenset(
     """
     accept adjust append apply assert assign attach attempt bind build calculate call check choose clean clear close
@@ -196,11 +199,11 @@ def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
         return "topic"
     if (first in _CHANGES and not _is_limit(first, words)) or _PREFIXED.match(text) or _is_support(first, words):
         return "change"
-    if first in _VERBS and words[0] == first and len(words) >= SENTENCE and not text.rstrip().endswith("."):
+    as_typed = bool(words) and words[0] == first and len(words) >= SENTENCE and not text.rstrip().endswith(".")
+    if first in _VERBS and as_typed:
         return "how"
-    if _is_verb(first) or (
-        (first in _DESCRIBED or text.rstrip().endswith(".")) and not (len(words) > 1 and _COMPLAINT.search(text))
-    ):
+    is_described = (first in _DESCRIBED and not (as_typed and first in _ARTICLES)) or text.rstrip().endswith(".")
+    if _is_verb(first) or (is_described and not (len(words) > 1 and _COMPLAINT.search(text))):
         return "task"
     told = _WHEN.sub("", text) if _PLAIN.fullmatch(first) and first.endswith("ing") and words[0] == first else text
     if _SENTENCE.search(told) or _REPORTED.search(told) or _has_verb(told.split()):

@@ -18,8 +18,8 @@ NAMED = 3
 """Unknown words that are named."""
 
 MISSPELLED = 0.88
-"""Likeness (difflib's ratio) from which on a name can only mean the other: `AsyncCleint`, not `parse_response` where
-`parse_request` is, since that has other code to answer with.
+"""Likeness (difflib's ratio) from which on a name can only mean the other: less may be a name of something else, of
+which other code has the words.
 """
 
 _TYPES = {"code": "code", "know": "documents", "reas": "earlier solutions"}
