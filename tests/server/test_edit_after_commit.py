@@ -85,7 +85,8 @@ async def eventually(holds: Callable[[], Awaitable[bool]]) -> None:
 
 
 @pytest.fixture
-async def work(tmp_path: Path) -> AsyncIterator[AtWork]:
+def shop(tmp_path: Path) -> Path:
+    """A repository with one planned change."""
     root = write(
         tmp_path / "shop",
         {
@@ -96,6 +97,12 @@ async def work(tmp_path: Path) -> AsyncIterator[AtWork]:
     )
     git(root, "init", "-q", "-b", "main")
     commit(root, "Begin")
+    return root
+
+
+@pytest.fixture
+async def work(shop: Path, tmp_path: Path) -> AsyncIterator[AtWork]:
+    root = shop
     store = await Store.open(tmp_path / "memory.db")
     runs, deliverables = Runs(), Deliverables(store, time.time)
     detection = DeliverableDetection(root, store, deliverables, cast(Any, runs), DetectSettings())
@@ -223,10 +230,10 @@ async def test_a_proposal_that_could_not_be_recorded_at_first(work: AtWork, monk
 
 @pytest.mark.parametrize("asked", [REFS, change_history.LOG])
 async def test_a_history_that_git_did_not_tell_is_still_new(
-    work: AtWork, monkeypatch: pytest.MonkeyPatch, asked: Sequence[str]
+    shop: Path, monkeypatch: pytest.MonkeyPatch, asked: Sequence[str]
 ) -> None:
     silent_once(monkeypatch, asked)
-    repository = WorkspaceGit(work.root)
+    repository = WorkspaceGit(shop)
     assert await repository.moved()
     assert not await repository.history()
     assert await repository.moved()
@@ -234,8 +241,8 @@ async def test_a_history_that_git_did_not_tell_is_still_new(
     assert not await repository.moved()
 
 
-async def test_a_spec_lies_elsewhere_while_git_does_not_tell(work: AtWork, monkeypatch: pytest.MonkeyPatch) -> None:
-    repository = WorkspaceGit(work.root)
+async def test_a_spec_lies_elsewhere_while_git_does_not_tell(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = WorkspaceGit(shop)
     silent_once(monkeypatch, AWAY)
     assert await repository.elsewhere("openspec/changes/add-search")
     assert not await repository.elsewhere("openspec/changes/add-search")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from aurora_memory.recall import parse_question
 from aurora_protocol.methods import Freshness
 from aurora_server.workspace import doctor, nothing_found, telemetry_status
 
@@ -199,6 +200,5 @@ def test_where_some_types_are_asked_for_the_others_may_answer(types: Any, said: 
 def test_three_unknown_words_are_named_and_the_first_that_may_be_meant(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nothing_found, "_meant", lambda _, word: {"frobnicat": "b", "wumpus": "c"}.get(word))
     reader: Any = SimpleNamespace(words=SimpleNamespace(has=lambda _: False))
-    question: Any = SimpleNamespace(places=(), completions=(), text="quux Frobnicat wumpus xyzzy")
-    said = nothing_found._unknown(reader, question)
+    said = nothing_found._unknown(reader, parse_question("quux Frobnicat wumpus xyzzy"))
     assert said == "No file here says 'quux', 'Frobnicat', 'wumpus'; did you mean 'b'?"
