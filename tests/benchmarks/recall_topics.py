@@ -100,7 +100,7 @@ def ndcg(targets: Sequence[Target], answers: Sequence[Answer]) -> float:
 
 
 def figures(targets: Sequence[Target], answers: Sequence[Answer]) -> Figures:
-    """All three of one question."""
+    """All of one question."""
     ranks = ranks_of(targets, answers)
     share = len(ranks) / min(DEPTH, len(targets)) if targets else 0.0
     whole = [Target(target.path) for target in targets]

@@ -15,7 +15,7 @@ from aurora_memory.recall.recall import TOPICS as answers_to_topics
 from aurora_memory.recall.recall import Level
 from aurora_memory.recall.signals import weights_of
 from aurora_memory.store import FileStat, IndexedFile, Store
-from tests.benchmarks.recall_topics import Answer, Target, ndcg
+from tests.benchmarks.recall_topics import Answer, Target, figures, ndcg
 
 TOPICS = [
     ("near-duplicate folding", "recall/dedupe.py"),
@@ -146,3 +146,13 @@ async def test_a_task_names_a_file_that_has_clearly_more_to_do_with_it_than_its_
     found, by_weights = [[hit.chunk.path for hit in each[:5]] for each in (hits, plain)]
     assert "bm25.py" in found[:3] and found[:2] == by_weights[:2], found
     assert "bm25.py" not in by_weights[:3], "by their weights alone it comes later"
+
+
+@pytest.mark.parametrize(("rank", "share"), [(0, 1.0), (2, 1.0), (3, 0.0)])
+def test_a_file_that_is_wanted_counts_among_the_first_three_whichever_lines_of_it_answer(
+    rank: int, share: float
+) -> None:
+    answers = [Answer(f"other{n}.py", 1, 9) for n in range(5)]
+    answers[rank] = Answer("cart.py", 50, 60)
+    told = figures([Target("cart.py", 1, 9)], answers)
+    assert (told.at_3, told.ndcg) == (share, 0.0)

@@ -128,6 +128,7 @@ def test_tests_are_known_by_their_path() -> None:
     ):
         assert is_test(f"{folder}/cart.kt") and is_test(f"app/{folder}/cart.kt"), folder
     assert is_test("t/unit/cart.py") and not is_test("src/t/cart.py"), "Perl's way, at the root"
+    assert is_test("raft/testing.go") and not is_test("raft/testing.py"), "what others test with, as Go has it"
     for folder in ("latest", "contest", "src/TestKit", "attested"):
         assert not is_test(f"{folder}/cart.kt"), folder
     for path in ("src/test_a.py", "test_a.py", "pkg/a_test.go", "src/a.spec.ts", "src/a.test.ts", "a/conftest.py"):

@@ -62,7 +62,7 @@ async def test_the_first_question_has_them_and_the_first_after_they_were_given_b
     assert "authenticate" in await names(workspace)
 
 
-async def test_a_question_waits_for_no_more_than_a_moment_until_all_were_read_once(
+async def test_a_question_waits_for_no_more_than_a_moment_until_all_were_read_once_or_they_are_too_many(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
@@ -80,6 +80,12 @@ async def test_a_question_waits_for_no_more_than_a_moment_until_all_were_read_on
     await names(workspace)
     await names(workspace)
     assert waits == [0.25, 0.25]
+    for _ in range(recall.WAITS):
+        await names(workspace)
+    assert waits == [0.25] * recall.WAITS, "a huge workspace is not waited for"
+    await workspace.give_memory_back()
+    await names(workspace)
+    assert waits == [0.25] * (recall.WAITS + 1)
     missing = False
     await names(workspace)
     known = len(waits)

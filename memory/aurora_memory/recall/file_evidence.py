@@ -13,6 +13,7 @@ chunk's file. It tells which other files come behind the first ten answers.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -119,10 +120,10 @@ def with_likeliest_files(candidates: Candidates, ordered: Ordered, worth: Mappin
     if candidates.question.kind == "task":
         enough = max((worth[path] for path in _first_files(candidates, ordered)), default=0.0) + CLEARLY
         likeliest = [path for path in likeliest if worth[path] >= enough]
-    if candidates.question.kind != "report":
-        return _moved_in(candidates, ordered, likeliest)
-    spelled = [rank.signals[named] > 0 for rank in ordered.ranks[:UNMOVED]]
-    return _moved_in(candidates, ordered, likeliest, next((n for n, each in enumerate(spelled) if not each), UNMOVED))
+    first = ordered.ranks[:UNMOVED]
+    if candidates.question.kind == "report":
+        first = list(takewhile(lambda rank: rank.signals[named] > 0, first))
+    return _moved_in(candidates, ordered, likeliest, len(first))
 
 
 def with_files_pointed_at(candidates: Candidates, ordered: Ordered) -> Ordered:

@@ -37,8 +37,8 @@ MEANING: dict[QuestionKind, str] = {
     "topic": "a topic: one answer for each file, its members beside it",
     "how": "how or where something works: one answer for each file, its members beside it",
     "task": "what a function does: function by function, the likeliest files among the first",
-    "change": "a change to make: function by function",
-    "report": "what goes wrong: function by function, the likeliest files among the first, no tests",
+    "change": "a change to make: function by function, the likeliest files among the first",
+    "report": "what goes wrong: its likeliest files, then function by function, tests behind",
     "error": "an error: its names and places, then function by function",
     "issue": "a report: all its words, repeated ones more, function by function",
 }
@@ -199,7 +199,7 @@ def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
         return "topic"
     if (first in _CHANGES and not _is_limit(first, words)) or _PREFIXED.match(text) or _is_support(first, words):
         return "change"
-    as_typed = bool(words) and words[0] == first and len(words) >= SENTENCE and not text.rstrip().endswith(".")
+    as_typed = len(words) >= SENTENCE and words[0] == first and not text.rstrip().endswith(".")
     if first in _VERBS and as_typed:
         return "how"
     is_described = (first in _DESCRIBED and not (as_typed and first in _ARTICLES)) or text.rstrip().endswith(".")

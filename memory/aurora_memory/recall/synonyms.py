@@ -32,5 +32,5 @@ def _known() -> dict[str, str]:
         said, _, meant = line.partition(": ")
         if not line.startswith("#"):
             key = " ".join(stem_word(word)[-1] for word in said.split())
-            known[key] = f"{known[key]} {meant}" if key in known else meant
+            known[key] = meant
     return known

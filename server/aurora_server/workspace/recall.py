@@ -62,8 +62,9 @@ CHOICE = 50
 """Hits that a budget is filled from, at least."""
 
 VECTORS_WITHIN = 0.3
-"""Seconds that a question waits for word vectors where all of them are still to be read: some 10,000 parts are read in
-them.
+WAITS = 6
+"""Seconds that a question waits for word vectors where all of them are still to be read (some 10,000 parts are in that
+time), and how many questions do: those of a huge workspace are read beside them.
 """
 
 _NEVER = -1
@@ -132,12 +133,12 @@ class MemoryRecall:
         self._colleagues = colleagues
         self._reading: asyncio.Task[None] | None = None
         self._read_at = _NEVER
-        self._has_vectors = False
+        self._waits = WAITS
 
     def read_anew(self) -> None:
         """Look with the next question whether vectors are missing: memory was given back."""
         self._read_at = _NEVER
-        self._has_vectors = False
+        self._waits = WAITS
 
     async def close(self) -> None:
         """Stop reading what later questions need."""
@@ -198,7 +199,8 @@ class MemoryRecall:
         read = partial(file_text, self._root)
         if self._embedder is None and asks_vectors(question):
             self._read_ahead()
-            if self._reading is not None and not self._has_vectors:
+            if self._reading is not None and self._waits:
+                self._waits -= 1
                 await asyncio.wait({self._reading}, timeout=VECTORS_WITHIN)
         return await self._read(
             find,
@@ -227,7 +229,7 @@ class MemoryRecall:
             more = True
             while more:
                 more = await self._read(read_some)
-            self._has_vectors = True
+            self._waits = 0
         except StoreError as error:
             logger.warning("no word vectors", extra={"root": str(self._root), "problem": str(error)})
 
