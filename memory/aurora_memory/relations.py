@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Literal
 
 from msgspec import Struct
@@ -40,12 +41,20 @@ LIKELY = 0.6
 AMBIGUITY_LIMIT = 5
 """A name with more definitions than this, and no import to choose among them, says nothing about which is meant."""
 
+_CALLED = frozenset({"function", "method"})
+
 SURE = 0.75
-"""Weight from which a relation is told as a fact: measured against resolvers of Python and TypeScript, more
+"""Weight from which a relation is told as a fact: measured against resolvers of Python, TypeScript and Java, more
 than 95 of 100 such hold. What weighs less is told as likely."""
 
 MENTION_WEIGHT = 0.3
 """A document that names or links to something says less than code that calls it."""
+
+PACKAGED = frozenset({"java", "kotlin", "scala", "groovy"})
+"""Families of languages in which a package's top-level names are in reach of all its files. A package is a folder."""
+
+_SOURCES = re.compile(r"^(?:.*/)?src/[^/]+/(?:java|kotlin|scala|groovy)(?:/|$)")
+"""Folders below which packages lie: a class and its test are of one, `src/main/java/a/b` and `src/test/java/a/b`."""
 
 FAMILIES = {"typescript": "ecmascript", "tsx": "ecmascript", "javascript": "ecmascript", "c": "c", "cpp": "c"}
 """Languages whose files call one another."""
@@ -228,6 +237,8 @@ class Scope:
                 ):
                     continue  # most names in use are defined elsewhere
                 kind, targets = reference.kind, self._targets(source, reference)
+                if kind == "inherits":
+                    targets = _inherited(targets)
             elif reference.kind == "hands on":
                 kind, targets = "hands on", self._handed(source, reference)
             elif reference.kind == "requires":
@@ -259,10 +270,14 @@ class Scope:
         """Candidates of a reference, each with its weight: by scope, import or receiver, else by the name's rarity."""
         qualifier = reference.qualifier
         head = qualifier.partition(".")[0].partition("::")[0]
+        made = not self._exact and head.endswith(CHAINED) and head[0].isupper() and head not in SELF_NAMES
+        if made:
+            head = head.removesuffix(CHAINED)
         bound = head or reference.name
         entry = self._bindings.get(bound)
         name = entry.name if entry is not None and not head and entry.name else reference.name
-        candidates = self._names.get(name, ())
+        names = self._names
+        candidates = names.get(name, ())
         exact = self._exact
         if exact and qualifier != CHAINED and (head not in SELF_NAMES or qualifier not in SELF_NAMES):
             found = self._followed(source, reference.name, qualifier)
@@ -281,14 +296,19 @@ class Scope:
         elif here and not head:
             visible = [found for found in here if in_reach(found, source.name, self._family)]
             if visible:
-                return [(max(visible, key=lambda found: len(found.parent or "")), 1.0)]
+                nearest = max(visible, key=lambda found: len(found.parent or ""))
+                return _each_meant([found for found in visible if found.name == nearest.name], 1.0)
+        if made:
+            # What a method gives is often what it is called on: `builder.a().b()`.
+            members = self._of_type(head, entry, candidates, 1.0 if qualifier == f"{head}{CHAINED}" else LIKELY)
+            # What a type from outside the workspace has is nothing here; what one of here inherits may be anything.
+            return members if members or head not in names else self._by_rarity(candidates, here)
         if entry is not None:
             imported = self._known.get((bound, name))
             if imported is None:
                 imported = self._known[bound, name] = self._imported(entry, name)
             # What is imported but not found here comes from outside the workspace.
-            most = LIKELY if exact else 1.0
-            return [(found, min(most, 1.0 / len(imported))) for found in imported[:AMBIGUITY_LIMIT]]
+            return _each_meant(imported, LIKELY if exact else 1.0)
         if head and len(candidates) <= 20 * AMBIGUITY_LIMIT:
             nested = f".{head}"
             typed = [
@@ -297,11 +317,38 @@ class Scope:
                 if (parent := found.parent) and (parent == head or parent.endswith(nested))
             ]
             if typed:
-                most = LIKELY if exact else 1.0
-                return [(found, min(most, 1.0 / len(typed))) for found in typed[:AMBIGUITY_LIMIT]]
+                return _each_meant(self._of_package(typed) or typed, LIKELY if exact else 1.0)
+        mates = [] if head else [found for found in self._of_package(candidates) if _is_at_top(found)]
+        if mates:
+            return _each_meant(mates, 1.0)
+        return self._by_rarity(candidates, here)
+
+    def _by_rarity(
+        self, candidates: Sequence[ReferenceTarget], here: Sequence[ReferenceTarget]
+    ) -> list[tuple[ReferenceTarget, float]]:
+        """What may be meant where nothing but the name tells: the fewer are called so, the likelier."""
         if len(candidates) > AMBIGUITY_LIMIT:
             return [(found, 0.3 / len(here)) for found in here] if 0 < len(here) <= AMBIGUITY_LIMIT else []
         return [(found, 0.6 / len(candidates)) for found in candidates]
+
+    def _of_type(
+        self, name_of_type: str, entry: Import | None, candidates: Sequence[ReferenceTarget], most: float
+    ) -> list[tuple[ReferenceTarget, float]]:
+        """Members of a type that a variable is declared with: where it is imported, else of the package's, else of any
+        that is called so.
+        """
+        own = [found for found in candidates if (found.parent or "").rpartition(".")[2] == name_of_type]
+        if entry is not None and entry.module:
+            path = _join(entry.module, entry.name).replace(".", "/")
+            own = [found for found in own if _without_suffix(found.path).endswith(path)] or own
+        return _each_meant(self._of_package(own) or own, most)
+
+    def _of_package(self, candidates: Iterable[ReferenceTarget]) -> list[ReferenceTarget]:
+        """Those that lie in the file's package, where a package's names are in reach of all its files."""
+        if self._family not in PACKAGED:
+            return []
+        own = _package(self._path)
+        return [found for found in candidates if _package(found.path) == own]
 
     def _handed(self, source: ReferenceTarget, reference: Reference) -> list[tuple[ReferenceTarget, float]]:
         """What surely is handed on by that name: of what may only be called so nothing is told."""
@@ -331,10 +378,10 @@ class Scope:
             return []  # `self.client.get`: nobody said what `self.client` is
         own_class = source.name if source.kind == "class" else source.parent
         own = [found for found in here if found.parent == own_class]
-        if own and not qualifier.startswith("super"):
+        if own and self._exact and not qualifier.startswith("super"):
             return [(own[0], 1.0)]
         if not self._exact:
-            return [(own[0], 1.0)] if own else []
+            return [] if qualifier.startswith("super") else _each_meant(own, 1.0)
         # A function inside a method speaks of the class around that.
         around = own_class
         while around:
@@ -368,6 +415,41 @@ class Scope:
         if not entry.name:
             return []
         return [found for found in self._names.get(name, ()) if found.parent == entry.name]
+
+
+def _each_meant(found: Sequence[ReferenceTarget], most: float) -> list[tuple[ReferenceTarget, float]]:
+    """Weights, `most` at most, of definitions in several places of which one is meant. Those of one place, overloads or
+    a class and its constructors, are each meant.
+    """
+    places = dict.fromkeys(map(_place, found))
+    kept = set(islice(places, AMBIGUITY_LIMIT))
+    return [(each, min(most, 1.0 / len(places))) for each in found if _place(each) in kept]
+
+
+def _place(found: ReferenceTarget) -> tuple[str, str]:
+    """Where overloads lie: their file and name, of a constructor its class's."""
+    return found.path, found.parent if found.parent and _is_constructor(found) else found.name
+
+
+def _is_constructor(found: ReferenceTarget) -> bool:
+    """Whether it is called like the class that it is in."""
+    return bool(found.parent) and (found.parent or "").rpartition(".")[2] == found.leaf
+
+
+def _is_at_top(found: ReferenceTarget) -> bool:
+    """Whether its bare name is in reach of its package: a file's top level, and constructors of classes there."""
+    return found.parent is None or (_is_constructor(found) and "." not in found.parent)
+
+
+def _package(path: str) -> str:
+    """Package of a file: its folder, below the folder of sources."""
+    return _SOURCES.sub("", f"{path.rpartition('/')[0]}/")
+
+
+def _inherited(targets: list[tuple[ReferenceTarget, float]]) -> list[tuple[ReferenceTarget, float]]:
+    """Base classes without what is called: constructors are named as their classes are."""
+    classes = [(found, weight) for found, weight in targets if found.kind not in _CALLED]
+    return classes or targets
 
 
 def _mentioned(source: ReferenceTarget, reference: Reference, catalogue: Catalogue) -> ReferenceTarget | None:

@@ -189,7 +189,7 @@ CHECK = Reference("calls", "check")
 LOGIN = definition(1, "a.py", "login")
 
 
-@pytest.mark.parametrize("own", ["self", "cls", "this", "super", "super()", "Self", "@"])
+@pytest.mark.parametrize("own", ["self", "cls", "this", "Self", "@"])
 def test_every_word_for_oneself_means_the_class_around(own: str) -> None:
     mine, other = definition(2, "a.rb", "Auth.check", "method", "ruby"), definition(3, "b.rb", "check", language="ruby")
     source = definition(1, "a.rb", "Auth.login", "method", "ruby")
@@ -203,6 +203,13 @@ def test_every_word_for_oneself_means_the_class_around(own: str) -> None:
 def test_languages_of_one_family_call_each_other(one: str, other: str) -> None:
     source, target = definition(1, "a.x", "login", language=one), definition(2, "b.x", "check", language=other)
     assert weights(source, [CHECK], target) == {2: 0.6}
+
+
+@pytest.mark.parametrize("above", ["super", "super()"])
+def test_the_class_above_is_not_ones_own(above: str) -> None:
+    mine, other = definition(2, "a.rb", "Auth.check", "method", "ruby"), definition(3, "b.rb", "check", language="ruby")
+    source = definition(1, "a.rb", "Auth.login", "method", "ruby")
+    assert weights(source, [Reference("calls", "check", above)], mine, other) == {2: 0.3, 3: 0.3}
 
 
 def test_of_five_that_may_be_meant_each_may_and_of_six_none() -> None:
@@ -322,3 +329,92 @@ def test_who_asks_the_class_above_does_not_mean_his_own() -> None:
     for qualifier, meant in (("self", 2), ("super()", 4)):
         (edge,) = scope.resolve(source, [Reference("calls", "check", qualifier)])
         assert (edge.to_id, edge.weight) == (meant, 1.0), qualifier
+
+
+def java(number: int, path: str, name: str, kind: str = "method") -> ReferenceTarget:
+    return definition(number, path, name, kind, "java")
+
+
+MAIN = "core/src/main/java/org/shop"
+CART = [
+    java(10, f"{MAIN}/Cart.java", "Cart", "class"),
+    java(11, f"{MAIN}/Cart.java", "Cart.Cart"),
+    java(12, f"{MAIN}/Cart.java", "Cart.Cart"),
+    java(13, f"{MAIN}/Cart.java", "Cart.add"),
+    java(14, f"{MAIN}/Cart.java", "Cart.add"),
+]
+OTHER_CART = [
+    java(20, f"{MAIN}/old/Cart.java", "Cart", "class"),
+    java(21, f"{MAIN}/old/Cart.java", "Cart.Cart"),
+    java(22, f"{MAIN}/old/Cart.java", "Cart.add"),
+]
+SHOP = java(1, f"{MAIN}/Shop.java", "Shop.open")
+SHOP_TEST = java(1, "core/src/test/java/org/shop/ShopTest.java", "ShopTest.open")
+APP = java(1, "app/src/main/java/org/app/App.java", "App.main")
+ADD = Reference("calls", "add", "Cart()")
+MAKE = Reference("calls", "Cart")
+
+
+@pytest.mark.parametrize("source", [SHOP, SHOP_TEST])
+@pytest.mark.parametrize("add", [ADD, Reference("calls", "add", "Cart")])
+def test_a_package_means_its_own_class_with_all_its_overloads_and_constructors(
+    source: ReferenceTarget, add: Reference
+) -> None:
+    assert weights(source, [MAKE], *CART, *OTHER_CART) == {10: 1.0, 11: 1.0, 12: 1.0}
+    assert weights(source, [add], *CART, *OTHER_CART) == {13: 1.0, 14: 1.0}
+
+
+def test_of_classes_of_other_packages_each_may_be_meant() -> None:
+    assert weights(APP, [ADD], *CART, *OTHER_CART) == {13: 0.5, 14: 0.5, 22: 0.5}
+    assert weights(APP, [ADD], *CART) == {13: 1.0, 14: 1.0}, "there is only one"
+    assert weights(APP, [MAKE], *CART) == {10: 0.2, 11: 0.2, 12: 0.2}, "which nobody says is this one"
+
+
+@pytest.mark.parametrize(
+    ("package", "found"), [("org.shop", {13: 1.0, 14: 1.0}), ("org.shop.old", {22: 1.0}), ("com.else", {13: 0.5})]
+)
+def test_an_import_says_which_class_a_variable_is_of(package: str, found: dict[int, float]) -> None:
+    told = weights(APP, [ADD], *CART, *OTHER_CART, imports=(Import(package, "Cart"),))
+    assert {number: told[number] for number in found} == found
+
+
+def test_what_is_imported_counts_before_what_the_package_has() -> None:
+    told = weights(SHOP, [MAKE, ADD], *CART, *OTHER_CART, imports=(Import("org.shop.old", "Cart"),))
+    assert told == {20: 1.0, 21: 1.0, 22: 1.0}
+
+
+def test_a_type_from_elsewhere_has_no_member_here() -> None:
+    assert weights(SHOP, [Reference("calls", "add", "List()")], *CART) == {}
+    assert weights(SHOP, [Reference("calls", "add", "list")], *CART) == {13: 0.3, 14: 0.3}
+
+
+def test_a_type_of_here_may_inherit_what_it_has_not() -> None:
+    sub = java(30, f"{MAIN}/Basket.java", "Basket", "class")
+    assert weights(SHOP, [Reference("calls", "add", "Basket()")], *CART, sub) == {13: 0.3, 14: 0.3}
+
+
+def test_what_a_method_gives_is_likely_what_it_is_called_on() -> None:
+    assert weights(SHOP, [Reference("calls", "add", "Cart().with()")], *CART, *OTHER_CART) == {13: 0.6, 14: 0.6}
+
+
+def test_ones_own_overloads_are_each_meant_and_no_constructor_is_inherited() -> None:
+    source = java(1, f"{MAIN}/Cart.java", "Cart.fill")
+    assert weights(source, [Reference("calls", "add")], *CART) == {13: 1.0, 14: 1.0}
+    assert weights(source, [Reference("calls", "add", "this")], *CART) == {13: 1.0, 14: 1.0}
+    heir = java(1, f"{MAIN}/Basket.java", "Basket", "class")
+    assert weights(heir, [Reference("inherits", "Cart")], *CART) == {10: 1.0}
+
+
+def test_a_nested_class_of_another_file_is_not_in_reach_by_its_bare_name() -> None:
+    nested = [
+        java(40, f"{MAIN}/Cart.java", "Cart.Row", "class"),
+        java(41, f"{MAIN}/Cart.java", "Cart.Row.Row"),
+    ]
+    assert weights(SHOP, [Reference("calls", "Row")], *nested) == {40: 0.3, 41: 0.3}
+
+
+def test_five_places_at_most_are_told_with_all_that_lies_there() -> None:
+    many = [java(100 * n + twice, f"p{n}/Cart.java", "Cart.add") for n in range(1, 8) for twice in range(2)]
+    told = weights(APP, [ADD], *many)
+    assert sorted(told) == sorted(100 * n + twice for n in range(1, 6) for twice in range(2))
+    assert set(told.values()) == {round(1 / 7, 3)}

@@ -14,7 +14,7 @@
 [(line_comment) (block_comment)] @comment
 (package_declaration) @trivia
 
-(method_invocation object: [(identifier) (field_access) (this) (super)] @receiver)
+(method_invocation object: (_) @receiver)
 (method_invocation name: (identifier) @call)
 (object_creation_expression type: (_) @call)
 

@@ -89,13 +89,21 @@ _GO = _Syntax(
     re.compile(rb"var\s"),
     tells_types=True,
 )
+_JAVA = re.compile(
+    rb"(?<![\w.$])(?P<type>" + CLASS + rb")" + GENERIC + rb"\s{1,20}(?P<name>" + NAME + rb")\s{0,20}(?=[=;,):])"
+)
+"""A declaration of Java, where the type comes first: a field, a parameter, a local or a pattern's variable."""
+
 _SYNTAXES = {"python": _PYTHON, "javascript": _ECMASCRIPT, "typescript": _ECMASCRIPT, "tsx": _ECMASCRIPT, "go": _GO}
-LANGUAGES = frozenset(_SYNTAXES)
+LANGUAGES = frozenset({*_SYNTAXES, "java"})
 """Languages whose assignments are read."""
 
 
 def assignments(language: str, bare: bytes) -> Iterator[VariableAssignment]:
     """The assignments of a text whose comments are blanked, in its order, none within what another one has read."""
+    if language == "java":
+        for match in _JAVA.finditer(bare):
+            yield VariableAssignment(match["name"], match.start("name"), match["type"] + b"()", told=True)
     syntax = _SYNTAXES.get(language)
     if syntax is None:
         return

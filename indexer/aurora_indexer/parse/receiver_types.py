@@ -73,6 +73,9 @@ _MAX_HEADER = 2000
 _MAX_STEPS = 4
 _MAX_EXPRESSION = 200
 _OWN = (b"self.", b"this.")
+_BARE_FIELDS = frozenset({"java"})
+"""Languages in which a field needs no `this`, and what is noted of one file is not followed from others."""
+
 _CLASSES = frozenset({"class", "interface", "struct"})
 _FUNCTIONS = frozenset({"function", "method"})
 
@@ -289,6 +292,8 @@ class ReceiverTypes:
             types = self._known.get(owner, {})
             if receiver in types:
                 return types[receiver]
+            if self._language in _BARE_FIELDS and (field := b"." + receiver) in types:
+                return types[field]
             if owner < 0:
                 return None
             if receiver in self._parameters_of(owner):
@@ -298,6 +303,8 @@ class ReceiverTypes:
 
     def noted(self, owner: int) -> Iterator[Reference]:
         """What others may have to know of a definition, or (-1) of the file: what it returns, and what it holds."""
+        if self._language in _BARE_FIELDS:
+            return
         if returned := self._returned.get(owner):
             yield _noted("returns", b"", self.read(returned, owner))
         is_class = owner >= 0 and self._definitions[owner].kind in _CLASSES

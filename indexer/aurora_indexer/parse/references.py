@@ -117,6 +117,9 @@ def references(uses: Uses) -> tuple[Reference, ...]:
 _CALLS = frozenset({"call", "call_expression", "new_expression"})
 _MEMBER = ("attribute", "property", "field")
 _OBJECT = ("object", "operand")
+_INVOCATION, _CREATION = "method_invocation", "object_creation_expression"
+"""Nodes of Java's calls: a name on an object, and a type that is made."""
+
 _WRAPPED = frozenset({"parenthesized_expression", "await", "await_expression", "non_null_expression"})
 _MAX_METHOD = 2000
 _MAX_CHAIN = 24
@@ -247,9 +250,26 @@ def _chain(source: bytes, node: Node) -> bytes:
     pieces: list[bytes] = []
     calls = b""
     each: Node | None = node
+    if node.parent is not None and node.parent.type == _INVOCATION:
+        each = node.parent
     for _ in range(_MAX_CHAIN):
         if each is None:
             return b""
+        if each.type == _CREATION:
+            made = each.child_by_field_name("type")
+            if made is None or made.end_byte - made.start_byte > MAX_WRITTEN:
+                return b""
+            named = source[made.start_byte : made.end_byte].partition(b"<")[0] + b"()"
+            return b".".join([named + calls, *reversed(pieces)])
+        if each.type == _INVOCATION:
+            called = each.child_by_field_name("name")
+            if called is None:
+                return b""
+            pieces.append(source[called.start_byte : called.end_byte] + (b"()" if pieces else b""))
+            each = each.child_by_field_name("object")
+            if each is None:
+                return b".".join(reversed(pieces))
+            continue
         inner = each.child_by_field_name("function") or each.child_by_field_name("constructor")
         if inner is not None and each.type in _CALLS:
             calls += b"()"

@@ -34,6 +34,20 @@ CASES = [
         b"var a *T = T{}\nb := c.(D)\n",
         [VariableAssignment(b"a", 4, b"T()", told=True), VariableAssignment(b"b", 15, b"D()")],
     ),
+    (
+        "java",
+        b"private Foo a; f(final n.Bar<T> b, int c, Baz[] d, Qux e) {\n",
+        [
+            VariableAssignment(b"a", 12, b"Foo()", told=True),
+            VariableAssignment(b"b", 32, b"n.Bar()", told=True),
+            VariableAssignment(b"e", 55, b"Qux()", told=True),
+        ],
+    ),
+    (
+        "java",
+        b"for (Foo a : all) if (b instanceof Bar c) return Baz d\n",
+        [VariableAssignment(b"a", 9, b"Foo()", told=True), VariableAssignment(b"c", 39, b"Bar()", told=True)],
+    ),
     ("rust", b"a = Client()\n", []),
 ]
 
@@ -43,7 +57,7 @@ def test_each_name_has_what_its_text_gives_it(language: str, text: bytes, expect
     assert list(assignments(language, text)) == expected
 
 
-@pytest.mark.parametrize("language", ["python", "typescript", "go"])
+@pytest.mark.parametrize("language", ["python", "typescript", "go", "java"])
 def test_each_stands_where_it_is_said_to(language: str) -> None:
     text = b"".join(text for _, text, _ in CASES)
     found = list(assignments(language, text))

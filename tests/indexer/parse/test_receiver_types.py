@@ -51,6 +51,66 @@ class A {
     assert called("a.ts", source, "A.f") == expected
 
 
+JAVA = """
+class A extends B {
+  private final Client client;
+  @Inject Map<String, List<Row>> rows = new HashMap<>();
+  Row[] many;
+
+  A(Client client) { this.client = client; client.open(); }
+
+  String f(final Store<Row> store, int n, Object any) throws IOException {
+    client.send(n);
+    this.client.close();
+    rows.put("a", null);
+    many.fill();
+    Cursor found = store.find(n).first();
+    for (Row row : found.rows()) { row.read(); }
+    try { new Builder<Row>(n).with("(").build(); } catch (Failure failure) { failure.tell(); }
+    if (any instanceof Leaf leaf) { leaf.fold(); }
+    Client.check();
+    super.f();
+    own();
+    (n > 0 ? found : null).end();
+    return any.text();
+  }
+
+  void g(Other client) { client.send(); inherited.call(); }
+}
+"""
+
+
+def test_java() -> None:
+    expected = {
+        "Client().send",
+        "Client().close",
+        "Map().put",
+        "many.fill",  # what an array has is no row's
+        "Store().find",
+        "Store().find().first",
+        "Cursor().rows",
+        "Row().read",
+        "Builder",
+        "Builder().with",
+        "Builder().with().build",
+        "Failure().tell",
+        "Leaf().fold",
+        "Client.check",
+        "super.f",
+        "own",
+        "().end",
+        "Object().text",
+    }
+    assert called("A.java", JAVA, "A.f") == expected
+    assert called("A.java", JAVA, "A.A") == {"Client().open"}
+    assert called("A.java", JAVA, "A.g") == {"Other().send", "inherited.call"}, "a parameter hides a field"
+
+
+def test_what_java_holds_is_told_to_no_other_file() -> None:
+    chunks = parse_file("A.java", JAVA.encode()).chunks
+    assert not [ref for chunk in chunks for ref in chunk.references if ref.kind in {"holds", "returns"}]
+
+
 def test_what_is_imported_is_no_instance() -> None:
     assert called("a.js", "const web = require('./web');\nfunction f() { web.get(); }\n", "f") == {"web.get"}
 
