@@ -83,8 +83,9 @@ def _python(module: str, importer: str) -> Iterator[str]:
         yield from _python_files(posixpath.join(folder, rest) if rest else folder)
         return
     while True:
+        above = f"{folder}/" if folder else ""
         for source in SOURCE_FOLDERS:
-            yield from _python_files(posixpath.join(folder, source + rest))
+            yield from _python_files(f"{above}{source}{rest}")
         if not folder:
             return
         folder = posixpath.dirname(folder)

@@ -96,8 +96,7 @@ class NameLookup:
 
     def file_of(self, module: str, importer: str, family: str) -> str | None:
         """The file of this workspace that a module is, as written in the file `importer`."""
-        folder = posixpath.dirname(importer)
-        key = (module, folder, family)
+        key = (module, importer.rpartition("/")[0], family)
         if key not in self._files:
             known = self._links.imports
             hopeless = family == "python" and not self._ends_like_a_file(module)
@@ -409,16 +408,14 @@ def is_star(entry: Import) -> bool:
 
 def bound_name(entry: Import) -> str:
     """The name an import binds in its file: the alias, the imported name, or the module's last segment."""
-    if not _binds(entry):
-        return entry.module
+    if entry.alias or entry.name:
+        return entry.alias or entry.name
     segments = module_segments(entry.module)
+    if not segments:
+        return entry.module
     if len(segments) > 1 and "/" in entry.module and _MAJOR.fullmatch(segments[-1]):  # `example.org/yaml/v3` is `yaml`
         segments.pop()
-    return entry.alias or entry.name or segments[-1]
-
-
-def _binds(entry: Import) -> bool:
-    return bool(entry.alias or entry.name or module_segments(entry.module))
+    return segments[-1]
 
 
 def module_segments(module: str) -> list[str]:

@@ -222,6 +222,8 @@ class Scope:
         self._has_stars = any(map(is_star, imports))
         self._exact = self._family in EXACT_FAMILIES and catalogue.lookup.knows(path)
         self._known: dict[tuple[str, str], list[ReferenceTarget]] = {}
+        self._told: dict[tuple[str, str], list[tuple[ReferenceTarget, float]]] = {}
+        self._places = {path, unit(path, self._family)}
 
     def resolve(self, source: ReferenceTarget, references: Iterable[Reference]) -> list[Relation]:
         """Resolve the references of one chunk of the file."""
@@ -267,6 +269,30 @@ class Scope:
         return [Relation(source.id, "imports", to_id, 1.0) for to_id in sorted(found)]
 
     def _targets(self, source: ReferenceTarget, reference: Reference) -> list[tuple[ReferenceTarget, float]]:
+        """Candidates of a reference, each with its weight; found once for all chunks of the file to which it means the
+        same.
+        """
+        key = (reference.name, reference.qualifier)
+        told = self._told.get(key)
+        if told is None:
+            told = self._candidates(source, reference)
+            if self._is_same_everywhere(reference):
+                self._told[key] = told
+        return told
+
+    def _is_same_everywhere(self, reference: Reference) -> bool:
+        """Whether a reference means the same to every chunk of the file: it does not begin with the chunk's own class,
+        nor with what is only in reach inside of something.
+        """
+        first = (reference.qualifier.partition(".")[0].partition("::")[0] or reference.name).rstrip("()")
+        if first in SELF_NAMES or first in OWN_NAMES:
+            return False
+        entry = self._bindings.get(first)
+        names = (first, entry.name) if entry is not None else (first,)
+        in_file = self._catalogue.in_file
+        return not any(each.parent for place in self._places for name in names for each in in_file(place, name))
+
+    def _candidates(self, source: ReferenceTarget, reference: Reference) -> list[tuple[ReferenceTarget, float]]:
         """Candidates of a reference, each with its weight: by scope, import or receiver, else by the name's rarity."""
         qualifier = reference.qualifier
         head = qualifier.partition(".")[0].partition("::")[0]
