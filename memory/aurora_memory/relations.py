@@ -9,6 +9,7 @@ evidence makes us (AURORA §6.5).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Literal
@@ -445,11 +446,12 @@ class Scope:
 
 def _each_meant(found: Sequence[ReferenceTarget], most: float) -> list[tuple[ReferenceTarget, float]]:
     """Weights, `most` at most, of definitions in several places of which one is meant. Those of one place, overloads or
-    a class and its constructors, are each meant.
+    a class and its constructors, are each told as surely, but pass on less (`SURE`) than what is there alone.
     """
-    places = dict.fromkeys(map(_place, found))
+    places = Counter(map(_place, found))
     kept = set(islice(places, AMBIGUITY_LIMIT))
-    return [(each, min(most, 1.0 / len(places))) for each in found if _place(each) in kept]
+    told = [(each, place) for each in found if (place := _place(each)) in kept]
+    return [(each, min(most, (1.0 if places[place] == 1 else SURE) / len(places))) for each, place in told]
 
 
 def _place(found: ReferenceTarget) -> tuple[str, str]:

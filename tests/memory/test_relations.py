@@ -360,18 +360,18 @@ MAKE = Reference("calls", "Cart")
 def test_a_package_means_its_own_class_with_all_its_overloads_and_constructors(
     source: ReferenceTarget, add: Reference
 ) -> None:
-    assert weights(source, [MAKE], *CART, *OTHER_CART) == {10: 1.0, 11: 1.0, 12: 1.0}
-    assert weights(source, [add], *CART, *OTHER_CART) == {13: 1.0, 14: 1.0}
+    assert weights(source, [MAKE], *CART, *OTHER_CART) == {10: 0.75, 11: 0.75, 12: 0.75}
+    assert weights(source, [add], *CART, *OTHER_CART) == {13: 0.75, 14: 0.75}
 
 
 def test_of_classes_of_other_packages_each_may_be_meant() -> None:
-    assert weights(APP, [ADD], *CART, *OTHER_CART) == {13: 0.5, 14: 0.5, 22: 0.5}
-    assert weights(APP, [ADD], *CART) == {13: 1.0, 14: 1.0}, "there is only one"
+    assert weights(APP, [ADD], *CART, *OTHER_CART) == {13: 0.375, 14: 0.375, 22: 0.5}
+    assert weights(APP, [ADD], *CART) == {13: 0.75, 14: 0.75}, "there is only one"
     assert weights(APP, [MAKE], *CART) == {10: 0.2, 11: 0.2, 12: 0.2}, "which nobody says is this one"
 
 
 @pytest.mark.parametrize(
-    ("package", "found"), [("org.shop", {13: 1.0, 14: 1.0}), ("org.shop.old", {22: 1.0}), ("com.else", {13: 0.5})]
+    ("package", "found"), [("org.shop", {13: 0.75, 14: 0.75}), ("org.shop.old", {22: 1.0}), ("com.else", {13: 0.375})]
 )
 def test_an_import_says_which_class_a_variable_is_of(package: str, found: dict[int, float]) -> None:
     told = weights(APP, [ADD], *CART, *OTHER_CART, imports=(Import(package, "Cart"),))
@@ -380,7 +380,7 @@ def test_an_import_says_which_class_a_variable_is_of(package: str, found: dict[i
 
 def test_what_is_imported_counts_before_what_the_package_has() -> None:
     told = weights(SHOP, [MAKE, ADD], *CART, *OTHER_CART, imports=(Import("org.shop.old", "Cart"),))
-    assert told == {20: 1.0, 21: 1.0, 22: 1.0}
+    assert told == {20: 0.75, 21: 0.75, 22: 1.0}
 
 
 def test_a_type_from_elsewhere_has_no_member_here() -> None:
@@ -399,10 +399,10 @@ def test_what_a_method_gives_is_likely_what_it_is_called_on() -> None:
 
 def test_ones_own_overloads_are_each_meant_and_no_constructor_is_inherited() -> None:
     source = java(1, f"{MAIN}/Cart.java", "Cart.fill")
-    assert weights(source, [Reference("calls", "add")], *CART) == {13: 1.0, 14: 1.0}
-    assert weights(source, [Reference("calls", "add", "this")], *CART) == {13: 1.0, 14: 1.0}
+    assert weights(source, [Reference("calls", "add")], *CART) == {13: 0.75, 14: 0.75}
+    assert weights(source, [Reference("calls", "add", "this")], *CART) == {13: 0.75, 14: 0.75}
     heir = java(1, f"{MAIN}/Basket.java", "Basket", "class")
-    assert weights(heir, [Reference("inherits", "Cart")], *CART) == {10: 1.0}
+    assert weights(heir, [Reference("inherits", "Cart")], *CART) == {10: 0.75}
 
 
 def test_a_nested_class_of_another_file_is_not_in_reach_by_its_bare_name() -> None:
@@ -417,4 +417,4 @@ def test_five_places_at_most_are_told_with_all_that_lies_there() -> None:
     many = [java(100 * n + twice, f"p{n}/Cart.java", "Cart.add") for n in range(1, 8) for twice in range(2)]
     told = weights(APP, [ADD], *many)
     assert sorted(told) == sorted(100 * n + twice for n in range(1, 6) for twice in range(2))
-    assert set(told.values()) == {round(1 / 7, 3)}
+    assert set(told.values()) == {round(0.75 / 7, 3)}
