@@ -232,7 +232,7 @@ def _unfolded(
     read = list(written)
     chains = 0
     for n, ((start, end, number), name) in enumerate(zip(calls, written, strict=True)):
-        if b"(" in name or end - start > MAX_WRITTEN:
+        if (b"(" in name and len(name) < MAX_WRITTEN) or end - start > MAX_WRITTEN:
             chains += 1
             read[n] = (_chain(source, nodes[number]) if chains <= _MAX_CHAINS else b"") or name
         if start and bare[start - 1] not in _BEFORE_GIVEN:
@@ -250,8 +250,9 @@ def _chain(source: bytes, node: Node) -> bytes:
     pieces: list[bytes] = []
     calls = b""
     each: Node | None = node
-    if node.parent is not None and node.parent.type == _INVOCATION:
-        each = node.parent
+    # Only Java's name of a call; a node's parent is looked for from the root of the tree.
+    if node.type == "identifier" and (around := node.parent) is not None and around.type == _INVOCATION:
+        each = around
     for _ in range(_MAX_CHAIN):
         if each is None:
             return b""
