@@ -51,10 +51,10 @@ than 95 of 100 such hold. What weighs less is told as likely."""
 MENTION_WEIGHT = 0.3
 """A document that names or links to something says less than code that calls it."""
 
-PACKAGED = frozenset({"java", "kotlin", "scala", "groovy"})
+PACKAGED = frozenset({"java", "kotlin", "scala"})
 """Families of languages in which a package's top-level names are in reach of all its files. A package is a folder."""
 
-_SOURCES = re.compile(r"^(?:.*/)?src/[^/]+/(?:java|kotlin|scala|groovy)(?:/|$)")
+_SOURCES = re.compile(r"^(?:.*/)?src/[^/]+/(?:java|kotlin|scala)(?:/|$)")
 """Folders below which packages lie: a class and its test are of one, `src/main/java/a/b` and `src/test/java/a/b`."""
 
 FAMILIES = {"typescript": "ecmascript", "tsx": "ecmascript", "javascript": "ecmascript", "c": "c", "cpp": "c"}
@@ -297,7 +297,7 @@ class Scope:
         """Candidates of a reference, each with its weight: by scope, import or receiver, else by the name's rarity."""
         qualifier = reference.qualifier
         head = qualifier.partition(".")[0].partition("::")[0]
-        made = not self._exact and head.endswith(CHAINED) and head[0].isupper() and head not in SELF_NAMES
+        made = not self._exact and head.endswith(CHAINED) and head[0].isupper()
         if made:
             head = head.removesuffix(CHAINED)
         bound = head or reference.name
@@ -366,8 +366,8 @@ class Scope:
         """
         own = [found for found in candidates if (found.parent or "").rpartition(".")[2] == name_of_type]
         if entry is not None and entry.module:
-            path = _join(entry.module, entry.name).replace(".", "/")
-            own = [found for found in own if _without_suffix(found.path).endswith(path)] or own
+            ending = f"/{_join(entry.module, entry.name).replace('.', '/')}"
+            own = [found for found in own if f"/{_without_suffix(found.path)}".endswith(ending)] or own
         return _each_meant(self._of_package(own) or own, most)
 
     def _of_package(self, candidates: Iterable[ReferenceTarget]) -> list[ReferenceTarget]:
@@ -456,12 +456,12 @@ def _each_meant(found: Sequence[ReferenceTarget], most: float) -> list[tuple[Ref
 
 def _place(found: ReferenceTarget) -> tuple[str, str]:
     """Where overloads lie: their file and name, of a constructor its class's."""
-    return found.path, found.parent if found.parent and _is_constructor(found) else found.name
+    return found.path, found.name.rpartition(".")[0] if _is_constructor(found) else found.name
 
 
 def _is_constructor(found: ReferenceTarget) -> bool:
     """Whether it is called like the class that it is in."""
-    return bool(found.parent) and (found.parent or "").rpartition(".")[2] == found.leaf
+    return (found.parent or "").rpartition(".")[2] == found.leaf
 
 
 def _is_at_top(found: ReferenceTarget) -> bool:

@@ -378,6 +378,11 @@ def test_an_import_says_which_class_a_variable_is_of(package: str, found: dict[i
     assert {number: told[number] for number in found} == found
 
 
+def test_a_package_whose_name_only_ends_alike_is_another() -> None:
+    other = java(50, "core/src/main/java/theorg/shop/Cart.java", "Cart.add")
+    assert weights(APP, [ADD], *CART, other, imports=(Import("org.shop", "Cart"),)) == {13: 0.75, 14: 0.75}
+
+
 def test_what_is_imported_counts_before_what_the_package_has() -> None:
     told = weights(SHOP, [MAKE, ADD], *CART, *OTHER_CART, imports=(Import("org.shop.old", "Cart"),))
     assert told == {20: 0.75, 21: 0.75, 22: 1.0}
