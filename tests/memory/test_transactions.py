@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from aurora_memory import StoreError
-from aurora_memory.store import Store, chunk_reader
+from aurora_memory.store import Store, chunk_reader, row_sums
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON
 from tests.memory.test_export import learned
@@ -126,3 +126,14 @@ async def test_a_file_that_is_written_back_is_written_back_to_its_end(store: Sto
     await asyncio.wait([asking])
     await store.record_accesses([total.id], "success", NOON + 1)
     assert [row[3] for row in learned(store.path)["accesses"]] == [NOON, NOON + 1]
+
+
+async def test_what_fails_while_sums_are_made_already_leaves_the_triggers_at_work(store: Store) -> None:
+    with pytest.raises(StoreError):
+        async with store._transaction() as db, row_sums.with_sums(db, [1]):
+            await db.execute("INSERT INTO chunks (id) VALUES (1)")
+    await store.write([file("other.py", chunk("other.py", "more", "what comes after"))])
+    async with store._transaction() as db:
+        await db.execute("UPDATE chunks SET ordinal = 7")
+        await db.execute("INSERT INTO accesses (chunk_id, at, kind) SELECT id, 1, 'success' FROM chunks")
+        assert await row_sums.changed_rows(db) == {}

@@ -11,7 +11,7 @@ import aiosqlite
 from msgspec import Struct
 
 from aurora_memory.chunks import CHUNK_TYPES, NOTES, CodeChunk, type_of
-from aurora_memory.store import learned_writer, postings
+from aurora_memory.store import learned_writer, postings, row_sums
 from aurora_memory.store.chunk_diff import FilePlan, claim_orphans, plan_file
 from aurora_memory.store.chunk_identity import StoredChunk
 from aurora_memory.store.commit_writer import forget_chunks
@@ -133,11 +133,11 @@ async def _apply(
     numbered = [(old.id, chunk) for old, chunk in rewritten]
     inserts = list(enumerate(added, start=first))
     rows = await asyncio.to_thread(prepare, [*numbered, *inserts])
-    await insert_rows(
-        db,
-        f"chunks (id, {CHUNK_COLUMNS}, changed_at)",
-        [(*row, changed_at) for row in rows.chunks[len(numbered) :]],
-    )
+    new_rows = [(*row, changed_at) for row in rows.chunks[len(numbered) :]]
+    columns = f"id, {CHUNK_COLUMNS}, changed_at"
+    sums = await asyncio.to_thread(row_sums.sums_of, "chunks", columns.split(", "), new_rows)
+    async with row_sums.with_sums(db, sums):
+        await insert_rows(db, f"chunks ({columns})", new_rows)
     file_ids = await _file_ids(db, {chunk.path for _, chunk in [*numbered, *inserts]})
     await postings.add(
         db,

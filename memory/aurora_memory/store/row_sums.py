@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
 
 import aiosqlite
 
 from aurora_memory.store.connection import execute_all
+from aurora_memory.store.statements import insert_rows
 from aurora_memory.store.tables import TABLES, Table
 
 SEALED = tuple(table for table in TABLES if table.sealed)
 """Tables whose rows have sums: what nothing makes again, and the names of the chunks that it speaks of."""
 
 _FUNCTION = "aurora_row_sum"
+_MADE = "row_sums_made"
+"""Table of the connection alone: has a row while rows are inserted whose sums are made already."""
+
 _DOUBLE = struct.Struct(">d")
 
 Value = int | float | str | bytes | None
@@ -53,7 +58,27 @@ async def keep_sums(db: aiosqlite.Connection) -> None:
     await db.create_function(_FUNCTION, -1, _row_sum, deterministic=True)
     await add_sums(db)
     # Without the pragma a row that a REPLACE pushes out would leave its sum.
-    await execute_all(db, ("PRAGMA recursive_triggers = 1", *_TRIGGERS))
+    table = f"CREATE TEMP TABLE IF NOT EXISTS {_MADE} (yes)"
+    await execute_all(db, ("PRAGMA recursive_triggers = 1", table, *_TRIGGERS))
+
+
+def sums_of(table: str, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> list[int]:
+    """Sums of rows that are to be inserted with these columns; the others are NULL."""
+    sealed = next(each.sealed for each in SEALED if each.name == table)
+    places = [columns.index(each) if each in columns else None for each in sealed]
+    return [row_sum(table, [row[place] if place is not None else None for place in places]) for row in rows]
+
+
+@asynccontextmanager
+async def with_sums(db: aiosqlite.Connection, sums: Iterable[int]) -> AsyncIterator[None]:
+    """Insert here, inside the caller's transaction, rows that have these sums: a trigger would call Python for each.
+
+    A transaction that fails is rolled back with the sign for the triggers, and so are all sums.
+    """
+    await db.execute(f"INSERT INTO {_MADE} VALUES (1)")
+    yield
+    await db.execute(f"DELETE FROM {_MADE}")
+    await insert_rows(db, "row_sums", [(each,) for each in sorted(sums)], conflict="IGNORE")
 
 
 async def add_sums(db: aiosqlite.Connection) -> None:
@@ -80,7 +105,10 @@ def _triggers() -> Iterator[str]:
             ("DELETE", "OLD", drop),
             (f"UPDATE OF {', '.join(table.sealed)}", "NEW", drop + add),
         ):
-            when = f"WHEN {table.sealed_rows.replace(f'{table.name}.', f'{row}.')}" if table.sealed_rows else ""
+            conditions = [table.sealed_rows.replace(f"{table.name}.", f"{row}.")] if table.sealed_rows else []
+            if event == "INSERT":
+                conditions.append(f"NOT EXISTS (SELECT 1 FROM {_MADE})")
+            when = f"WHEN {' AND '.join(f'({each})' for each in conditions)}" if conditions else ""
             name = f"sum_{table.name}_{event[:6].lower()}"
             on = f"AFTER {event} ON main.{table.name} {when}"
             yield f"CREATE TEMP TRIGGER IF NOT EXISTS {name} {on} BEGIN {steps} END"
