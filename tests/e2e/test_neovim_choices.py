@@ -45,12 +45,12 @@ for _, status in ipairs({ 'executing', 'completed', 'verifying', 'failed' }) do
   out.status[status] = statusline.text()
 end
 
-local function asked(fresh, results)
+local function asked(fresh, results, hint)
   local did = {}
   client.notify = function(text) table.insert(did, text) end
   client.context = function() return nil end
   client.say = function(_, method) table.insert(did, method) end
-  client.ask = function(_, _, answer) answer({ query = 'q', results = results, freshness = fresh }, {}) end
+  client.ask = function(_, _, answer) answer({ query = 'q', results = results, freshness = fresh, hint = hint }, {}) end
   recall.ask('q', 'quickfix')
   return #did > 0 and did or { 'shown' }
 end
@@ -60,6 +60,7 @@ local function fresh(changed)
   return vim.tbl_extend('force', usual, changed)
 end
 out.shown['all is indexed'] = asked(fresh({}), one)
+out.shown['not all that is asked stands here'] = asked(fresh({}), one, 'No file here says so.')
 out.shown['some is pending, but something was found'] = asked(fresh({ pending_files = 1 }), one)
 out.shown['some is pending'] = asked(fresh({ pending_files = 1 }), {})
 out.shown['no file yet'] = asked(fresh({ files = 0 }), {})
@@ -131,6 +132,7 @@ def test_an_answer_is_shown_where_it_is_whole_or_is_one_and_else_after_indexing(
     later = ["indexing this workspace; the answer comes then", "aurora/index"]
     assert seen["shown"] == {
         "all is indexed": ["shown"],
+        "not all that is asked stands here": ["No file here says so."],
         "some is pending, but something was found": ["shown"],
         "some is pending": later,
         "no file yet": later,

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from aurora_memory import UnknownChunk
+from aurora_memory.chunks import CodeChunk
 from aurora_memory.lifespans.policies import BUILT_IN
 from aurora_memory.recall import parse_question
 from aurora_memory.store import Store
@@ -17,7 +18,7 @@ from aurora_memory.store.reader import Reader
 from aurora_protocol.methods import Freshness, RecallParams
 from aurora_server.workspace.colleagues import Colleagues
 from aurora_server.workspace.nothing_found import why_nothing
-from aurora_server.workspace.recall import find
+from aurora_server.workspace.recall import RecallFindings, find
 from aurora_server.workspace.workspace import Workspace
 from tests.memory.chunks import chunk, file
 from tests.server.daemons import Daemon
@@ -27,6 +28,31 @@ from tests.server.daemons import Daemon
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     with Daemon(tmp_path_factory.mktemp("aurora") / "home") as daemon:
         yield daemon
+
+
+async def found_in(
+    tmp_path: Path, files: dict[str, list[CodeChunk]], query: str, pending: int = 0, state: str = "ready"
+) -> RecallFindings:
+    """What is found in a memory of those files."""
+    store = await Store.open(tmp_path / "memory.db")
+    await store.write([file(path, *chunks) for path, chunks in files.items()])
+    try:
+        return await store.read(
+            find,
+            parse_question(query),
+            RecallParams(query=query),
+            BUILT_IN,
+            1000.0,
+            focus=None,
+            near=(),
+            read_text=lambda path: "",
+            freshness=Freshness(
+                indexed_at=None, pending_files=pending, skipped_files=0, files=1, chunks=1, state=state
+            ),
+            colleagues=Colleagues(tmp_path),
+        )
+    finally:
+        await store.close()
 
 
 CODE = {"tokens.py": "def expand_template(url):\n    return url\n"}
@@ -87,28 +113,45 @@ def test_a_file_that_is_not_there_is_missing_with_or_without_its_folder(
 async def test_what_is_not_there_may_come_while_files_are_still_being_indexed(
     tmp_path: Path, query: str, said: str, pending: int
 ) -> None:
-    freshness = Freshness(indexed_at=None, pending_files=pending, skipped_files=0, files=1, chunks=1, state="ready")
-    store = await Store.open(tmp_path / "memory.db")
-    await store.write([file("tokens.py", chunk("tokens.py", "expand_template"))])
-    try:
-        found = await store.read(
-            find,
-            parse_question(query),
-            RecallParams(query=query),
-            BUILT_IN,
-            1000.0,
-            focus=None,
-            near=(),
-            read_text=lambda path: "",
-            freshness=freshness,
-            colleagues=Colleagues(tmp_path),
-        )
-    finally:
-        await store.close()
+    found = await found_in(tmp_path, {"tokens.py": [chunk("tokens.py", "expand_template")]}, query, pending)
     assert found.missing
     assert found.hint is not None
     assert found.hint.startswith(said)
     assert found.hint.endswith("; 2 files still being indexed") == (pending > 0)
+
+
+TEMPLATES = {
+    "tokens.py": [chunk("tokens.py", "expand_template", "purge old entries")],
+    "queue.py": [chunk("queue.py", "queue_latency", "how long a job of the queue waited")],
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("expand frobnicated template", "No file here says 'frobnicated'. These are answers to the rest."),
+        ("expand the wumpus, frobnicated", "No file here says 'wumpus', 'frobnicated'. These are answers to the rest."),
+        ("queue latncy", "No file here says 'latncy'; did you mean 'latency'? These are answers to the rest."),
+        ("expand template", None),
+        ("expand old template entries frobnicated", None),  # one of five: the rest is what is asked
+        ("evict template entries", None),  # what `evict` may mean stands here
+        ("expand_template", None),
+        ("expand_template fails with a frobnication of wumpuses", None),  # a report tells more than stands here
+    ],
+)
+async def test_words_that_stand_nowhere_are_told_beside_answers_to_the_rest(
+    tmp_path: Path, query: str, said: str | None
+) -> None:
+    found = await found_in(tmp_path, TEMPLATES, query)
+    assert found.hits
+    assert found.hint == said
+
+
+@pytest.mark.parametrize(("pending", "state"), [(2, "ready"), (0, "indexing")])
+async def test_words_may_stand_in_what_is_not_indexed_yet(tmp_path: Path, pending: int, state: str) -> None:
+    found = await found_in(tmp_path, TEMPLATES, "expand frobnicated template", pending, state)
+    assert found.hits
+    assert found.hint is None
 
 
 @pytest.mark.parametrize(("pending", "still"), [(2, "; 2 files still being indexed"), (0, ""), (None, "")])

@@ -48,7 +48,7 @@ from aurora_protocol.methods import Evidence, Freshness, Recalled, RecallParams,
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.colleagues import Colleagues, PatternState
 from aurora_server.workspace.evidence import evidence_of
-from aurora_server.workspace.nothing_found import misspelled, why_nothing
+from aurora_server.workspace.nothing_found import misspelled, unsaid, why_nothing
 from aurora_server.workspace.recall_uses import RecallUses
 from aurora_server.workspace.recalled_text import Text, file_text, surroundings, texts, within_budget
 from aurora_server.workspace.wire import iso
@@ -329,11 +329,16 @@ def _hint(
     freshness: Freshness,
     types: Sequence[str] | None,
 ) -> str | None:
-    """What is said below an answer: how much there is of relations asked for; where nothing is found, why."""
+    """What is said below an answer: how much there is of relations asked for, or what of the question stands nowhere;
+    where nothing is found, why.
+    """
     if related is not None:
         pending = freshness.pending_files if related.is_unknown else 0
         return recall_documents.still_indexed(related.said, pending) or None
-    return None if hits else why_nothing(reader, question, freshness, types)
+    if not hits:
+        return why_nothing(reader, question, freshness, types)
+    # What is not indexed yet may say it.
+    return unsaid(reader, question) if freshness.state == "ready" and not freshness.pending_files else None
 
 
 def symbols(reader: Reader, query: str, limit: int, now: float) -> list[Hit]:

@@ -82,10 +82,15 @@ end
 local function show(answer, results)
   if #answer.results == 0 then
     client.notify(answer.hint or ("nothing is known of '%s'"):format(answer.query))
-  elseif results == 'select' then
+    return
+  end
+  if results == 'select' then
     to_picker(answer)
   else
     to_quickfix(answer)
+  end
+  if answer.hint then -- how many there are of what was asked for, or which words stand nowhere
+    client.notify(answer.hint)
   end
 end
 

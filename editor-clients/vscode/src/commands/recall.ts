@@ -49,7 +49,7 @@ export async function recall(connection: Connection, given?: string): Promise<vo
       const answer = await connection.request<RecallResult>(Recall, params, source.token);
       if (source.token.isCancellationRequested) return; // the user has typed on
       picker.items = answer.results.length ? answer.results.map(item) : [nothing(answer)];
-      picker.title = `AURORA: Recall · ${answer.results.length} in ${Math.max(1, Math.round(answer.took_ms))} ms${behind(answer)}`;
+      picker.title = `AURORA: Recall · ${answer.results.length} in ${Math.max(1, Math.round(answer.took_ms))} ms${behind(answer)}${beside(answer)}`;
       answered.fire(answer);
     } catch (error) {
       if (source.token.isCancellationRequested) return;
@@ -151,6 +151,11 @@ function callers(count: number): string {
 function behind(answer: RecallResult): string {
   const pending = answer.freshness.pending_files;
   return pending ? ` · ${pending} ${pending === 1 ? "file" : "files"} still being indexed` : "";
+}
+
+/** What is said beside results: how many there are of what was asked for, or which words stand nowhere. */
+function beside(answer: RecallResult): string {
+  return answer.results.length && answer.hint ? ` · ${answer.hint}` : "";
 }
 
 /** Item that says why nothing was found (empty state). */
