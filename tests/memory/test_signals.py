@@ -140,6 +140,7 @@ def test_tests_are_known_by_their_path() -> None:
     assert is_test("testing/python/collect.py"), "as tox and pluggy have it"
     for path in ("django/test/client.py", "numpy/testing/utils.py", "click/testing.py", "core/testing/fakes.go"):
         assert not is_test(path), f"{path} is what others test with"
+    assert is_test("test/test_cart.rb") and not is_test("lib/cart/test_api.rb"), "Ruby's tests have a folder"
     for path in ("src/testament.py", "contest/a.py", "src/latest.go", "src/specs.py", "src/respec.ts", "a/tests.md"):
         assert not is_test(path), path
 
@@ -153,7 +154,14 @@ def test_what_lies_aside_is_known_by_its_path() -> None:
         assert is_aside(path), path
     for path in ("static/app.min.css", ".github/ISSUE_TEMPLATE/bug_report.md"):
         assert is_aside(path), path
-    for path in ("dist/cart.js", "packages/cart/dist/node/cart.cjs", "dist/esm/cart.mjs", "dist/cart.css"):
+    for path in (
+        "dist/cart.js",
+        "packages/cart/dist/node/cart.cjs",
+        "dist/esm/cart.mjs",
+        "dist/cart.css",
+        "client-dist/cart.js",
+        "docs/assets/cart.js",
+    ):
         assert is_aside(path), f"{path} is built of what is made here"
     for path in (
         "src/vendors.py",
@@ -164,6 +172,8 @@ def test_what_lies_aside_is_known_by_its_path() -> None:
         "a-1/b.js",
         "dist/cart.py",
         "src/dist.js",
+        "redist/cart.js",
+        "app/assets/cart.js",
     ):
         assert not is_aside(path), path
 

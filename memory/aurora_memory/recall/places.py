@@ -20,16 +20,16 @@ from aurora_memory.views import ChunkHead, ChunkView
 
 _TEST_PATH = re.compile(
     r"(^|/)([Tt]ests|[Ss]pecs?|__tests__|unittests?|testsuite)(/|$)|[a-z0-9](Test|Tests|[._-][Tt]ests?)/|^t/|(^|/)testing\.go$"
-    r"|(^|/)test/(?!.*\.pyi?$)|^test(ing)?/|(^|/)(test_|test$|conftest\.)"
+    r"|(^|/)test/(?!.*\.pyi?$)|^test(ing)?/|(^|/)(test_(?!\w*\.rb$)|test$|conftest\.)"
     r"|_(test|spec|unittest)\.|\.(test|spec)\.|[a-z0-9](Test|Tests|TestCase)\.(java|kt|scala|cs)$"
 )
 """Paths of tests. A folder `testing` below the root ships what others test with, and so does `test` inside a Python
-package.
+package, and `test_api.rb` in `lib/`.
 """
 
 _ASIDE_PATH = re.compile(
     r"(?i)(^|/)(examples?|demos?|(asv_)?bench(marks?)?|_?vendor(s|ed)?|third[_-]?party|extern|node_modules|\.github)/"
-    r"|[-.](min|\d+(\.\d+)+)\.(m?js|css)$|(^|/)dist/.*\.([cm]?js|css)$"
+    r"|[-.](min|\d+(\.\d+)+)\.(m?js|css)$|(^|/)(([\w.]+-)?dist|docs/assets)/.*\.([cm]?js|css)$"
 )
 """Paths of examples, benchmarks, forms of a forge, libraries that were copied in, and bundles that were built."""
 
