@@ -1,7 +1,7 @@
 """Paths of modules (import resolution): the files that an import can mean, as Python, JavaScript, TypeScript and Go
 look for them.
 
-Only what the languages themselves try is tried, so that what is found is sure; `relations` guesses where nothing is.
+Only what the languages themselves try is tried, so that what is found is sure; `scope` guesses where nothing is.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ SOURCE_FOLDERS = ("", "src/", "lib/", "python/")
 
 _WRITTEN_IN = ("src", "lib")
 _BUILT = ("dist", "lib", "build", "out", "esm", "cjs", "types")
-EXACT_FAMILIES = frozenset({"python", "ecmascript", "go"})
-"""Families of languages in which a name of another file, or package, has to be imported by name to be used."""
 
 
 class ModuleAlias(Struct, frozen=True, array_like=True):

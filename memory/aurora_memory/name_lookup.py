@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from aurora_memory.chunks import Import
-from aurora_memory.module_paths import EXACT_FAMILIES, ModuleAlias, candidates
+from aurora_memory.language_families import EXACT_FAMILIES
+from aurora_memory.module_paths import ModuleAlias, candidates
 from aurora_memory.views import ReferenceTarget
 
 MAX_STEPS = 12

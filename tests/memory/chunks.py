@@ -9,6 +9,7 @@ from aurora_memory.chunks import ChunkKind, ChunkPart, CodeChunk, ComplexityCoun
 from aurora_memory.store import FileStat, IndexedFile
 from aurora_memory.term_counts import Field, packed, together
 from aurora_memory.tokens import terms
+from aurora_memory.views import ReferenceTarget
 
 
 def digest(text: str) -> bytes:
@@ -64,3 +65,9 @@ def file(path: str, *chunks: CodeChunk, imports: tuple[Import, ...] = (), mtime:
     language = chunks[0].language if chunks else "python"
     content = digest(repr(chunks))
     return IndexedFile(FileStat(10, int(mtime * 1e9)), ParsedFile(path, language, content, imports, chunks))
+
+
+def definition(number: int, path: str, name: str, kind: str = "function", language: str = "python") -> ReferenceTarget:
+    """A definition as it is looked for: by its id, its file and its name."""
+    parent, _, leaf = name.rpartition(".")
+    return ReferenceTarget(number, path, name, leaf, parent or None, kind, language)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from aurora_memory.chunks import Import
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.line_answer import answer_at, spelled_first
-from aurora_memory.relations import Import
 from aurora_memory.store import Store
 from tests.memory.chunks import chunk, file
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_memory.relations import Catalogue
+from aurora_memory.catalogue import Catalogue
 from aurora_memory.store import Store, pending_references
 from tests.memory.chunks import chunk, file
 

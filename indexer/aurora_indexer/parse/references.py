@@ -21,7 +21,7 @@ from aurora_indexer.parse.receiver_types import ReceiverTypes
 from aurora_memory.chunks import Import, Reference, ReferenceKind
 from aurora_memory.go_methods import method
 from aurora_memory.name_lookup import bound_name
-from aurora_memory.relations import CHAINED
+from aurora_memory.scope import CHAINED
 
 MAX_REFERENCES = 200
 """References kept per chunk."""

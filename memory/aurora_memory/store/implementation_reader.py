@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from aurora_memory.go_methods import STANDARD, method
-from aurora_memory.relations import SURE
+from aurora_memory.scope import SURE
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.statements import as_list
 

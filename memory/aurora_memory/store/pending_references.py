@@ -1,4 +1,4 @@
-"""Pending references (queue of unresolved ones): which chunks wait to have theirs resolved by `relations`, and the
+"""Pending references (queue of unresolved ones): which chunks wait to have theirs resolved by `scope`, and the
 edges that come of it.
 """
 
@@ -14,10 +14,12 @@ import aiosqlite
 import msgspec
 from msgspec.structs import astuple
 
+from aurora_memory.catalogue import Catalogue, stands_for_file
 from aurora_memory.chunks import Import, Reference, ReferenceKind
+from aurora_memory.language_families import EXACT_FAMILIES, FAMILIES, family
 from aurora_memory.module_paths import ModuleAlias, candidates
 from aurora_memory.name_lookup import WHOLE, LinkedFiles, bound_name, is_star, unit
-from aurora_memory.relations import Catalogue, Relation, Scope, family, stands_for_file
+from aurora_memory.scope import Relation, Scope
 from aurora_memory.store.rows import decode_imports
 from aurora_memory.store.statements import as_list, insert_rows
 from aurora_memory.views import ReferenceTarget
@@ -34,10 +36,10 @@ MANY = 2000
 BATCH = 2500
 """Chunks resolved in one transaction."""
 
-ALIASED = ("typescript", "tsx", "javascript")
+_ALIASED = FAMILIES["ecmascript"].languages
 """Languages whose modules have the aliases that are not Python's."""
 
-_LINKED = ("python", "go", *ALIASED)
+_LINKED = tuple(language for name in sorted(EXACT_FAMILIES) for language in FAMILIES[name].languages)
 """Languages whose imports are followed from file to file."""
 
 MODULE_ALIASES = "module_aliases"
@@ -185,7 +187,7 @@ def _waiting(before: Sequence[ModuleAlias], now: Sequence[ModuleAlias]) -> list[
     """Languages whose modules mean other files than before."""
     old, new = ([each for each in some if not each.is_python] for some in (before, now))
     others = [each for each in now if each.is_python] != [each for each in before if each.is_python]
-    return [*(ALIASED if old != new else ()), *(["python"] if others else ())]
+    return [*(_ALIASED if old != new else ()), *(["python"] if others else ())]
 
 
 async def _reached(

@@ -10,7 +10,7 @@ from itertools import chain
 from msgspec.structs import replace
 
 from aurora_memory.chunks import Import
-from aurora_memory.relations import LIKELY, SURE
+from aurora_memory.scope import LIKELY, SURE
 from aurora_memory.store.implementation_reader import implementers
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.rows import decode_imports

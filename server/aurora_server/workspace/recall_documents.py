@@ -17,7 +17,7 @@ from aurora_memory.documents import Document, KnowledgeContent
 from aurora_memory.lifespans.evaluate import Verdict
 from aurora_memory.recall import Hit, Question
 from aurora_memory.recall.places import meant
-from aurora_memory.relations import SURE
+from aurora_memory.scope import SURE
 from aurora_memory.store import chunk_reader, file_reader, learned_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView, Commits, Edge, UsageCounts

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import TypeVar
 
+from aurora_memory.catalogue import Catalogue
 from aurora_memory.chunks import MODULE_NAME, CodeChunk, Import, Reference, type_of
-from aurora_memory.relations import Catalogue, Relation, Scope
+from aurora_memory.scope import Relation, Scope
 from aurora_memory.store import chunk_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView, ReferenceTarget

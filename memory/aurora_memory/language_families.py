@@ -1,0 +1,39 @@
+"""Families of languages: those whose files call one another, and where a family's names are in reach.
+
+A language that is named here in no family is one by itself, in which nothing of this holds.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Family(Struct, frozen=True):
+    """Family of languages: its members, and what holds of names in their files."""
+
+    languages: tuple[str, ...]
+    is_exact: bool = False
+    """Whether a name of another file, or package, has to be imported by name to be used: imports are followed."""
+    has_packages: bool = False
+    """Whether a package's top-level names are in reach of all its files. A package is a folder."""
+
+
+FAMILIES = {
+    "python": Family(("python",), is_exact=True),
+    "ecmascript": Family(("typescript", "tsx", "javascript"), is_exact=True),
+    "go": Family(("go",), is_exact=True),
+    "java": Family(("java",), has_packages=True),
+    "kotlin": Family(("kotlin",), has_packages=True),
+    "scala": Family(("scala",), has_packages=True),
+    "c": Family(("c", "cpp")),
+}
+
+EXACT_FAMILIES = frozenset(name for name, each in FAMILIES.items() if each.is_exact)
+PACKAGED_FAMILIES = frozenset(name for name, each in FAMILIES.items() if each.has_packages)
+
+_FAMILY_OF = {language: name for name, each in FAMILIES.items() for language in each.languages}
+
+
+def family(language: str) -> str:
+    """Name of a language's family."""
+    return _FAMILY_OF.get(language, language)
