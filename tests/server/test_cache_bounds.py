@@ -32,6 +32,7 @@ KINDS_OF = {
     "_fields": "lines of exports",
     "compiled": "languages",
     "mistakes": "languages",
+    "pattern": "patterns of languages",
     "_field_ids": "grammars",
     "_keywords": "languages",
     "plugged": "names that are built in",

@@ -3,7 +3,7 @@ file each (AURORA §6.3.5)."""
 
 from __future__ import annotations
 
-from aurora_indexer.languages import c_family, csharp, ecmascript, imports, kotlin, shell, swift
+from aurora_indexer.languages import c_family, csharp, ecmascript, go, imports, java, kotlin, python, shell, swift
 from aurora_indexer.languages.language import CLASS_LIKE, Language
 
 
@@ -30,6 +30,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".py", ".pyi"),
         interpreters=("python",),
         read_imports=imports.python,
+        names=python.NAMES,
         words=_words(
             "args async await bool class cls def dict elif except float import init int kwargs lambda list none"
             " object pass raise return self set str super true false tuple typing union optional any yield"
@@ -42,6 +43,7 @@ LANGUAGES: tuple[Language, ...] = (
         read_imports=imports.ecmascript,
         words=_ECMASCRIPT_WORDS,
         unqualified=_EXPORTS,
+        names=ecmascript.NAMES,
         refine=ecmascript.refine,
         mended=ecmascript.mended,
     ),
@@ -51,6 +53,7 @@ LANGUAGES: tuple[Language, ...] = (
         read_imports=imports.ecmascript,
         words=_ECMASCRIPT_WORDS,
         unqualified=_EXPORTS,
+        names=ecmascript.NAMES,
         refine=ecmascript.refine,
     ),
     Language(
@@ -60,12 +63,14 @@ LANGUAGES: tuple[Language, ...] = (
         read_imports=imports.ecmascript,
         words=_ECMASCRIPT_WORDS,
         unqualified=_EXPORTS,
+        names=ecmascript.NAMES,
         refine=ecmascript.refine,
     ),
     Language(
         name="go",
         suffixes=(".go",),
         read_imports=imports.go,
+        names=go.NAMES,
         words=_words(
             "any bool byte chan const defer err error fallthrough float32 float64 func go int int32 int64"
             " interface len make map nil package range return rune select string struct switch type uint var"
@@ -86,6 +91,7 @@ LANGUAGES: tuple[Language, ...] = (
         name="java",
         suffixes=(".java",),
         read_imports=imports.java,
+        names=java.NAMES,
         words=_words(
             "abstract boolean byte char class double extends final float implements import int interface long new"
             " null object override package private protected public return short static string super synchronized"

@@ -1,5 +1,5 @@
 """JavaScript and TypeScript nodes: what captures of JavaScript and TypeScript are, where a query that tells it would
-take long to compile and to run.
+take long to compile and to run; and the syntax of their names.
 
 Their grammars are so large that a query which names what is inside of a node compiles for milliseconds, and these nodes
 are so frequent that it runs long. So the query captures the nodes alone, and what they hold is looked up here.
@@ -11,6 +11,15 @@ import re
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
+
+from aurora_indexer.languages.name_syntax import (
+    ALIAS,
+    CLASS,
+    GENERIC,
+    AssignmentSyntax,
+    CallNodes,
+    NameSyntax,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -48,6 +57,39 @@ _BELOW = re.compile(rb"(?:[\w$\])}\"'`]|(?<!=)>)\s*\Z")
 _COMMENTS = re.compile(rb"(?:\s*(?:/\*(?:[^*]|\*(?!/))*\*/|(?<=\n)[ \t]*//[^\n]*))+\s*\Z")
 _NEAR = 2000
 """Bytes before such a line, comments with them, in which the end of a member is looked for."""
+
+
+_NEW = rb"\s{0,20}(?:await\s{1,20})?new\s{1,20}"
+
+NAMES = NameSyntax(
+    calls=CallNodes(
+        member="property",
+        owner="object",
+        calls=(("call_expression", "function"), ("new_expression", "constructor")),
+        wrappers=frozenset({"parenthesized_expression", "await_expression", "non_null_expression"}),
+    ),
+    assignment=AssignmentSyntax(
+        sign=(
+            rb":(?=\s{0,20}(?P<type>" + CLASS + rb")" + GENERIC + rb"\s{0,20}"
+            rb"(?:\|\s{0,20}(?:null|undefined)\s{0,20})?(?=[,)=;\n])(?P<type_end>)"
+            rb"|[^=;\n]{0,80}+=" + _NEW + rb"(?P<new>" + CLASS + rb")(?P<new_end>))"
+            rb"|=(?=" + _NEW + rb"(?P<made>" + CLASS + rb")(?P<made_end>)|[ \t]{0,20}" + ALIAS + rb")"
+        ),
+        reversed_name=rb"\s{0,20}+[?!]?\s{0,20}+(?P<name>[\w$]*[A-Za-z_$]#?(?:\.siht)?)(?![\w$.])",
+    ),
+    return_type=(
+        rb"\)\s{0,9}:\s{0,9}(?:Promise<\s{0,9})?(?P<type>(?:" + CLASS + rb"|this\b))" + GENERIC + rb">?"
+        rb"\s{0,9}(?:\|\s{0,9}(?:null|undefined)\s{0,9})?(?:=>)?\s{0,9}\{?\s{0,9}$"
+    ),
+    bindings=(
+        (
+            rb"\b(?:const|let|var)\s[^=;\n]{0,100}$|\b(?:function|catch)\b[^()\n]{0,80}\([^()]{0,100}$",
+            rb"",
+        ),
+        (rb"\([^()]{0,100}$", rb"[^()]{0,100}\)\s{0,9}(?::[^=\n]{1,80})?=>"),
+        (rb"", rb"\s{0,9}=>"),
+    ),
+)
 
 
 def mended(source: bytes, _is_read: Callable[[bytes], bool]) -> bytes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from aurora_indexer.languages.name_syntax import NameSyntax
 from aurora_memory.chunks import Import
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class Language(Struct, frozen=True):
     """A regular expression between the segments of a qualified name as written."""
     unqualified: str = r"(?!)"
     """Segments to drop from a qualifier: the segments matched say nothing about where a name belongs."""
+    names: NameSyntax | None = None
+    """Syntax of names in use, where they are read with what their receivers hold; without it, as they are written."""
     hidden: Callable[[bytes], bytes] | None = None
     """Makes of a source what its grammar gets to see, byte for byte as long."""
     mended: Callable[[bytes, Callable[[bytes], bool]], bytes] | None = None

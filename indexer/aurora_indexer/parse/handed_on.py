@@ -12,10 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tree_sitter import Node
 
-from aurora_indexer.parse.assignments import NAME
+from aurora_indexer.languages.name_syntax import NAME, NameSyntax, pattern
 from aurora_indexer.parse.definitions import Definition
-
-LANGUAGES = frozenset({"python", "go", "javascript", "typescript", "tsx"})
 
 MAX_LOOKED_AT = 1000
 """Names of one file that are looked up in its tree, which takes longer the deeper that is."""
@@ -30,29 +28,9 @@ _ARGUMENT = re.compile(rb"[(,=]\s{0,200}(" + NAME + rb"(?:\." + NAME + rb"){0,4}
 _ARGUMENTS = frozenset({"argument_list", "arguments"})
 _OWN = (b"self", b"cls", b"this")
 _PROPERTY = re.compile(rb"@[\w.]{0,80}(?:property|setter|getter)\b|^\s{0,20}(?:static\s{1,9})?[gs]et\s")
-_NAMES = rb"[\w$, \t*()\[\]{}]{0,100}+"
-_BINDS = {
-    "python": (
-        (rb"^" + _NAMES + rb"$", _NAMES + rb"(?::[^=\n]{1,80}+)?(?<=[ \t])=[ \t]"),
-        (rb"\bfor[ \t]" + _NAMES + rb"$", rb"[\w$, \t*()]{0,100}?[ \t]in\b"),
-        (rb"\bas[ \t]{1,9}$|\blambda\b[^:\n]{0,100}$", rb""),
-        (rb"", rb"[ \t]{0,9}:="),
-    ),
-    "go": (
-        (rb"", _NAMES + rb":="),
-        (rb"\bvar[ \t]" + _NAMES + rb"$|\bfunc\([^()]{0,100}$", rb""),
-    ),
-    "ecmascript": (
-        (rb"\b(?:const|let|var)\s[^=;\n]{0,100}$|\b(?:function|catch)\b[^()\n]{0,80}\([^()]{0,100}$", rb""),
-        (rb"\([^()]{0,100}$", rb"[^()]{0,100}\)\s{0,9}(?::[^=\n]{1,80})?=>"),
-        (rb"", rb"\s{0,9}=>"),
-    ),
-}
-"""What stands before and after a name on its line where it is bound, by language."""
+_Patterns = list[tuple[re.Pattern[bytes], re.Pattern[bytes]]]
+"""What stands before and after a name on its line where it is bound."""
 
-_PATTERNS = {
-    language: [(re.compile(before), re.compile(after)) for before, after in pairs] for language, pairs in _BINDS.items()
-}
 _AROUND = 120
 _MAX_SEEN = 40
 """Places of a name in a function that are looked at."""
@@ -61,14 +39,14 @@ _MAX_SEEN = 40
 def handed_on(
     root: Node,
     bare: bytes,
-    language: str,
+    syntax: NameSyntax,
     definitions: Sequence[Definition],
     imported: frozenset[bytes],
     owner_at: Callable[[int], int],
 ) -> Iterator[tuple[int, bytes]]:
     """Names that calls are given, as written, each with the index of the innermost definition around it.
 
-    `imported` are the names that the file's imports bind; of Go any may be known, as a package's files share theirs.
+    `imported` are the names that the file's imports bind; where files of a package share theirs, any may be known.
     They are looked for in the text, as a query that waits for arguments is kept for every call that is open.
     """
     methods: dict[tuple[int, bytes], Definition] = {}
@@ -78,10 +56,11 @@ def handed_on(
         if each.around is not None:
             methods[id(each.around), each.written] = each
     bound: dict[tuple[int, bytes], bool] = {}
+    patterns = [(pattern(before), pattern(after)) for before, after in syntax.bindings]
     looked_at = 0
     for match in _ARGUMENT.finditer(bare):
         head, dot, rest = match[1].partition(b".")
-        if head not in _OWN and head not in own and (language != "go" or dot):
+        if head not in _OWN and head not in own and (dot or not syntax.has_package_names):
             continue
         index = owner_at(match.start(1))
         if head in _OWN and (not dot or not _is_method(bare, rest, _class_around(definitions, index), methods)):
@@ -91,7 +70,7 @@ def handed_on(
             return
         if not _is_argument(root.descendant_for_byte_range(*match.span(1))):
             continue
-        if head in _OWN or not _is_local(bare, language, head, definitions, index, bound):
+        if head in _OWN or not _is_local(bare, patterns, head, definitions, index, bound):
             yield index, match[1]
 
 
@@ -123,7 +102,7 @@ def _class_around(definitions: Sequence[Definition], index: int) -> Definition |
 
 def _is_local(
     bare: bytes,
-    language: str,
+    patterns: _Patterns,
     name: bytes,
     definitions: Sequence[Definition],
     index: int,
@@ -134,19 +113,18 @@ def _is_local(
     while each is not None:
         if each.kind in _FUNCTIONS:
             if (id(each), name) not in known:
-                known[id(each), name] = _binds(bare, language, name, each)
+                known[id(each), name] = _binds(bare, patterns, name, each)
             if known[id(each), name]:
                 return True
         each = each.around
     return False
 
 
-def _binds(bare: bytes, language: str, name: bytes, function: Definition) -> bool:
+def _binds(bare: bytes, patterns: _Patterns, name: bytes, function: Definition) -> bool:
     """Variable binding (shadowing): whether a function has a parameter or local variable of that name."""
     header = bare[function.head : min(function.header_end, function.head + _MAX_HEADER)]
     if name != function.written and name in header and name in _PARAMETER.findall(header):
         return True
-    patterns = _PATTERNS.get(language, _PATTERNS["ecmascript"])
     at = function.header_end
     for _ in range(_MAX_SEEN):
         at = bare.find(name, at, function.end)

@@ -11,48 +11,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from aurora_indexer.parse.assignments import CLASS, GENERIC, GO_TYPE, LANGUAGES, NAME, assignments
+from aurora_indexer.languages import Language
+from aurora_indexer.languages.name_syntax import NAME, NameSyntax, pattern
+from aurora_indexer.parse.assignments import assignments
 from aurora_indexer.parse.definitions import Definition
 from aurora_memory.chunks import Reference, ReferenceKind
+from aurora_memory.language_families import EXACT_FAMILIES, family
 
-_GO_PARAMETER = re.compile(
-    rb"[(,]\s{0,20}(?P<names>"
-    + NAME
-    + rb"(?:\s{0,9},\s{0,9}"
-    + NAME
-    + rb"){0,5})\s{1,9}\*?(?P<type>"
-    + GO_TYPE
-    + rb")(?:\[[^\[\]]{0,80}\])?(?=\s{0,9}[,)])"
-)
-_GO_FIELD = re.compile(
-    rb"(?:^|[{;])[ \t]{0,20}(?P<names>"
-    + NAME
-    + rb"(?:[ \t]{0,9},[ \t]{0,9}"
-    + NAME
-    + rb"){0,5})[ \t]{1,40}\*?(?P<type>"
-    + GO_TYPE
-    + rb")(?:\[[^\[\]\n]{0,80}\])?[ \t]{0,40}(?:`[^`\n]{0,400}`)?[ \t]{0,200}(?=[;}]|$)",
-    re.M,
-)
-_ES_RETURNS = re.compile(
-    rb"\)\s{0,9}:\s{0,9}(?:Promise<\s{0,9})?(?P<type>(?:" + CLASS + rb"|this\b))" + GENERIC + rb">?"
-    rb"\s{0,9}(?:\|\s{0,9}(?:null|undefined)\s{0,9})?(?:=>)?\s{0,9}\{?\s{0,9}$"
-)
-_RETURNS = {
-    "python": re.compile(
-        rb"->\s{0,9}[\"']?(?:t\.|typing\.)?(?:(?:Optional|Awaitable)\[)?[\"']?(?P<type>" + CLASS + rb")"
-        rb"(?:\[[^\[\]]{0,200}\])?[\"']?\]?(?:\s{0,9}\|\s{0,9}None)?[\"']?\s{0,9}:?\s{0,9}$"
-    ),
-    "go": re.compile(
-        rb"\)\s{0,9}(?:\(\s{0,9}(?:" + NAME + rb"\s{1,9})?)?\*?(?P<type>" + GO_TYPE + rb")(?:\[[^\[\]]{0,80}\])?"
-        rb"\s{0,9}(?:,[^()]{0,200})?\)?\s{0,9}\{?\s{0,9}$"
-    ),
-    "javascript": _ES_RETURNS,
-    "typescript": _ES_RETURNS,
-    "tsx": _ES_RETURNS,
-}
 _ASSIGNED = re.compile(
     rb"(?<![\w.$])((?:self\.|this\.)?#?" + NAME + rb")(?:\s{0,9},\s{0,9}\w+){0,4}\s{0,9}"
     rb"(?::[^=\n;,(){}]{0,80})?:?=\s{0,9}(await\s{1,9})?$"
@@ -73,9 +40,6 @@ _MAX_HEADER = 2000
 _MAX_STEPS = 4
 _MAX_EXPRESSION = 200
 _OWN = (b"self.", b"this.")
-_BARE_FIELDS = frozenset({"java"})
-"""Languages in which a field needs no `this`, and what is noted of one file is not followed from others."""
-
 _CLASSES = frozenset({"class", "interface", "struct"})
 _FUNCTIONS = frozenset({"function", "method"})
 
@@ -90,14 +54,16 @@ class ReceiverTypes:
 
     def __init__(
         self,
-        language: str,
+        language: Language,
         bare: bytes,
         definitions: Sequence[Definition],
         owner_at: Callable[[int], int],
-        literals: Sequence[tuple[int, int, int]] = (),
+        literals: Sequence[tuple[int, int, int]],
     ) -> None:
-        """`literals` are functions without a name in Go: their start, the start of their body, and their end."""
-        self._language = language
+        """`literals` are functions without a name: their start, the start of their body, and their end."""
+        syntax = language.names
+        self._has_bare_fields = syntax is not None and syntax.has_bare_fields
+        self._are_noted = family(language.name) in EXACT_FAMILIES
         self._definitions = definitions
         self._bare = bare
         self._index = {id(definition): n for n, definition in enumerate(definitions)}
@@ -109,42 +75,43 @@ class ReceiverTypes:
         self._starts = [start for start, _, _ in self._literals]
         self._outer: list[int] = []
         self._taken: list[_Types] = []
-        if language not in LANGUAGES:
+        if syntax is None:
             return
         same: list[tuple[bytes, bytes, int]] = []
-        for name, start, value, told, is_same in assignments(language, bare):
+        for name, start, value, told, is_same in assignments(syntax, bare):
             owner = owner_at(start)
             if is_same:
                 same.append((name, value, owner))
             else:
                 self._give(name, value, owner, told=told)
-        self._declared(owner_at)
+        self._declared(syntax)
         for name, value, owner in same:
             self._give(name, value, owner)
 
-    def _declared(self, owner_at: Callable[[int], int]) -> None:
-        """What headers say: the types of Go's parameters and fields, and what functions return."""
+    def _declared(self, syntax: NameSyntax) -> None:
+        """What headers and bodies say: the types of parameters and fields, and what functions return."""
+        returned = pattern(syntax.return_type) if syntax.return_type else None
+        parameter = pattern(syntax.parameter) if syntax.parameter else None
+        field = pattern(syntax.field) if syntax.field else None
         for start, body, _ in self._literals:
             self._outer.append(self._innermost(start, len(self._outer) - 1))
             header = self._bare[start : min(body, start + _MAX_HEADER)]
             taken: _Types = dict.fromkeys(_HEADER_NAME.findall(header))
-            for match in _GO_PARAMETER.finditer(header):
-                taken.update({name.strip(): match["type"] + b"()" for name in match["names"].split(b",")})
+            if parameter is not None:
+                taken.update(_of_one_type(parameter.finditer(header)))
             self._taken.append(taken)
-        returns = _RETURNS.get(self._language)
         for n, definition in enumerate(self._definitions):
             start, end = definition.head, min(definition.header_end, definition.head + _MAX_HEADER)
             if definition.kind in _FUNCTIONS:
-                header = self._bare[start:end]
-                if self._language == "go":
-                    self._parameters(n, start, end)
-                if returns is not None and (told := returns.search(header)):
+                if parameter is not None:
+                    for name, value in _of_one_type(parameter.finditer(self._bare, start, end)):
+                        self._note(n, name, value, told=True)
+                if returned is not None and (told := returned.search(self._bare, start, end)):
                     self._returned[n] = told["type"] + b"()"
                     self._told.add((n, _RESULT))
-            elif self._language == "go" and definition.kind == "struct":
-                for field in _GO_FIELD.finditer(self._bare, definition.header_end, definition.end):
-                    for name in field["names"].split(b","):
-                        self._note(n, b"." + name.strip(), field["type"] + b"()", told=True)
+            elif field is not None and definition.kind == "struct":
+                for name, value in _of_one_type(field.finditer(self._bare, definition.header_end, definition.end)):
+                    self._note(n, b"." + name, value, told=True)
 
     def _innermost(self, at: int, literal: int) -> int:
         """The innermost literal around a place, from one outward that begins before it; -1 where there is none."""
@@ -163,11 +130,6 @@ class ReceiverTypes:
                 return True, self._taken[literal][name]
             literal = self._outer[literal]
         return False, None
-
-    def _parameters(self, owner: int, start: int, end: int) -> None:
-        for match in _GO_PARAMETER.finditer(self._bare, start, end):
-            for name in match["names"].split(b","):
-                self._note(owner, name.strip(), match["type"] + b"()", told=True)
 
     def called(self, written: bytes, start: int, end: int, owner: int) -> None:
         """Take note of a call, in bytes of the source: what it gives a name or, where it is returned, the function."""
@@ -292,7 +254,7 @@ class ReceiverTypes:
             types = self._known.get(owner, {})
             if receiver in types:
                 return types[receiver]
-            if self._language in _BARE_FIELDS and (field := b"." + receiver) in types:
+            if self._has_bare_fields and (field := b"." + receiver) in types:
                 return types[field]
             if owner < 0:
                 return None
@@ -302,8 +264,8 @@ class ReceiverTypes:
         return None
 
     def noted(self, owner: int) -> Iterator[Reference]:
-        """What others may have to know of a definition, or (-1) of the file: what it returns, and what it holds."""
-        if self._language in _BARE_FIELDS:
+        """Notes for other files: what a definition returns, and what it, or (-1) the file, holds."""
+        if not self._are_noted:
             return
         if returned := self._returned.get(owner):
             yield _noted("returns", b"", self.read(returned, owner))
@@ -314,6 +276,13 @@ class ReceiverTypes:
         for name, value in held[:MAX_NOTED]:
             if is_class == name.startswith(b"."):
                 yield _noted("holds", name.removeprefix(b"."), self.read(value, owner))
+
+
+def _of_one_type(found: Iterable[re.Match[bytes]]) -> Iterator[tuple[bytes, bytes]]:
+    """Parameters or fields with what they hold; several may share a type, as in `a, b int`."""
+    for match in found:
+        for name in match["names"].split(b","):
+            yield name.strip(), match["type"] + b"()"
 
 
 def _noted(kind: ReferenceKind, name: bytes, value: bytes) -> Reference:

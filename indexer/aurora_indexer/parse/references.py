@@ -13,9 +13,10 @@ from operator import attrgetter
 from msgspec import Struct, field
 from tree_sitter import Node
 
-from aurora_indexer.parse import handed_on
-from aurora_indexer.parse.assignments import LANGUAGES
+from aurora_indexer.languages import Language
+from aurora_indexer.languages.name_syntax import CallNodes
 from aurora_indexer.parse.definitions import Definition, SourceOutline
+from aurora_indexer.parse.handed_on import handed_on
 from aurora_indexer.parse.leading_comments import Captures
 from aurora_indexer.parse.receiver_types import ReceiverTypes
 from aurora_memory.chunks import Import, Reference, ReferenceKind
@@ -114,13 +115,6 @@ def references(uses: Uses) -> tuple[Reference, ...]:
     return (*islice(distinct.values(), MAX_REFERENCES), *handed[:MAX_HANDED], *uses.noted)
 
 
-_CALLS = frozenset({"call", "call_expression", "new_expression"})
-_MEMBER = ("attribute", "property", "field")
-_OBJECT = ("object", "operand")
-_INVOCATION, _CREATION = "method_invocation", "object_creation_expression"
-"""Nodes of Java's calls: a name on an object, and a type that is made."""
-
-_WRAPPED = frozenset({"parenthesized_expression", "await", "await_expression", "non_null_expression"})
 _MAX_METHOD = 2000
 _MAX_CHAIN = 24
 _MAX_CHAINS = 3000
@@ -132,37 +126,41 @@ _GIVING = (b"=", b"return", b"await", b"new", b"&")
 
 _BEFORE_GIVEN = frozenset(b" \t\n\r\v\f").union(word[-1] for word in _GIVING)
 
-_start = attrgetter("start_byte")
-_place = attrgetter("start_byte", "end_byte")  # in a chain of calls all start where the first does
+_place = attrgetter("byte_range")
+"""Where a capture is: of those that start together, as all in a chain of calls do, the shortest comes first."""
 
 
 def uses_of(
     source: bytes,
+    bare: bytes,
     captures: Captures,
     found: SourceOutline,
-    language: str = "",
-    bare: bytes = b"",
-    imports: Sequence[Import] = (),
-    root: Node | None = None,
+    language: Language,
+    imports: Sequence[Import],
+    root: Node,
 ) -> tuple[list[Uses], Uses]:
     """Give each name in use, branch and loop to the innermost definition around it, or to the module.
 
-    `bare` is the source without its comments, byte for byte, for the `language`s in which it tells what receivers are;
-    `imports` are the file's, `root` is its tree.
+    `bare` is the source without its comments, byte for byte; `imports` are the file's, `root` is its tree.
     """
     uses = [Uses() for _ in found.definitions]
     module = Uses()
     everyone = [*uses, module]  # Index -1, the file itself, is the last.
     bounds, holders = _owners(found.definitions)
+
+    def owner_at(position: int) -> int:
+        """Index of the innermost definition at a position, or -1."""
+        return holders[bisect_right(bounds, position) - 1]
+
     receivers = {node.end_byte: node.start_byte for node in captures.get("receiver", ())}
     literals = [(node.start_byte, _body_of(node), node.end_byte) for node in captures.get("literal", ())]
-    types = ReceiverTypes(language, bare, found.definitions, lambda at: _owner_at(bounds, holders, at), literals)
+    types = ReceiverTypes(language, bare, found.definitions, owner_at, literals)
     nodes = captures.get("call", ())
     calls = sorted([(*node.byte_range, n) for n, node in enumerate(nodes)])
     starts = [start for start, _, _ in calls]
     written = [_text(source, start, end, receivers) for start, end, _ in calls]
-    if language in LANGUAGES:
-        written = _unfolded(source, bare, nodes, calls, written, types, lambda at: _owner_at(bounds, holders, at))
+    if language.names is not None:
+        written = _unfolded(source, bare, nodes, calls, written, language.names.calls, types, owner_at)
     at = 0
     for bound, holder in zip([*bounds[1:], len(source) + 1], holders, strict=True):
         # All calls up to where the innermost definition changes.
@@ -179,11 +177,11 @@ def uses_of(
     for node in sorted(captures.get("component", ()), key=_place):
         component = _written(source, node, receivers)
         if component[:1].isupper() or b"." in component:
-            everyone[_owner_at(bounds, holders, node.start_byte)].called.append(component)
-    bases = sorted(captures.get("inherits", ()), key=_start)
+            everyone[owner_at(node.start_byte)].called.append(component)
+    bases = sorted(captures.get("inherits", ()), key=_place)
     heirs = _Heirs(found) if bases and found.scopes else None
     for node in bases:
-        index = _owner_at(bounds, holders, node.start_byte)
+        index = owner_at(node.start_byte)
         if heirs is not None:
             index = heirs.of(node.start_byte, index)
         if index >= 0 and found.definitions[index].kind in ("function", "method"):
@@ -193,17 +191,15 @@ def uses_of(
     for node in captures.get("required", ()):
         start, end = node.byte_range
         if asked := method(source[start : min(end, start + _MAX_METHOD)].decode("utf-8", "replace")):
-            required.setdefault(_owner_at(bounds, holders, node.start_byte), []).append(Reference("requires", *asked))
-    if root is not None and language in handed_on.LANGUAGES:
+            required.setdefault(owner_at(node.start_byte), []).append(Reference("requires", *asked))
+    if language.names is not None and language.names.bindings:
         imported = frozenset(bound_name(entry).encode() for entry in imports)
-        for index, name in handed_on.handed_on(
-            root, bare, language, found.definitions, imported, lambda at: _owner_at(bounds, holders, at)
-        ):
+        for index, name in handed_on(root, bare, language.names, found.definitions, imported, owner_at):
             everyone[index].handed.append(name)
     for node in captures.get("branch", ()):
-        everyone[_owner_at(bounds, holders, node.start_byte)].branches += 1
+        everyone[owner_at(node.start_byte)].branches += 1
     for node in captures.get("loop", ()):
-        everyone[_owner_at(bounds, holders, node.start_byte)].loops += 1
+        everyone[owner_at(node.start_byte)].loops += 1
     for n, each in enumerate(uses):
         each.noted = (*types.noted(n), *required.get(n, ()))
     module.noted = tuple(types.noted(-1))
@@ -222,6 +218,7 @@ def _unfolded(
     nodes: Sequence[Node],
     calls: Sequence[tuple[int, int, int]],
     written: list[bytes],
+    syntax: CallNodes,
     types: ReceiverTypes,
     owner_at: Callable[[int], int],
 ) -> list[bytes]:
@@ -231,64 +228,62 @@ def _unfolded(
     """
     read = list(written)
     chains = 0
+    called = {node for node, _ in syntax.calls}
     for n, ((start, end, number), name) in enumerate(zip(calls, written, strict=True)):
         if (b"(" in name and len(name) < MAX_WRITTEN) or end - start > MAX_WRITTEN:
             chains += 1
-            read[n] = (_chain(source, nodes[number]) if chains <= _MAX_CHAINS else b"") or name
-        if start and bare[start - 1] not in _BEFORE_GIVEN:
+            read[n] = (_chain(source, nodes[number], syntax) if chains <= _MAX_CHAINS else b"") or name
+        if not called or (start and bare[start - 1] not in _BEFORE_GIVEN):
             continue
         before = bare[max(0, start - _LOOKED_BACK) : start].rstrip()
         if before.endswith(_GIVING):
             call = nodes[number].parent
-            if call is not None and call.type in _CALLS:
+            if call is not None and call.type in called:
                 types.called(read[n], start, call.end_byte, owner_at(start))
     return read
 
 
-def _chain(source: bytes, node: Node) -> bytes:
+def _chain(source: bytes, node: Node, syntax: CallNodes) -> bytes:
     """A chain of calls without their arguments: `a(1).b` of `a(1).b(2)` is `a().b`; nothing for other expressions."""
+    called = dict(syntax.calls)
     pieces: list[bytes] = []
     calls = b""
     each: Node | None = node
-    # Only Java's name of a call; a node's parent is looked for from the root of the tree.
-    if node.type == "identifier" and (around := node.parent) is not None and around.type == _INVOCATION:
+    # Asked only where it may be one: a node's parent is looked for from the root of the tree.
+    if syntax.invocation and (around := node.parent) is not None and around.type == syntax.invocation:
         each = around
     for _ in range(_MAX_CHAIN):
         if each is None:
             return b""
-        if each.type == _CREATION:
+        kind = each.type
+        if kind in called:
+            calls += b"()"
+            each = each.child_by_field_name(called[kind])
+        elif kind == syntax.creation:
             made = each.child_by_field_name("type")
             if made is None or made.end_byte - made.start_byte > MAX_WRITTEN:
                 return b""
-            named = source[made.start_byte : made.end_byte].partition(b"<")[0] + b"()"
-            return b".".join([named + calls, *reversed(pieces)])
-        if each.type == _INVOCATION:
-            called = each.child_by_field_name("name")
-            if called is None:
+            pieces.append(source[made.start_byte : made.end_byte].partition(b"<")[0] + b"()")
+            return b".".join(reversed(pieces))
+        elif kind == syntax.invocation:
+            name = each.child_by_field_name("name")
+            if name is None:
                 return b""
-            pieces.append(source[called.start_byte : called.end_byte] + (b"()" if pieces else b""))
+            pieces.append(source[name.start_byte : name.end_byte] + (b"()" if pieces else b""))
             each = each.child_by_field_name("object")
-            if each is None:
+            if each is None:  # of the class around
                 return b".".join(reversed(pieces))
-            continue
-        inner = each.child_by_field_name("function") or each.child_by_field_name("constructor")
-        if inner is not None and each.type in _CALLS:
-            calls += b"()"
-            each = inner
-            continue
-        name = next((found for label in _MEMBER if (found := each.child_by_field_name(label)) is not None), None)
-        if name is not None:
+        elif (name := each.child_by_field_name(syntax.member)) is not None:
             pieces.append(source[name.start_byte : name.end_byte] + calls)
             calls = b""
-            each = next((found for label in _OBJECT if (found := each.child_by_field_name(label)) is not None), None)
-            continue
-        if each.child_count == 0 and each.end_byte - each.start_byte <= MAX_WRITTEN:
+            each = each.child_by_field_name(syntax.owner)
+        elif each.child_count == 0 and each.end_byte - each.start_byte <= MAX_WRITTEN:
             pieces.append(source[each.start_byte : each.end_byte] + calls)
             return b".".join(reversed(pieces))
-        if each.type in _WRAPPED and each.named_child_count == 1:
+        elif kind in syntax.wrappers and each.named_child_count == 1:
             each = each.named_child(0)
-            continue
-        return b""
+        else:
+            return b""
     return b""
 
 
@@ -326,7 +321,7 @@ class _Heirs:
 def _owners(definitions: list[Definition]) -> tuple[list[int], list[int]]:
     """Cut the file where the innermost definition changes: positions, and the index of the definition from there on.
 
-    Index -1 is the file itself. Look up with `_owner_at`.
+    Index -1 is the file itself.
     """
     bounds = [0]
     holders = [-1]
@@ -342,8 +337,3 @@ def _owners(definitions: list[Definition]) -> tuple[list[int], list[int]]:
         bounds.append(open_.pop()[0])
         holders.append(open_[-1][1] if open_ else -1)
     return bounds, holders
-
-
-def _owner_at(bounds: list[int], holders: list[int], position: int) -> int:
-    """Index of the innermost definition at a position, or -1."""
-    return holders[bisect_right(bounds, position) - 1]

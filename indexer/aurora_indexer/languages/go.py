@@ -1,0 +1,50 @@
+"""Go's names: types of variables, parameters and fields, its grammar's calls, and what binds a name."""
+
+from __future__ import annotations
+
+from aurora_indexer.languages.name_syntax import (
+    ALIAS,
+    NAME,
+    NAMES_BEFORE,
+    PATH,
+    AssignmentSyntax,
+    CallNodes,
+    NameSyntax,
+)
+
+_TYPE = rb"(?:" + NAME + rb"\.)?" + NAME
+
+NAMES = NameSyntax(
+    calls=CallNodes(member="field", owner="operand", calls=(("call_expression", "function"),)),
+    assignment=AssignmentSyntax(
+        sign=(
+            rb"=(?=\s{0,9}(?:(?:&\s{0,9})?(?P<made>" + _TYPE + rb")(?:\[[^\[\]\n]{0,80}\])?\{(?P<made_end>)"
+            rb"|new\((?P<new>" + _TYPE + rb")\)(?P<new_end>)"
+            rb"|" + PATH + rb"\.\(\*?(?P<asserted>" + _TYPE + rb")\)(?P<asserted_end>)|" + ALIAS + rb"))"
+        ),
+        reversed_name=rb":?\s{0,9}+(?:\w+\s{0,9}+,\s{0,9}+){0,4}(?P<name>[\w$]*[A-Za-z_$])(?![\w.])",
+        statement=(
+            rb"var(?<![\w.]var)\s{1,9}(?P<name>" + NAME + rb")\s{1,9}\*?(?P<value>" + _TYPE + rb")\s{0,9}(?=[\n=])"
+        ),
+        statement_hint=rb"var\s",
+        statement_tells_type=True,
+    ),
+    return_type=(
+        rb"\)\s{0,9}(?:\(\s{0,9}(?:" + NAME + rb"\s{1,9})?)?\*?(?P<type>" + _TYPE + rb")(?:\[[^\[\]]{0,80}\])?"
+        rb"\s{0,9}(?:,[^()]{0,200})?\)?\s{0,9}\{?\s{0,9}$"
+    ),
+    parameter=(
+        rb"[(,]\s{0,20}(?P<names>" + NAME + rb"(?:\s{0,9},\s{0,9}" + NAME + rb"){0,5})\s{1,9}\*?"
+        rb"(?P<type>" + _TYPE + rb")(?:\[[^\[\]]{0,80}\])?(?=\s{0,9}[,)])"
+    ),
+    field=(
+        rb"(?m)(?:^|[{;])[ \t]{0,20}(?P<names>" + NAME + rb"(?:[ \t]{0,9},[ \t]{0,9}" + NAME + rb"){0,5})"
+        rb"[ \t]{1,40}\*?(?P<type>" + _TYPE + rb")(?:\[[^\[\]\n]{0,80}\])?"
+        rb"[ \t]{0,40}(?:`[^`\n]{0,400}`)?[ \t]{0,200}(?=[;}]|$)"
+    ),
+    bindings=(
+        (rb"", NAMES_BEFORE + rb":="),
+        (rb"\bvar[ \t]" + NAMES_BEFORE + rb"$|\bfunc\([^()]{0,100}$", rb""),
+    ),
+    has_package_names=True,
+)
