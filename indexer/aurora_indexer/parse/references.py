@@ -188,7 +188,7 @@ def uses_of(
             continue  # Go's struct without a name, in a function
         everyone[index].inherited.append(_written(source, node, receivers))
     required: dict[int, list[Reference]] = {}
-    for node in captures.get("required", ()):
+    for node in sorted(captures.get("required", ()), key=_place):
         start, end = node.byte_range
         if asked := method(source[start : min(end, start + _MAX_METHOD)].decode("utf-8", "replace")):
             required.setdefault(owner_at(node.start_byte), []).append(Reference("requires", *asked))

@@ -361,3 +361,10 @@ def test_the_time_a_thread_has_worked_is_asked_for_only_where_a_grammar_is_watch
     monkeypatch.setattr(time, "thread_time", note)
     parse_file(path, b"x = 1\n" * 6_000)
     assert bool(asked) == is_watched
+
+
+def test_what_an_interface_of_go_asks_for_is_told_in_its_order() -> None:
+    names = [f"Method{n}" for n in range(60)]  # captures come in the order of a set, by addresses
+    source = "".join(["package shop\n\ntype Store interface {\n", *(f"\t{name}() error\n" for name in names), "}\n"])
+    chunks = parse_file("a.go", source.encode()).chunks
+    assert [ref.name for chunk in chunks for ref in chunk.references if ref.kind == "requires"] == names
