@@ -94,9 +94,11 @@ class Scope:
                     targets = _inherited(targets)
             elif reference.kind == "hands on":
                 kind, targets = "hands on", self._handed(source, reference)
-            elif reference.kind == "requires":
-                continue  # `store.implementation_reader` goes by it
+            elif reference.kind == "requires" or reference.kind == "returns":
+                continue  # read by `store.implementation_reader` and, from `LinkedFiles`, by `name_lookup`
             else:
+                # What documents name and link to, and `holds` where a variable is only another name for something
+                # (`read = shop.read`): what else is held, `Client()`, is no definition's name.
                 meant = _mentioned(source, reference, self._catalogue)
                 kind, targets = "mentions", [(meant, MENTION_WEIGHT)] if meant else []
             for target, weight in targets:

@@ -95,9 +95,13 @@ MENTIONS = [
         (1, Reference("links", "gone", "docs/a.md"), 5),
         (1, Reference("links", "", "docs/a.md"), 5),
         (1, Reference("links", "", "docs/b.md"), None),
+        (3, Reference("holds", "login", "auth.AuthService"), 2),
+        (3, Reference("holds", "login", "AuthService()"), None),
+        (3, Reference("returns", "", "AuthService.login"), None),
+        (3, Reference("requires", "AuthService", "():error"), None),
     ],
 )
-def test_documents_mention_what_is_not_ambiguous(source: int, reference: Reference, target: int | None) -> None:
+def test_what_is_not_ambiguous_is_mentioned(source: int, reference: Reference, target: int | None) -> None:
     by_id = {each.id: each for each in MENTIONS}
     scope = Scope(by_id[source].path, by_id[source].language, (), Catalogue(MENTIONS))
     edges = scope.resolve(by_id[source], [reference])
