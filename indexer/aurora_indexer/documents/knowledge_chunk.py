@@ -17,6 +17,7 @@ from aurora_indexer.parse.parts import first_part, later_part, packed_name, pack
 from aurora_indexer.parse.signature import MAX_DOCSTRING, MAX_SIGNATURE
 from aurora_indexer.parse.split import is_long, split_at
 from aurora_memory.chunks import ChunkKind, ChunkPart, CodeChunk, Reference
+from aurora_memory.token_cost import estimated_tokens
 
 Span = tuple[int, int]
 
@@ -103,7 +104,7 @@ class Builder:
                 keywords=self._keywords(piece.name if named else "", heading, doc, [*mentioned, self._stem]),
                 body_hash=body_hash(whole),
                 shape_hash=shape_hash(body.encode("utf-8", "replace"), b""),
-                tokens=summary.estimated_tokens(whole),
+                tokens=estimated_tokens(whole),
                 parts=self._parts(piece, body, (line_start, line_end), heading, doc, mentioned),
                 ordinal=ordinal,
             )

@@ -12,10 +12,11 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from aurora_indexer import ParseTimeout, languages
 from aurora_indexer.languages import Language, UnsupportedLanguage
-from aurora_indexer.parse.code_chunk import Chunker, blanked
+from aurora_indexer.parse.code_chunk import Chunker
 from aurora_indexer.parse.definitions import outline
-from aurora_indexer.parse.leading_comments import Captures, Span, unseen
+from aurora_indexer.parse.leading_comments import Captures, unseen
 from aurora_indexer.parse.references import uses_of
+from aurora_indexer.parse.spans import Span, blanked
 from aurora_memory.chunk_text import with_own_tokens
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
 
@@ -43,7 +44,7 @@ _MAX_PUNCTUATION = 400_000_000
 
 
 def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> ParsedFile:
-    """Cut one source file into chunks.
+    """Chunks of one source file.
 
     `path` is relative to the workspace, with `/`; `source` is the file as read, in any bytes. Nothing else is looked
     at. Syntax errors lose nothing but what they are in. Raises `UnsupportedLanguage` where the name, or the `#!` line
@@ -92,7 +93,7 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
 
 
 def _tree(grammar: Grammar, source: bytes, path: str, deadline: float, *, watched: bool) -> Tree:
-    """Parse with a timeout: on some input (random bytes as C++, say) a grammar takes minutes."""
+    """Syntax tree of a source, within its time: on some input (random bytes as C++, say) a grammar takes minutes."""
     if len(source) <= _SMALL and not watched:
         return Parser(grammar).parse(source)
     is_late = _lateness(deadline, len(source) if watched else None)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from itertools import accumulate
 from posixpath import basename, splitext
@@ -14,15 +13,13 @@ from tree_sitter import Node
 from aurora_indexer.languages import Language
 from aurora_indexer.parse import references, signature, summary
 from aurora_indexer.parse.definitions import Definition, Docs
-from aurora_indexer.parse.fingerprint import WHITE_SPACE, body_hash, shape_hash
-from aurora_indexer.parse.leading_comments import Span
+from aurora_indexer.parse.fingerprint import body_hash, shape_hash
 from aurora_indexer.parse.parts import first_part, later_part, packed_name, packed_path
 from aurora_indexer.parse.references import Uses
+from aurora_indexer.parse.spans import NO_CODE, Span, between, blanked, code_extent, extent, without
 from aurora_indexer.parse.split import is_long, split
 from aurora_memory.chunks import MODULE_NAME, ChunkKind, ChunkPart, CodeChunk
-
-_NOTHING = WHITE_SPACE + b";,{}()"
-"""Characters that may be left between definitions without being code."""
+from aurora_memory.token_cost import estimated_tokens
 
 _BLOCK = 512
 """Bytes whose line breaks are counted together."""
@@ -45,7 +42,7 @@ class Chunker:
         self._breaks_before = [0, *accumulate([source.count(b"\n", at, at + _BLOCK) for at in blocks])]
 
     def definition(self, definition: Definition, uses: Uses) -> CodeChunk:
-        """Make the chunk of a definition."""
+        """Chunk of a definition."""
         start, end = definition.start, definition.end
         source = self._source
         text = source[start:end]
@@ -65,23 +62,23 @@ class Chunker:
             docstring=self._docstring(definition.docs),
             heading=signature.signature(header),
             hashes=(body_hash(text), shape_hash(self._bare[start:end], definition.written)),
-            tokens=summary.estimated_tokens(text),
+            tokens=estimated_tokens(text),
             uses=uses,
         )
 
     def module(
         self, root: Node, top_level: list[Span], imports: list[Span], trivia: list[Span], docs: Docs, uses: Uses
     ) -> CodeChunk | None:
-        """Make the chunk of what is left between definitions, if that is more than imports, comments and trivia."""
+        """Chunk of what is left between definitions, if that is more than imports, comments and trivia."""
         docstring = self._docstring(docs)
         bare = self._bare
         trivia = sorted([*top_level, *trivia])
         if not docstring:
-            around = _between(sorted([*trivia, *imports, *docs.spans]), 0, len(bare))
-            if not any(bare[low:high].strip(_NOTHING) for low, high in around):
+            around = between(sorted([*trivia, *imports, *docs.spans]), 0, len(bare))
+            if not any(bare[low:high].strip(NO_CODE) for low, high in around):
                 return None
-        left = _between(trivia, 0, len(bare))
-        start, end = _told(bare, left)
+        left = between(trivia, 0, len(bare))
+        start, end = code_extent(bare, left)
         if docs.spans:
             start, end = min(start, docs.spans[0][0]), max(end, docs.spans[-1][1])
         shape = b"".join([bare[low:high] for low, high in left])
@@ -121,7 +118,7 @@ class Chunker:
         called = [row.name for row in rows if row.kind == "calls"]
         names = packed_name(name)
         parts: list[ChunkPart] = []
-        body = _without(self._source, start, end, excluded)
+        body = without(self._source, start, end, excluded)
         spans: list[Span] = [span]
         if is_long(body):
             text = blanked(
@@ -131,11 +128,11 @@ class Chunker:
         if len(spans) > 1:
             for low, high in spans[1:]:
                 piece = text[low - start : high - start]
-                first, last = _extent(piece)
+                first, last = extent(piece)
                 lines = (self._line(low + first), self._line(low + max(first, last - 1)))
                 parts.append(later_part(lines, names, piece))
             body = text[: spans[0][1] - start]
-            first_end = self._line(start + max(0, _extent(body)[1] - 1))
+            first_end = self._line(start + max(0, extent(body)[1] - 1))
         else:
             first_end = line_end
         parts.insert(
@@ -183,60 +180,6 @@ class Chunker:
         """The 1-based line of a byte position; a line break belongs to the line it ends."""
         block = position // _BLOCK
         return 1 + self._breaks_before[block] + self._source.count(b"\n", block * _BLOCK, position)
-
-
-def blanked(text: bytes, spans: Iterable[Span]) -> bytes:
-    """Put spaces where the spans are; spans are sorted and may overlap."""
-    pieces: list[bytes] = []
-    at = 0
-    for start, end in spans:
-        if end <= at:
-            continue
-        start = max(start, at)
-        pieces.append(text[at:start])
-        pieces.append(b" " * (end - start))
-        at = end
-    if not pieces:
-        return text
-    pieces.append(text[at:])
-    return b"".join(pieces)
-
-
-def _without(text: bytes, start: int, end: int, spans: list[Span]) -> bytes:
-    if not spans:
-        return text[start:end]
-    return b"\n".join([text[low:high] for low, high in _between(sorted(spans), start, end)])
-
-
-def _between(spans: Iterable[Span], start: int, end: int) -> list[Span]:
-    """Gaps from `start` to `end` between the spans; they are sorted and may overlap."""
-    left: list[Span] = []
-    for low, high in spans:
-        if low > start:
-            left.append((start, low))
-        start = max(start, high)
-    left.append((start, end))
-    return left
-
-
-def _told(text: bytes, spans: list[Span]) -> Span:
-    """First and last byte (exclusive) of the spans that are more than white space and brackets; else the text's end."""
-    start = end = len(text)
-    for low, high in spans:
-        if piece := text[low:high].lstrip(_NOTHING):
-            start = high - len(piece)
-            break
-    for low, high in reversed(spans):
-        if piece := text[low:high].rstrip(_NOTHING):
-            end = low + len(piece)
-            break
-    return start, end
-
-
-def _extent(text: bytes) -> Span:
-    """First and last byte (exclusive) that are not white space."""
-    start = len(text) - len(text.lstrip(WHITE_SPACE))
-    return start, max(len(text.rstrip(WHITE_SPACE)), start)
 
 
 @cache

@@ -15,7 +15,8 @@ from tree_sitter import Node
 
 from aurora_indexer.languages.language import CLASS_LIKE, Language
 from aurora_indexer.parse import qualified_names
-from aurora_indexer.parse.leading_comments import Captures, Leads, Span
+from aurora_indexer.parse.leading_comments import Captures, Leads
+from aurora_indexer.parse.spans import Span
 from aurora_memory.chunks import ChunkKind
 
 # A definition that is a value under a name, `const f = () => …`, is of its value's kind. The value may stand in
@@ -48,6 +49,9 @@ def value_of(node: Node) -> tuple[Node, Node, str]:
     return written, value, _VALUES.get(value.type, "")
 
 
+MAX_HEADER = 2000
+"""Bytes of a header that are looked at for parameters and types."""
+
 MAX_NESTING = 48
 """Definitions nested deeper belong to the text around them: hashing each with all it holds would cost the square."""
 
@@ -56,6 +60,8 @@ _KINDS: tuple[ChunkKind, ...] = (
 )  # fmt: skip
 _HOLDERS = CLASS_LIKE | {"members"}
 _FUNCTIONS = frozenset({"function", "method", "macro"})
+CALLABLE = frozenset({"function", "method"})
+"""Kinds of definitions that have parameters and return something."""
 
 # Ranks order captures of equal span: what is around comes first. A body may be no more than the definition in it.
 # What is unnamed is what stands before a value that is no definition: nothing there is a name.
@@ -95,7 +101,7 @@ _CODE = re.compile(rb"\S")
 
 
 class Definition(Struct, eq=False):
-    """A definition, in bytes of the source. `start` includes leading comments, attributes and wrappers."""
+    """Definition, in bytes of the source. `start` includes leading comments, attributes and wrappers."""
 
     node: Node
     kind: ChunkKind
@@ -118,6 +124,10 @@ class Definition(Struct, eq=False):
     docs: Docs = _NO_DOCS
     inside: list[Span] = field(default_factory=list)
     """Spans of the definitions directly inside."""
+
+    def header(self, bare: bytes) -> bytes:
+        """Header: what stands before the body, as far as it is looked at."""
+        return bare[self.head : min(self.header_end, self.head + MAX_HEADER)]
 
 
 class _Region(Struct, eq=False):
@@ -155,7 +165,7 @@ class SourceOutline(Struct, eq=False):
 def outline(
     language: Language, source: bytes, bare: bytes, captures: Captures, blanks: Sequence[Span] = ()
 ) -> SourceOutline:
-    """Find the definitions of a file.
+    """Outline of a file.
 
     `bare` is the source with its comments blanked, byte for byte; `blanks` is what its grammar did not get to see.
     """

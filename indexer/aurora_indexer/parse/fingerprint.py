@@ -14,7 +14,7 @@ _OUTSIDE = 0
 
 
 def body_hash(text: bytes) -> bytes:
-    """Hash a chunk's source text as it is: 16 bytes."""
+    """Hash of a chunk's source text as it is: 16 bytes."""
     return blake2b(text, digest_size=16).digest()
 
 
@@ -24,11 +24,11 @@ def shape_hash(bare: bytes, name: bytes) -> bytes:
     `bare` is the chunk's text with its comments blanked; `name` is its own simple name, left out wherever it stands
     as a whole word. White space is left out, not folded, so that `f( x )` and `f(x)` have one shape.
     """
-    return blake2b(without_word(bare, name).translate(None, WHITE_SPACE), digest_size=16).digest()
+    return blake2b(_without_word(bare, name).translate(None, WHITE_SPACE), digest_size=16).digest()
 
 
-def without_word(text: bytes, word: bytes) -> bytes:
-    """Replace a word by a placeholder wherever it is not part of a longer one."""
+def _without_word(text: bytes, word: bytes) -> bytes:
+    """A text with a placeholder for a word wherever that is not part of a longer one."""
     if not word or word not in text:
         return text
     pieces = text.split(word)

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
+from aurora_indexer.parse.spans import Span
+
 Captures = dict[str, list[Node]]
-Span = tuple[int, int]
 
 _MAX_GAP = 400
 """Bytes of white space that a comment is looked for across, and of a line before it."""
@@ -113,7 +114,7 @@ class Leads:
         return _OF_NO_FILE.search(self._source, block[0][0], block[-1][1]) is not None
 
     def after_attributes(self, start: int) -> int:
-        """Skip the attributes that `start` begins with, and comments after them."""
+        """Start of what comes after the attributes at `start`, and comments after them."""
         source = self._bare
         while (end := self._attribute_ends.get(start)) is not None:
             start = end

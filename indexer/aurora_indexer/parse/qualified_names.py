@@ -17,7 +17,7 @@ _ARGUMENT = re.compile(r"[A-Za-z_]\w*")
 
 
 def segments(written: bytes, separator: re.Pattern[str]) -> list[str]:
-    """Cut a name as written into the segments of a qualified name."""
+    """Segments of a qualified name, as written."""
     text = flat(written)
     if text.isidentifier():
         return [text[:MAX_SEGMENT]]

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from aurora_indexer.languages import Language
 from aurora_indexer.languages.name_syntax import NAME, NameSyntax, pattern
 from aurora_indexer.parse.assignments import assignments
-from aurora_indexer.parse.definitions import Definition
+from aurora_indexer.parse.definitions import CALLABLE, MAX_HEADER, Definition
 from aurora_memory.chunks import Reference, ReferenceKind
 from aurora_memory.language_families import EXACT_FAMILIES, family
 
@@ -36,12 +36,10 @@ MAX_NOTED = 200
 """Fields noted of one class or file."""
 
 _RESULT = b"()"
-_MAX_HEADER = 2000
 _MAX_STEPS = 4
 _MAX_EXPRESSION = 200
 _OWN = (b"self.", b"this.")
 _CLASSES = frozenset({"class", "interface", "struct"})
-_FUNCTIONS = frozenset({"function", "method"})
 
 _Types = dict[bytes, bytes | None]
 
@@ -95,18 +93,18 @@ class ReceiverTypes:
         field = pattern(syntax.field) if syntax.field else None
         for start, body, _ in self._literals:
             self._outer.append(self._innermost(start, len(self._outer) - 1))
-            header = self._bare[start : min(body, start + _MAX_HEADER)]
+            header = self._bare[start : min(body, start + MAX_HEADER)]
             taken: _Types = dict.fromkeys(_HEADER_NAME.findall(header))
             if parameter is not None:
                 taken.update(_of_one_type(parameter.finditer(header)))
             self._taken.append(taken)
         for n, definition in enumerate(self._definitions):
-            start, end = definition.head, min(definition.header_end, definition.head + _MAX_HEADER)
-            if definition.kind in _FUNCTIONS:
+            if definition.kind in CALLABLE:
+                header = definition.header(self._bare)
                 if parameter is not None:
-                    for name, value in _of_one_type(parameter.finditer(self._bare, start, end)):
+                    for name, value in _of_one_type(parameter.finditer(header)):
                         self._note(n, name, value, told=True)
-                if returned is not None and (told := returned.search(self._bare, start, end)):
+                if returned is not None and (told := returned.search(header)):
                     self._returned[n] = told["type"] + b"()"
                     self._told.add((n, _RESULT))
             elif field is not None and definition.kind == "struct":
@@ -131,8 +129,8 @@ class ReceiverTypes:
             literal = self._outer[literal]
         return False, None
 
-    def called(self, written: bytes, start: int, end: int, owner: int) -> None:
-        """Take note of a call, in bytes of the source: what it gives a name or, where it is returned, the function."""
+    def note_call(self, written: bytes, start: int, end: int, owner: int) -> None:
+        """Note of a call, in bytes of the source: what it gives a name or, where it is returned, the function."""
         before = self._bare[max(0, start - _BEFORE) : start].rsplit(b"\n", 1)[-1]
         if before.endswith(b"new "):
             before = before[:-4]
@@ -151,7 +149,7 @@ class ReceiverTypes:
         if assigned is not None:
             self._give(assigned[1], expression, owner)
             return
-        is_open = owner >= 0 and self._definitions[owner].kind in _FUNCTIONS and (owner, _RESULT) not in self._told
+        is_open = owner >= 0 and self._definitions[owner].kind in CALLABLE and (owner, _RESULT) not in self._told
         if is_open and self._returned.setdefault(owner, expression) != expression:
             self._returned[owner] = None
 
@@ -185,8 +183,7 @@ class ReceiverTypes:
         """Whether a definition's header has a word, or what else an expression begins with."""
         if _HEADER_NAME.fullmatch(head):
             return head in self._parameters_of(owner)
-        definition = self._definitions[owner]
-        header = self._bare[definition.head : min(definition.header_end, definition.head + _MAX_HEADER)]
+        header = self._definitions[owner].header(self._bare)
         return re.search(rb"(?<![\w$.])" + re.escape(head) + rb"(?![\w$])", header) is not None
 
     def _note(self, owner: int, name: bytes, value: bytes, *, told: bool) -> None:
@@ -243,8 +240,7 @@ class ReceiverTypes:
         """The names in a definition's header, but for members of others: its parameters are among them."""
         known = self._headers.get(owner)
         if known is None:
-            definition = self._definitions[owner]
-            header = self._bare[definition.head : min(definition.header_end, definition.head + _MAX_HEADER)]
+            header = self._definitions[owner].header(self._bare)
             known = self._headers[owner] = frozenset(_HEADER_NAME.findall(header))
         return known
 
@@ -263,7 +259,7 @@ class ReceiverTypes:
             owner = self._around(owner)
         return None
 
-    def noted(self, owner: int) -> Iterator[Reference]:
+    def notes(self, owner: int) -> Iterator[Reference]:
         """Notes for other files: what a definition returns, and what it, or (-1) the file, holds."""
         if not self._are_noted:
             return

@@ -15,8 +15,8 @@ from tree_sitter import Node
 
 from aurora_indexer.languages import Language
 from aurora_indexer.languages.name_syntax import CallNodes
-from aurora_indexer.parse.definitions import Definition, SourceOutline
-from aurora_indexer.parse.handed_on import handed_on
+from aurora_indexer.parse.callbacks import callbacks
+from aurora_indexer.parse.definitions import CALLABLE, Definition, SourceOutline
 from aurora_indexer.parse.leading_comments import Captures
 from aurora_indexer.parse.receiver_types import ReceiverTypes
 from aurora_memory.chunks import Import, Reference, ReferenceKind
@@ -27,7 +27,7 @@ from aurora_memory.scope import CHAINED
 MAX_REFERENCES = 200
 """References kept per chunk."""
 
-MAX_HANDED = 50
+MAX_CALLBACKS = 50
 """Names that a chunk hands on, kept beside them."""
 
 MAX_WRITTEN = 120
@@ -35,6 +35,17 @@ MAX_WRITTEN = 120
 
 MAX_REMEMBERED = 8_192
 """Names in use of one kind; at some 100 bytes each."""
+
+_MAX_METHOD = 2000
+_MAX_CHAIN = 24
+_MAX_CHAINS = 3000
+"""Chains of calls that are read in one file: each costs more, the longer it is."""
+
+_LOOKED_BACK = 24
+_GIVING = (b"=", b"return", b"await", b"new", b"&")
+"""What stands before a call whose result a name, or the caller, is given."""
+
+_BEFORE_GIVEN = frozenset(b" \t\n\r\v\f").union(word[-1] for word in _GIVING)
 
 _GENERICS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]$")
 _ARROWS = re.compile(r"\s*(?:::|->|\?\.|!\.|&\.|\.|:)\s*")
@@ -68,7 +79,7 @@ class _Read(dict[bytes, Reference | None]):
 
 
 def reference(kind: ReferenceKind, written: bytes) -> Reference | None:
-    """Read one name in use: `ns::Klass<T>::make` is name `make`, qualifier `ns.Klass`; that of `f(x).go` is `f()`."""
+    """Reference by a name in use: `ns::Klass<T>::make` is `make`, qualifier `ns.Klass`; that of `f(x).go` is `f()`."""
     text = written.decode("utf-8", "replace").strip().lstrip("*&")
     match = _PLAIN.fullmatch(text)  # as most are written
     if match is None:
@@ -89,16 +100,16 @@ def reference(kind: ReferenceKind, written: bytes) -> Reference | None:
 
 _bases = _Read("inherits")
 _calls = _Read("calls")
-_handed = _Read("hands on")
+_callbacks = _Read("hands on")
 
 
 class Uses(Struct, eq=False):
     """Uses: captures of a chunk, outside of the chunks inside it. Names are as written."""
 
-    called: list[bytes] = field(default_factory=list)
-    inherited: list[bytes] = field(default_factory=list)
-    handed: list[bytes] = field(default_factory=list)
-    noted: tuple[Reference, ...] = ()
+    calls: list[bytes] = field(default_factory=list)
+    bases: list[bytes] = field(default_factory=list)
+    callbacks: list[bytes] = field(default_factory=list)
+    notes: tuple[Reference, ...] = ()
     branches: int = 0
     loops: int = 0
 
@@ -107,24 +118,13 @@ def references(uses: Uses) -> tuple[Reference, ...]:
     """The distinct references of a chunk in order of first use, bases first, at most 200, and what is noted of it."""
     _bases.forget_some()
     _calls.forget_some()
-    _handed.forget_some()
-    rows = [*map(_bases.__getitem__, uses.inherited), *map(_calls.__getitem__, dict.fromkeys(uses.called))]
+    _callbacks.forget_some()
+    rows = [*map(_bases.__getitem__, uses.bases), *map(_calls.__getitem__, dict.fromkeys(uses.calls))]
     # Equal references are one object, so distinct by identity is distinct, and cheaper.
     distinct = {id(row): row for row in rows if row is not None}
-    handed = [row for row in map(_handed.__getitem__, dict.fromkeys(uses.handed)) if row is not None]
-    return (*islice(distinct.values(), MAX_REFERENCES), *handed[:MAX_HANDED], *uses.noted)
+    handed = [row for row in map(_callbacks.__getitem__, dict.fromkeys(uses.callbacks)) if row is not None]
+    return (*islice(distinct.values(), MAX_REFERENCES), *handed[:MAX_CALLBACKS], *uses.notes)
 
-
-_MAX_METHOD = 2000
-_MAX_CHAIN = 24
-_MAX_CHAINS = 3000
-"""Chains of calls that are read in one file: each costs more, the longer it is."""
-
-_LOOKED_BACK = 24
-_GIVING = (b"=", b"return", b"await", b"new", b"&")
-"""What stands before a call whose result a name, or the caller, is given."""
-
-_BEFORE_GIVEN = frozenset(b" \t\n\r\v\f").union(word[-1] for word in _GIVING)
 
 _place = attrgetter("byte_range")
 """Where a capture is: of those that start together, as all in a chain of calls do, the shortest comes first."""
@@ -139,7 +139,7 @@ def uses_of(
     imports: Sequence[Import],
     root: Node,
 ) -> tuple[list[Uses], Uses]:
-    """Give each name in use, branch and loop to the innermost definition around it, or to the module.
+    """Uses of each definition, and of the module: each capture belongs to the innermost definition around it.
 
     `bare` is the source without its comments, byte for byte; `imports` are the file's, `root` is its tree.
     """
@@ -172,21 +172,21 @@ def uses_of(
             else:
                 names = dict.fromkeys(written[at:until])
                 read = [types.read(each, holder) if b"." in each else each for each in names]
-            everyone[holder].called.extend(read)
+            everyone[holder].calls.extend(read)
             at = until
     for node in sorted(captures.get("component", ()), key=_place):
         component = _written(source, node, receivers)
         if component[:1].isupper() or b"." in component:
-            everyone[owner_at(node.start_byte)].called.append(component)
+            everyone[owner_at(node.start_byte)].calls.append(component)
     bases = sorted(captures.get("inherits", ()), key=_place)
     heirs = _Heirs(found) if bases and found.scopes else None
     for node in bases:
         index = owner_at(node.start_byte)
         if heirs is not None:
             index = heirs.of(node.start_byte, index)
-        if index >= 0 and found.definitions[index].kind in ("function", "method"):
+        if index >= 0 and found.definitions[index].kind in CALLABLE:
             continue  # Go's struct without a name, in a function
-        everyone[index].inherited.append(_written(source, node, receivers))
+        everyone[index].bases.append(_written(source, node, receivers))
     required: dict[int, list[Reference]] = {}
     for node in sorted(captures.get("required", ()), key=_place):
         start, end = node.byte_range
@@ -194,15 +194,15 @@ def uses_of(
             required.setdefault(owner_at(node.start_byte), []).append(Reference("requires", *asked))
     if language.names is not None and language.names.bindings:
         imported = frozenset(bound_name(entry).encode() for entry in imports)
-        for index, name in handed_on(root, bare, language.names, found.definitions, imported, owner_at):
-            everyone[index].handed.append(name)
+        for index, name in callbacks(root, bare, language.names, found.definitions, imported, owner_at):
+            everyone[index].callbacks.append(name)
     for node in captures.get("branch", ()):
         everyone[owner_at(node.start_byte)].branches += 1
     for node in captures.get("loop", ()):
         everyone[owner_at(node.start_byte)].loops += 1
     for n, each in enumerate(uses):
-        each.noted = (*types.noted(n), *required.get(n, ()))
-    module.noted = tuple(types.noted(-1))
+        each.notes = (*types.notes(n), *required.get(n, ()))
+    module.notes = tuple(types.notes(-1))
     return uses, module
 
 
@@ -239,7 +239,7 @@ def _unfolded(
         if before.endswith(_GIVING):
             call = nodes[number].parent
             if call is not None and call.type in called:
-                types.called(read[n], start, call.end_byte, owner_at(start))
+                types.note_call(read[n], start, call.end_byte, owner_at(start))
     return read
 
 
@@ -319,7 +319,7 @@ class _Heirs:
 
 
 def _owners(definitions: list[Definition]) -> tuple[list[int], list[int]]:
-    """Cut the file where the innermost definition changes: positions, and the index of the definition from there on.
+    """Owners of a file's bytes: where the innermost definition changes, and the index of the definition from there on.
 
     Index -1 is the file itself.
     """

@@ -38,7 +38,7 @@ _RULE = re.compile(r"[-=*#/~_+\s]{3,}")
 
 
 def signature(header: bytes) -> str:
-    """Fold what stands before a body into one line of at most 300 characters, without what opens the body."""
+    """Signature: what stands before a body, in one line of at most 300 characters, without what opens the body."""
     text = " ".join(header[: 8 * MAX_SIGNATURE].decode("utf-8", "replace").split())
     text = text.rstrip(" {:=;")
     if text.endswith((" end", " do", ";end")):
@@ -50,7 +50,7 @@ def signature(header: bytes) -> str:
 
 
 def docstring_of_string(literal: bytes) -> str:
-    """Read a string literal that documents: quotes off, dedented, at most 2,000 characters. Escapes stay as written."""
+    """Docstring that is a string literal: quotes off, dedented, at most 2,000 characters. Escapes stay as written."""
     text = literal[:_RAW].decode("utf-8", "replace")
     if match := _QUOTES.match(text):
         quote = match[1]
@@ -63,7 +63,7 @@ def docstring_of_string(literal: bytes) -> str:
 
 
 def docstring_of_comments(comments: list[bytes]) -> str:
-    """Read the comments above a definition as its documentation: markers and rules off, at most 2,000 characters."""
+    """Docstring that is comments above a definition: markers and rules off, at most 2,000 characters."""
     lines: list[str] = []
     size = 0
     for comment in comments:

@@ -15,8 +15,7 @@ from typing import Any
 from tree_sitter import Node
 
 from aurora_indexer.parse.fingerprint import WHITE_SPACE
-
-Span = tuple[int, int]
+from aurora_indexer.parse.spans import Span
 
 MAX_PART = 4000
 MAX_PARTS = 60
@@ -37,7 +36,7 @@ def is_long(text: bytes) -> bool:
 
 
 def split(node: Node, text: bytes, offset: int) -> list[Span]:
-    """Cut a chunk into parts of about 4,000 bytes, at most 60.
+    """Parts of a chunk: of about 4,000 bytes, at most 60.
 
     `text` is the chunk's own text, `offset` its place in the source, what belongs to other chunks blanked. The spans
     are byte positions in the source; together they cover the text in order.
@@ -47,7 +46,7 @@ def split(node: Node, text: bytes, offset: int) -> list[Span]:
 
 
 def split_at(borders: Sequence[int], text: bytes) -> list[Span]:
-    """Cut a text without a syntax tree into parts, as `split` does. `borders` are byte positions where blocks start."""
+    """Parts of a text without a syntax tree, as `split` cuts them. `borders` are byte positions where blocks start."""
     weights = _Weights(text)
     starts: list[int] = []
     edges = sorted({0, *(border for border in borders if 0 < border < len(text))})

@@ -1,6 +1,4 @@
-"""Summary of a chunk: its cyclomatic complexity, what it costs a language model in tokens, and the keywords that tell
-it best.
-"""
+"""Summary of a chunk: its cyclomatic complexity, and the keywords that tell it best."""
 
 from __future__ import annotations
 
@@ -10,7 +8,6 @@ from itertools import chain
 
 from aurora_memory.chunks import ComplexityCounts
 from aurora_memory.stopwords import STOP_WORDS
-from aurora_memory.token_cost import estimated_tokens as estimated_tokens
 from aurora_memory.tokens import MAX_WORD, split_word
 
 MIN_KEYWORDS = 5
@@ -42,7 +39,7 @@ class Keywords:
         self._telling = _Telling(STOP_WORDS | words).__getitem__
 
     def choose(self, name: str, signature: str, docstring: str, more: Iterable[str]) -> tuple[str, ...]:
-        """Choose keywords, best first.
+        """Keywords, best first.
 
         A word counts for where it stands, and each time: in the chunk's own name, the first sentence of its docstring,
         the names around it, its signature. The rest of the docstring, and `more` (names it calls), fill up.

@@ -1,5 +1,4 @@
-"""Names handed on (callbacks, functions passed as arguments): what a call is given by its name, as `map(parse, lines)`
-is given `parse`.
+"""Callbacks (functions passed as arguments): names that are handed on to a call, as `parse` in `map(parse, lines)`.
 
 Told where the file says what the name is: a definition of its own, something imported, a method of the class around. A
 parameter or variable that is called so is something else.
@@ -13,13 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from tree_sitter import Node
 
 from aurora_indexer.languages.name_syntax import NAME, NameSyntax, pattern
-from aurora_indexer.parse.definitions import Definition
+from aurora_indexer.parse.definitions import CALLABLE, Definition
 
 MAX_LOOKED_AT = 1000
 """Names of one file that are looked up in its tree, which takes longer the deeper that is."""
 
-_FUNCTIONS = frozenset({"function", "method"})
-_MAX_HEADER = 2000
 _WORDS = re.compile(rb"[\w$.]")
 _PARAMETER = re.compile(rb"[(,{.]\s{0,200}\*{0,2}(" + NAME + rb")")
 """A parameter in a header; what a type is written with rarely stands so."""
@@ -36,7 +33,7 @@ _MAX_SEEN = 40
 """Places of a name in a function that are looked at."""
 
 
-def handed_on(
+def callbacks(
     root: Node,
     bare: bytes,
     syntax: NameSyntax,
@@ -44,7 +41,7 @@ def handed_on(
     imported: frozenset[bytes],
     owner_at: Callable[[int], int],
 ) -> Iterator[tuple[int, bytes]]:
-    """Names that calls are given, as written, each with the index of the innermost definition around it.
+    """Callbacks, as written, each with the index of the innermost definition around it.
 
     `imported` are the names that the file's imports bind; where files of a package share theirs, any may be known.
     They are looked for in the text, as a query that waits for arguments is kept for every call that is open.
@@ -95,7 +92,7 @@ def _is_method(
 def _class_around(definitions: Sequence[Definition], index: int) -> Definition | None:
     """Enclosing class of a definition; None outside of classes."""
     each = definitions[index] if index >= 0 else None
-    while each is not None and each.kind in _FUNCTIONS:
+    while each is not None and each.kind in CALLABLE:
         each = each.around
     return each
 
@@ -111,7 +108,7 @@ def _is_local(
     """Whether a function around binds the name itself."""
     each = definitions[index] if index >= 0 else None
     while each is not None:
-        if each.kind in _FUNCTIONS:
+        if each.kind in CALLABLE:
             if (id(each), name) not in known:
                 known[id(each), name] = _binds(bare, patterns, name, each)
             if known[id(each), name]:
@@ -122,7 +119,7 @@ def _is_local(
 
 def _binds(bare: bytes, patterns: _Patterns, name: bytes, function: Definition) -> bool:
     """Variable binding (shadowing): whether a function has a parameter or local variable of that name."""
-    header = bare[function.head : min(function.header_end, function.head + _MAX_HEADER)]
+    header = function.header(bare)
     if name != function.written and name in header and name in _PARAMETER.findall(header):
         return True
     at = function.header_end
