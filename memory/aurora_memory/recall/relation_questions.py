@@ -1,5 +1,5 @@
-"""Questions about relations (callers, callees, implementations, co-changes): "who calls X", "what implements Y", "what
-usually changes with Z", answered from the call graph.
+"""Questions about relations (callers, callees, importers, implementations, co-changes): "who calls X", "who imports X",
+"what implements Y", "what usually changes with Z", answered from the call graph.
 
 Only what names a definition that memory knows is such a question; "who calls the shots" is one like any other. The
 answer is what is related and nothing else, surest first; where there is nothing, that is said.
@@ -15,7 +15,10 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aurora_memory.chunks import type_of
+from aurora_memory.language_families import family
 from aurora_memory.recall.constant_uses import ConstantUses, constant_uses
+from aurora_memory.recall.importers import FileImports, Importer, speakers
 from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.places import is_test
 from aurora_memory.recall.question import Question
@@ -27,7 +30,7 @@ from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView, ReferenceTarget
 from aurora_protocol.spelling import OF_MANY, closest
 
-Asked = Literal["callers", "callees", "heirs", "together"]
+Asked = Literal["callers", "callees", "importers", "heirs", "together"]
 
 MAX_MEANT = 20
 """Definitions of one name that are asked about together."""
@@ -49,6 +52,7 @@ _SPELLED = 2
 """Letters that a name may have more or fewer than one that is meant by it."""
 _VAGUE = re.compile(r"\b(?:us(?:e|es|ed|ing|ers?|ages?)|depends?|the)\b", re.IGNORECASE)
 """What sentences have that rather ask for a topic: "what uses sessions"."""
+_GOODS = re.compile(r"\bimports\s+(?:of|for)\b", re.IGNORECASE)
 _CODE_LIKE = re.compile(r"[._:/#$\\]|[a-z0-9][A-Z]|^[A-Z]")
 
 _NAME = r"[`'\"]?(?P<name>[\w$@#./:\\-]*[\w$])(?:\(\))?[`'\"]?"
@@ -57,6 +61,8 @@ _AFTER = r"(?:\s+(?:function|method|class|interface|trait|file|module))?\s*[?.!]
 _BEFORE = r"\s*(?:(?:please\s+)?(?:find|show|list|tell|give)\s+(?:me\s+)?)?(?:all\s+|the\s+)*"
 _WHO = r"(?:who|what|which(?:\s+\w+)?|all|where)"
 _USES = r"(?:calls?|uses?|invokes?|instantiates?|depends?\s+on|(?:is|are)\s+(?:calling|using))"
+_IMPORTS = r"(?:imports?|importing|(?:is|are)\s+importing)"
+_MODULE = r"(?:the\s+)?(?:(?:module|package|library|header|constant|variable)s?\s+)?" + _THING
 _INHERITS = r"(?:implements?|extends?|inherits?(?:\s+from)?|subclass(?:es)?|derives?\s+from|overrides?)"
 _USUALLY = r"(?:(?:usually|often|normally|also|mostly)\s+)*"
 _CHANGES = r"(?:(?:co-?)?chang(?:es?|ed)|(?:is|are|gets?)\s+(?:changed|edited|modified)|edited|modified)"
@@ -73,6 +79,11 @@ _WRITTEN: tuple[tuple[Asked, str], ...] = (
     ("callers", rf"what\s+is\s+{_THING}{_NAME}\s+(?:called|used)\s+by"),
     ("callees", rf"(?:what|which\s+\w+)\s+(?:does|do|is)\s+{_THING}{_NAME}\s+(?:calls?|uses?|invokes?)"),
     ("callees", rf"(?:callees\s+of|what\s+is\s+called\s+by)\s+{_THING}{_NAME}"),
+    ("importers", rf"(?:{_WHO}|files|modules)\s+(?:that\s+)?{_IMPORTS}\s+{_MODULE}{_NAME}"),
+    ("importers", rf"(?:importers|imports)\s+(?:of|for)\s+{_MODULE}{_NAME}"),
+    ("importers", rf"where\s+(?:is|are|does|do)\s+{_MODULE}{_NAME}\s+(?:imported|included)"),
+    ("importers", rf"what\s+is\s+{_MODULE}{_NAME}\s+imported\s+by"),
+    ("importers", rf"{_WHO}\s+(?:includes?|requires?)\s+{_MODULE}(?=\S*[./])\S*?{_NAME}"),
     ("heirs", rf"{_WHO}\s+{_INHERITS}\s+{_THING}{_NAME}"),
     (
         "heirs",
@@ -89,6 +100,7 @@ _QUESTIONS = tuple((asked, re.compile(rf"{_BEFORE}{written}{_AFTER}", re.IGNOREC
 _SAID: dict[Asked, tuple[str, str]] = {
     "callers": ("calls", "call"),
     "callees": ("is called by", "are called by"),
+    "importers": ("file imports", "files import"),
     "heirs": ("inherits from", "inherit from"),
     "together": ("changed with", "changed with"),
 }
@@ -130,6 +142,8 @@ def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadTe
     question = relation_question(asked.text)
     if question is None:
         return None
+    if question.asked == "importers":
+        return _imported(reader, question, asked.text, limit, now)
     ids: list[int] = []
     for name in _spellings(reader, question, asked.text):
         if not ids:
@@ -177,6 +191,74 @@ def _hits(reader: Reader, chosen: Sequence[tuple[int, bool]], said: Mapping[int,
             replace(hit, score=round(score, 6), strength=100.0 * score, is_likely=not surely, relation=relation)
         )
     return hits
+
+
+def _imported(reader: Reader, question: RelationQuestion, text: str, limit: int, now: float) -> RelatedHits | None:
+    """The answer about who imports a module or a name; None where a plain word is rather a topic."""
+    files = FileImports(reader)
+    known: dict[str, Importer] = {}
+    spelled = [re.sub(r"[()]+$", "", each) for each in _spellings(reader, question, text)]
+    whole = question.name
+    name = whole
+    for each in spelled:
+        found = _known_importers(reader, files, each)
+        if found is None and each == whole and not files.modules(each.partition(".")[0]):
+            literal = files.literally(each, below=True)
+            found = {one.path: one for one in literal} or None
+        if found is not None:
+            known, name = found, each
+            break
+    else:
+        known = {one.path: one for one in files.literally(whole, below=True)}
+        if not known:
+            return _imported_nowhere(reader, files, question, text)
+    paths = sorted(known, key=lambda path: (not known[path].is_sure, is_test(path), path))
+    sure = sum(each.is_sure for each in known.values())
+    heads = speakers(reader, paths[:limit])
+    chosen = [(heads[path].id, known[path].is_sure) for path in paths[:limit] if path in heads]
+    hits = _hits(reader, chosen, {heads[path].id: known[path].written for path in heads}, now)
+    likely = len(known) - sure
+    if sure or not likely:
+        one, many = _SAID["importers"] if sure else ("imports", "")
+        return RelatedHits(hits, _said(replace(question, name=name), sure, likely, one, many, 0))
+    return RelatedHits(hits, f"{likely:,} {'file' if likely == 1 else 'files'} may import '{name}'.")
+
+
+def _known_importers(reader: Reader, files: FileImports, name: str) -> dict[str, Importer] | None:
+    """Who imports definitions of that name, and modules, by path; None where nothing here is called so."""
+    ids = _meant(reader, RelationQuestion("importers", name))
+    meant = [each for each in chunk_reader.by_id(reader, ids).values() if type_of(each.kind) == "code"]
+    modules = files.modules(name)
+    if not meant and not modules:
+        return None
+    names = {re.split(r"\.|::|->|#|:", name)[-1]}
+    places = {each.path: family(each.language) for each in meant if each.parent is None}
+    told = [
+        *files.of_definitions([each.id for each in meant], names),
+        *files.of_modules(modules),
+        *files.of_names(names, places),
+    ]
+    # `json` may be Python's as well as a module of that name here; `@scope/name` is what is written so.
+    is_bare = re.fullmatch(r"\w+", name) is not None
+    told += [replace(each, is_sure=not is_bare) for each in files.literally(name, below=False)]
+    found: dict[str, Importer] = {}
+    for each in sorted(told, key=lambda one: not one.is_sure):
+        found.setdefault(each.path, each)
+    return found
+
+
+def _imported_nowhere(reader: Reader, files: FileImports, question: RelationQuestion, text: str) -> RelatedHits | None:
+    """The answer about what is neither here nor imported: None for a plain word that something here imports."""
+    name = question.name
+    leaf = re.split(r"\.|::|->|#|:|/", name)[-1]
+    imports_it = any("import" in each.lower() for each in chunk_reader.names_with(reader, leaf.removesuffix("s")))
+    if not _CODE_LIKE.search(name) and (imports_it or _VAGUE.search(text) or _GOODS.search(text)):
+        return None
+    known = {each.lower(): each for each in sorted(files.names())}
+    near = near_name(reader, leaf) or (closest(leaf.lower(), known, OF_MANY) if len(leaf) > 2 else None)
+    if near:
+        return RelatedHits([], f"Nothing here imports '{name}'; did you mean {near!r}?", is_unknown=True)
+    return RelatedHits([], f"Nothing here is known that imports '{name}'.")
 
 
 def _of_constant(reader: Reader, name: str, found: ConstantUses, limit: int, now: float) -> RelatedHits:

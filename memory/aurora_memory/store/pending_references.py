@@ -20,7 +20,7 @@ from aurora_memory.language_families import EXACT_FAMILIES, FAMILIES, family
 from aurora_memory.module_paths import ModuleAlias, candidates
 from aurora_memory.name_lookup import WHOLE, LinkedFiles, bound_name, is_star, unit
 from aurora_memory.scope import Relation, Scope
-from aurora_memory.store.rows import decode_imports
+from aurora_memory.store.rows import MODULE_ALIASES, decode_imports
 from aurora_memory.store.statements import as_list, insert_rows
 from aurora_memory.views import ReferenceTarget
 from aurora_protocol import typed
@@ -41,9 +41,6 @@ _ALIASED = FAMILIES["ecmascript"].languages
 
 _LINKED = tuple(language for name in sorted(EXACT_FAMILIES) for language in FAMILIES[name].languages)
 """Languages whose imports are followed from file to file."""
-
-MODULE_ALIASES = "module_aliases"
-"""Fact of memory: the workspace's `ModuleAlias`es as JSON."""
 
 _ROUNDS = 8
 _MAX_REACHED = 1000

@@ -10,12 +10,14 @@ from itertools import chain
 from msgspec.structs import replace
 
 from aurora_memory.chunks import Import
+from aurora_memory.module_paths import ModuleAlias
 from aurora_memory.scope import LIKELY, SURE
 from aurora_memory.store.implementation_reader import implementers
 from aurora_memory.store.reader import Reader
-from aurora_memory.store.rows import decode_imports
+from aurora_memory.store.rows import MODULE_ALIASES, decode_imports
 from aurora_memory.store.statements import as_list
 from aurora_memory.views import Arc, ChunkView, Edge, ReferenceTarget, UsageCounts
+from aurora_protocol import typed
 
 _COUNTED = 100_000
 
@@ -146,6 +148,18 @@ def imports(reader: Reader, path: str) -> tuple[Import, ...]:
     """Imports of a file, in order."""
     rows = reader.rows("SELECT imports FROM files WHERE path = ?", (path,))
     return decode_imports(rows[0][0]) if rows else ()
+
+
+def imports_by_file(reader: Reader) -> list[tuple[str, str, tuple[Import, ...]]]:
+    """Path, language and imports of every file, in the order of paths."""
+    rows = reader.rows("SELECT path, language, imports FROM files ORDER BY path")
+    return [(path, language, decode_imports(blob)) for path, language, blob in rows]
+
+
+def module_aliases(reader: Reader) -> tuple[ModuleAlias, ...]:
+    """The workspace's aliases of modules."""
+    rows = reader.rows("SELECT value FROM facts WHERE key = ?", (MODULE_ALIASES,))
+    return typed.decode(rows[0][0], tuple[ModuleAlias, ...]) if rows else ()
 
 
 def definitions(reader: Reader, name: str, limit: int = 500) -> list[ReferenceTarget]:

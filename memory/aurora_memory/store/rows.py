@@ -14,6 +14,9 @@ from aurora_memory.chunks import CodeChunk, Import, ParsedFile
 MAX_PARTS = 64
 """Parts of one chunk."""
 
+MODULE_ALIASES = "module_aliases"
+"""Fact of memory: the workspace's `ModuleAlias`es as JSON."""
+
 ChunkRow = tuple[str | int | bytes | float | None, ...]
 
 _encoder = msgspec.msgpack.Encoder()
