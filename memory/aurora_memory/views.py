@@ -114,6 +114,14 @@ class Commits(Struct, frozen=True, array_like=True):
     """False where the only time is one at which the chunk was there already."""
 
 
+class Companion(Struct, frozen=True, array_like=True):
+    """Chunk (row id) that commits changed with another: how many did, and by their weights how many beyond chance."""
+
+    id: int
+    commits: int
+    excess: float
+
+
 class SimilarCommit(Struct, frozen=True, array_like=True):
     """Commit whose message resembles a question; `likeness` in [0, 1]."""
 

@@ -342,9 +342,68 @@ async def test_of_what_changed_with_a_file_equally_often_that_comes_first_of_whi
     assert [(hit.chunk.name, hit.relation) for hit in found.hits] == [
         ("most", "3 of 3 commits"),
         ("second", "2 of 3 commits"),
-        ("both", "2 of 3 commits"),
         ("first", "2 of 5 commits"),
+        ("both", "2 of 3 commits"),
+    ], "what changes elsewhere as well comes last"
+
+
+async def changed(store: Store, *commits: tuple[int, tuple[str, ...]]) -> None:
+    """Commits, each with how many files it changed and the names of what."""
+    ids = {}
+    for name in {name for _, names in commits for name in names}:
+        (one,) = await store.read(chunk_reader.named, [name], 9)
+        ids[name] = one.id
+    made = [
+        ChangingCommit(f"{n:040x}", n, "fix", "", files, False, tuple(ids[name] for name in names))
+        for n, (files, names) in enumerate(commits, 1)
     ]
+    await store.history.save(made, {row: name for name, row in ids.items()})
+
+
+@pytest.fixture
+async def released(tmp_path: Path) -> AsyncIterator[Store]:
+    """A library whose every commit is told in its changelog, and whose releases change its version."""
+    store = await Store.open(tmp_path / "memory.db")
+    code = [file(f"{name}.py", chunk(f"{name}.py", name, name)) for name in ("cart", "till", "rates", "mail", "lonely")]
+    versions = [chunk("CHANGES.md", each, each, kind="section", language="markdown") for each in ("v1", "v2", "v3")]
+    await store.write([*code, file("CHANGES.md", *versions), file("setup.py", chunk("setup.py", "version"))])
+    yield store
+    await store.close()
+
+
+async def test_what_changes_with_everything_changes_with_nothing_in_particular(released: Store) -> None:
+    await changed(
+        released,
+        *[(3, ("cart", "till", "v1"))] * 3,
+        *[(3, ("cart", "version", "v2"))] * 2,
+        *[(2, ("mail", "v2"))] * 4,
+        *[(2, ("version", "v3"))] * 6,
+        *[(2, ("rates", "v3", "version"))] * 2,
+        *[(90, ("cart", "till", "rates", "mail", "version", "lonely"))] * 2,
+    )
+    found = await released.read(answer, parse_question("what usually changes with cart"), 10, 1000.0)
+    assert found is not None
+    assert [(hit.chunk.name, hit.relation) for hit in found.hits] == [("till", "5 of 7 commits")]
+    alone = await released.read(answer, parse_question("what usually changes with mail"), 10, 1000.0)
+    assert alone is not None
+    assert "v2" not in [hit.chunk.name for hit in alone.hits]
+
+
+async def test_where_all_of_it_is_chance_that_is_said(released: Store) -> None:
+    await changed(released, *[(2, ("version", "v1"))] * 9, *[(2, ("lonely", "v1"))] * 2)
+    assert await told(released, "what usually changes with lonely") == (
+        [],
+        "What changed with 'lonely' changes with anything.",
+    )
+    assert await told(released, "what usually changes with cart") == (
+        [],
+        "No two commits known here changed 'cart' together with something else.",
+    )
+
+
+async def test_of_few_commits_none_speaks_against_what_changed_together(released: Store) -> None:
+    await changed(released, *[(2, ("cart", "till"))] * 2, *[(1, ("till",))] * 2)
+    assert await told(released, "what usually changes with cart") == (["till"], "1 changed with 'cart'.")
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadTe
     question = named
     meant = chunk_reader.by_id(reader, ids)
     of_members = question.asked == "heirs" and all(each.kind == "method" for each in meant.values())
-    shared = _together(reader, ids) if question.asked == "together" else {}
+    shared, changed = _together(reader, ids) if question.asked == "together" else ({}, False)
     handing = relation_reader.related(reader, ids, "hands on", MAX_COUNTED) if question.asked == "callers" else []
     if of_members:
         related = overriding(reader, list(meant.values()))
@@ -171,6 +171,8 @@ def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadTe
     chosen = [*related[:sure], *handing, *related[sure:]][:limit]
     shared |= dict.fromkeys((each for each, _ in handing), HANDS_ON)
     hits = _hits(reader, chosen, shared, now)
+    if changed and not shared:
+        return RelatedHits([], f"What changed with '{question.name}' changes with anything.")
     one, many = _SAID[question.asked]
     if of_members:
         one, many = "overrides", "override"
@@ -377,25 +379,22 @@ def _members(reader: Reader, owner: ChunkView, leaf: str) -> list[int]:
     return [each.id for each in there if each.path == owner.path] or [each.id for each in there]
 
 
-def _together(reader: Reader, ids: Sequence[int]) -> dict[int, str]:
-    """What changed in commits that changed one of `ids`, most often first: by row id, in how many of that one's."""
+def _together(reader: Reader, ids: Sequence[int]) -> tuple[dict[int, str], bool]:
+    """What changed in commits that changed one of `ids` and elsewhere less often, most beyond chance first: by row id,
+    in how many of that one's. And whether anything did at all.
+    """
     own = ids[: 4 * MAX_MEANT]
     changes = commit_reader.change_counts(reader, own)
-    shared: dict[int, tuple[int, int]] = {}
-    for each in own:
-        for other, commits in commit_reader.edited_with(reader, each, 4 * MAX_MEANT):
-            told = commits, changes.get(each, commits)
-            shared[other] = min(told, shared.get(other, told), key=_apart)
+    shared: dict[int, tuple[float, int, int]] = {}
+    known = commit_reader.companions(reader, own)
+    for each, companions in known.items():
+        for other in companions[: 4 * MAX_MEANT]:
+            told = other.excess, other.commits, changes.get(each, other.commits)
+            shared[other.id] = max(told, shared.get(other.id, told))
     for each in ids:
         shared.pop(each, None)
-    ordered = sorted(shared.items(), key=lambda item: (*_apart(item[1]), item[0]))
-    return {other: f"{commits} of {of} commits" for other, (commits, of) in ordered}
-
-
-def _apart(told: tuple[int, int]) -> tuple[int, int]:
-    """How little two changed together: in few commits, and in few of many."""
-    commits, of = told
-    return -commits, of
+    ordered = sorted(shared.items(), key=lambda item: (-item[1][0], item[0]))
+    return {other: f"{commits} of {of} commits" for other, (_, commits, of) in ordered}, bool(known)
 
 
 def _said(question: RelationQuestion, sure: int, likely: int, one: str, many: str, handing: int) -> str:

@@ -6,14 +6,22 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from aurora_memory.chunks import type_of
+from aurora_memory.co_change import FEW_FILES, LEAST_WEIGHT, beyond_chance
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.statements import as_list, marks
-from aurora_memory.views import ChunkPlace, Commits, SimilarCommit
+from aurora_memory.views import ChunkPlace, Commits, Companion, SimilarCommit
 
 MAX_TIMES = 64
 """Commit times given of one chunk: older ones add next to nothing to its activation."""
 
 _COMMITS_COMPARED = 200
+_COMPANIONS_WEIGHED = 500
+"""Of what changed with a chunk so many are weighed, what did so most often."""
+
+_WEIGHT = f"min(1.0, {float(FEW_FILES)} / max(files, 1))"
+"""What a commit counts, as an expression of SQL: less the more files it changed."""
+
 _SHOWN_HASH = 10
 _COMMON = 8
 _POSTINGS = 500
@@ -132,19 +140,66 @@ def changed_by(reader: Reader, commit_ids: Sequence[int], *, sweeping: bool = Fa
 
 
 def edited_with(reader: Reader, chunk_id: int, limit: int, least: int = 2) -> list[tuple[int, int]]:
-    """Co-change (change coupling): live chunks changed by the same commits, at least `least` of them: (id, commits in
-    common), most first.
+    """Co-change (change coupling): live chunks changed by the same commits, at least `least` of them and more often
+    than by chance: (id, commits in common), most beyond chance first.
     """
-    rows = reader.rows(
-        """SELECT other.chunk_id, count(*) AS shared
-           FROM (SELECT commit_id FROM changes JOIN git_commits ON git_commits.id = changes.commit_id
-                 WHERE chunk_id = ? AND changed AND NOT sweeping ORDER BY at DESC LIMIT ?) AS mine
-           JOIN changes AS other ON other.commit_id = mine.commit_id AND other.changed AND other.chunk_id != ?
-           JOIN chunks ON chunks.id = other.chunk_id AND chunks.gone_at IS NULL
-           GROUP BY other.chunk_id HAVING shared >= ? ORDER BY shared DESC, other.chunk_id LIMIT ?""",
-        (chunk_id, _COMMITS_COMPARED, chunk_id, least, limit),
+    return [(each.id, each.commits) for each in companions(reader, [chunk_id], least).get(chunk_id, ())[:limit]]
+
+
+def companions(reader: Reader, ids: Sequence[int], least: int = 2) -> dict[int, list[Companion]]:
+    """Co-changes of each of some chunks, as `edited_with` has them."""
+    shared = {each: rows for each in ids if (rows := _shared(reader, each, least))}
+    if not shared:
+        return {}
+    others = {row[0] for rows in shared.values() for row in rows}
+    weights = _change_weights(reader, [*shared.keys() | others])
+    # Each version of a changelog has a section of its own, and one of them is always what changed.
+    paths = sorted({path for rows in shared.values() for *_, path, kind in rows if type_of(kind) == "know"})
+    of_files = dict(
+        reader.rows(
+            f"""SELECT path, sum({_WEIGHT}) FROM (
+                  SELECT DISTINCT path, commit_id FROM chunks JOIN changes ON chunk_id = chunks.id AND changed
+                  WHERE path IN (SELECT value FROM json_each(?)))
+                JOIN git_commits ON git_commits.id = commit_id WHERE NOT sweeping GROUP BY path""",
+            (as_list(paths),),
+        )
     )
-    return [(other, shared) for other, shared in rows]
+    total = reader.single(f"SELECT total({_WEIGHT}) FROM git_commits WHERE NOT sweeping")
+    found: dict[int, list[Companion]] = {}
+    for each, rows in shared.items():
+        told = []
+        for other, commits, weight, path, kind in rows:
+            often = of_files[path] if type_of(kind) == "know" else weights[other]
+            excess = beyond_chance(weight, weights[each], often, total)
+            if excess is not None and weight >= LEAST_WEIGHT:
+                told.append(Companion(other, commits, excess))
+        found[each] = sorted(told, key=lambda one: (-one.excess, one.id))
+    return found
+
+
+def _shared(reader: Reader, chunk_id: int, least: int) -> list[Any]:
+    """What commits changed that changed a chunk: row id, how many of them and their weight, path and kind."""
+    return reader.rows(
+        f"""SELECT other.chunk_id, count(*) AS shared, sum(weight), path, kind
+            FROM (SELECT commit_id, {_WEIGHT} AS weight
+                  FROM changes JOIN git_commits ON git_commits.id = changes.commit_id
+                  WHERE chunk_id = ? AND changed AND NOT sweeping ORDER BY at DESC LIMIT ?) AS mine
+            JOIN changes AS other ON other.commit_id = mine.commit_id AND other.changed AND other.chunk_id != ?
+            JOIN chunks ON chunks.id = other.chunk_id AND chunks.gone_at IS NULL
+            GROUP BY other.chunk_id HAVING shared >= ? ORDER BY sum(weight) DESC, other.chunk_id LIMIT ?""",
+        (chunk_id, _COMMITS_COMPARED, chunk_id, least, _COMPANIONS_WEIGHED),
+    )
+
+
+def _change_weights(reader: Reader, ids: Sequence[int]) -> dict[int, float]:
+    """What the commits weigh together that changed each of those chunks."""
+    return dict(
+        reader.rows(
+            f"""SELECT chunk_id, sum({_WEIGHT}) FROM changes JOIN git_commits ON git_commits.id = changes.commit_id
+                WHERE chunk_id IN (SELECT value FROM json_each(?)) AND changed AND NOT sweeping GROUP BY chunk_id""",
+            (as_list(ids),),
+        )
+    )
 
 
 def change_counts(reader: Reader, ids: Sequence[int]) -> dict[int, int]:

@@ -1,0 +1,34 @@
+"""Co-change (change coupling, lift): whether two things change together more often than by chance, and how surely.
+
+What changes with everything (a changelog, a version, what a formatter went over) changes with nothing in particular:
+it does so in the other commits as well. Pure.
+"""
+
+from __future__ import annotations
+
+FEW_FILES = 10
+"""Files from which on a commit counts less the more it changed: half with twice as many."""
+
+LEAST_WEIGHT = 0.5
+"""What the commits weigh together, at least, that changed two things: what two with 40 files do, or one with 20."""
+
+LIFT = 2.0
+"""How many times as often as elsewhere something has to change in one's commits, to change with it."""
+
+ELSEWHERE = 3.0
+"""Commits in which something has to change without the other, before that speaks against it: of fewer none can tell."""
+
+_PRIOR_CHANGED, _PRIOR_COMMITS = 0.5, 4.0
+"""What is thought of other commits before any is known."""
+
+
+def beyond_chance(shared: float, changed: float, other: float, total: float) -> float | None:
+    """Commits that changed both, beyond those in which chance has it so; None where there is little more than chance.
+
+    Of `total` commits `changed` changed the one, `other` the other, `shared` both; each by its weight.
+    """
+    rest = max(0.0, total - changed)
+    elsewhere = min(max(0.0, other - shared), rest)
+    if elsewhere >= ELSEWHERE and LIFT * elsewhere * changed > shared * rest:
+        return None
+    return shared - changed * (elsewhere + _PRIOR_CHANGED) / (rest + _PRIOR_COMMITS)
