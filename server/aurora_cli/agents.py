@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from aurora_orchestration.agents.registry import Known, Registry
     from aurora_orchestration.types import Agent
 
-_WIDTH = 100
-
 
 @click.group(no_args_is_help=False)
 def agents() -> None:
@@ -89,7 +87,7 @@ def agent_lines(known: Known, style: TerminalStyle) -> list[str]:
         good_for = ", ".join((*agent.capabilities[:6], *agent.domains[:3]))
         lines.append(f"  {style.bold(plain(agent.id))} {style.dim(agent.type)}{rate}")
         if about := agent.description or good_for:
-            lines.append(f"    {shorten(plain(about), style.width or _WIDTH)}")
+            lines.append(f"    {plain(about) if style.width is None else shorten(plain(about), style.width)}")
         lines.append(style.dim(f"    {plain(agent.origin)}"))
     if known.ignored:
         names = ", ".join(plain(agent.id) for agent in known.ignored[:10])

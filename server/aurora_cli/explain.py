@@ -46,9 +46,8 @@ def explain(ctx: click.Context, /, target: tuple[str, ...]) -> int:
     now = datetime.now(UTC)
     chunk = found["chunk"]
     lines = [f"{style.bold(title(chunk))}  {location(chunk, settings.here)}"]
-    lines += [
-        f"    {line}" for line in (*_told(found, now), *related_lines(found, style), *explanation(chunk, now)[1:])
-    ]
+    reasons = explanation(chunk, now, whole=style.width is None)[1:]
+    lines += [f"    {line}" for line in (*_told(found, now), *related_lines(found, style), *reasons)]
     print("\n".join(lines))
     return FINE
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,10 @@ _WIDEST_NAME = 48
 _NARROWEST_NAME = 24
 _NARROW = 80
 """Columns of a terminal below which a place stands on a line of its own."""
-_WIDEST_PIPED = 160
 _WIDEST_PARAMETERS = 60
+_UNLIMITED = sys.maxsize
+"""Columns where there is no terminal: what reads it wants whole names, and cuts by itself."""
+
 _RECENT_DAYS = 30
 """Days after which the age of a change says nothing any more."""
 _ANCHOR = re.compile(r"\s*\{\s*#[^}.]*\}?")
@@ -59,7 +62,7 @@ def recall_lines(
         for rank, (item, name) in enumerate(zip(results, names, strict=True), start=1):
             lines += _item_lines(rank, item, name, room, here, style, now)
             if explain:
-                lines += [f"    {line}" for line in explanation(item, now)]
+                lines += [f"    {line}" for line in explanation(item, now, whole=style.width is None)]
             if isinstance(item.get("content"), str):
                 lines += [*content_lines(item, style), ""]
         if reply.get("hint"):
@@ -105,8 +108,11 @@ def title(item: dict[str, Any]) -> str:
     return plain(name if kind in _CALLABLE else f"{kind} {name}")
 
 
-def parameters(item: dict[str, Any]) -> str:
-    """What a function takes and gives, by names: `(template, values) → str`; empty where nothing is said of either."""
+def parameters(item: dict[str, Any], widest: int = _WIDEST_PARAMETERS) -> str:
+    """What a function takes and gives, by names: `(template, values) → str`; empty where nothing is said of either.
+
+    Of parameters as many as fit `widest` columns, and a result that does.
+    """
     if item["kind"] not in _CALLABLE:
         return ""
     signature, short = plain(str(item.get("signature") or "")), str(item["name"]).rpartition(".")[2]
@@ -122,10 +128,10 @@ def parameters(item: dict[str, Any]) -> str:
     named = ", ".join(each for each in taken if each and each not in ("self", "cls", "&self", "&mut self"))
     sign = r"\s*" if item.get("language") == "go" else r"\s*(?:->|:)\s*"
     given = re.match(rf"{sign}(\S.*?)[\s{{:;=]*(?:=>)?\s*$", signature[end + 1 :])
-    is_whole = given is not None and len(given[1]) <= _WIDEST_PARAMETERS and not given[1].endswith("…")
+    is_whole = given is not None and len(given[1]) <= widest and not given[1].endswith("…")
     result = f" → {given[1]}" if given and is_whole else ""
-    if len(named) > _WIDEST_PARAMETERS:
-        named = named[: named.rfind(", ", 0, _WIDEST_PARAMETERS) + 2].lstrip(", ") + "…"
+    if len(named) > widest:
+        named = named[: named.rfind(", ", 0, widest) + 2].lstrip(", ") + "…"
     return f"({named}){result}" if named or result else ""
 
 
@@ -205,7 +211,7 @@ def _item_lines(
         lines = [f"{rank:>2}  {style.bold(shorten(name, style.width - 4))}", f"    {place}"]
         used = style.width
     else:
-        shown = shorten(name, room)
+        shown = name if style.width is None else shorten(name, room)
         lines = [f"{rank:>2}  {style.bold(shown)}{' ' * (room - len(shown))}  {place}"]
         used = 4 + room + 2 + len(where)
     below = _below(item, style)
@@ -220,8 +226,8 @@ def _item_lines(
 
 def _below(item: dict[str, Any], style: TerminalStyle) -> str:
     """What a chunk takes, gives and is for, on one line; what does not fit is left out whole."""
-    width = (style.width or _WIDEST_PIPED) - 4
-    takes = parameters(item)
+    width = (style.width or _UNLIMITED) - 4
+    takes = parameters(item, _UNLIMITED) if style.width is None else parameters(item)
     takes = takes if " → " in takes or ", " in takes else ""  # one name alone says nothing
     if members := item.get("also"):
         also = _also(members, width - len(takes) - 2 if takes else width)
@@ -251,7 +257,7 @@ def _member(member: dict[str, Any]) -> str:
 
 
 def _name_room(locations: list[str], style: TerminalStyle) -> int:
-    """The widest that names may be beside the places."""
+    """The widest that names may be beside the places; without a terminal, how far these are moved for them."""
     if style.width is None:
         return _WIDEST_NAME
     return max(min(_WIDEST_NAME, style.width - 6 - max(map(len, locations))), _NARROWEST_NAME)
@@ -286,8 +292,11 @@ def _log(log: dict[str, Any]) -> str:
     return f"see also {log['file']}:{log['line_start']} {log['section']}"
 
 
-def explanation(item: dict[str, Any], now: datetime) -> list[str]:
-    """The terms of a chunk's activation (AURORA §6.3) with where each comes from, what matched, what ranked it."""
+def explanation(item: dict[str, Any], now: datetime, *, whole: bool = False) -> list[str]:
+    """The terms of a chunk's activation (AURORA §6.3) with where each comes from, what matched, what ranked it.
+
+    Subjects of commits are cut, unless all is told `whole`.
+    """
     evidence = item.get("evidence")
     scored = f"score {item['score']:.2f}"
     if item.get("modified_before"):
@@ -301,7 +310,7 @@ def explanation(item: dict[str, Any], now: datetime) -> list[str]:
         parts_of(evidence.get("colleagues") or ()),
         _matches(evidence),
         _reached(item, evidence),
-        _told_otherwise(evidence),
+        _told_otherwise(evidence, _UNLIMITED if whole else LONGEST_SUBJECT),
         _signals(evidence),
     ]
     return [plain(line) for line in lines if line]
@@ -357,9 +366,9 @@ def _reached(item: dict[str, Any], evidence: dict[str, Any]) -> str:
     return f"reached: {line} ({steps[-1]['amount']:.2f})"
 
 
-def _told_otherwise(evidence: dict[str, Any]) -> str:
+def _told_otherwise(evidence: dict[str, Any], longest: int) -> str:
     """Commits like the question, and what an embedding says."""
-    said = [f"{each['commit']} {shorten(each['subject'], LONGEST_SUBJECT)}" for each in evidence.get("episodes") or []]
+    said = [f"{each['commit']} {shorten(each['subject'], longest)}" for each in evidence.get("episodes") or []]
     parts = [f"commits like it: {' · '.join(said[:MAX_EPISODES])}"] if said else []
     if near := evidence.get("semantic"):
         parts.append(f"by meaning: number {near['rank']}, similarity {near['similarity']:.2f}")

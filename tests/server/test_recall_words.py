@@ -217,6 +217,31 @@ def test_a_type_behind_a_name_is_left_out_in_languages_that_write_it_there(langu
     assert parameters(ITEM | {"signature": "load(path: str, mode: int)", "language": language}) == said
 
 
+def test_nothing_is_cut_where_no_terminal_is() -> None:
+    takes = ", ".join(f"{letter * 40}: int" for letter in "abcd")
+    also = [{"name": f"{'m' * 40}{n}", "kind": "method", "line_start": n} for n in range(9)]
+    signature = f"def {'n' * 90}({takes}) -> {'r' * 70}"
+    head, below = lines_of(name="n" * 90, summary="s" * 300, signature=signature, language="python")
+    assert head == f" 1  {'n' * 90}  a.py:7", "names are no table that the longest may widen"
+    assert below == f"    ({', '.join(letter * 40 for letter in 'abcd')}) → {'r' * 70}  {'s' * 300}"
+    _, below = lines_of(also=also)
+    assert below.endswith(f"{'m' * 40}8 :8"), "all that answers beside it"
+    assert not any("…" in line for line in (head, below))
+
+
+def test_places_stand_below_each_other_up_to_a_width_where_no_terminal_is() -> None:
+    results = [ITEM | {"name": "n" * 60}, ITEM, ITEM | {"name": "n" * 30}]
+    reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": results}
+    said = recall_lines(reply, style=TerminalStyle(), here=Path("/w"), now=NOW)
+    assert [line.index("a.py") for line in said[:3]] == [66, 54, 54]
+
+
+def test_subjects_of_commits_are_whole_where_no_terminal_is() -> None:
+    commits = [{"commit": "c0", "subject": "x" * 60}]
+    item = ITEM | {"activation": TERMS, "evidence": {"episodes": commits}}
+    assert f"commits like it: c0 {'x' * 60}" in explanation(item, NOW, whole=True)
+
+
 def test_where_not_both_fit_what_it_is_for_is_told_rather_than_what_it_takes() -> None:
     _, below = lines_of(width=80, signature=f"def load({'a' * 28}, {'b' * 20})", summary="s" * 76)
     assert below.strip() == "s" * 76
