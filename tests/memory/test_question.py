@@ -20,9 +20,17 @@ def test_a_question_says_suggests_and_asks_for_errands() -> None:
 
 
 def test_names_alone_ask_by_name() -> None:
-    for query in ("AuthService.login", "parse_latex", "where is parse_latex defined", "Symbol", "a::b"):
+    for query in (
+        "AuthService.login",
+        "parse_latex",
+        "where is parse_latex defined",
+        "Symbol",
+        "a::b",
+        "get",
+        " find ",
+    ):
         assert parse_question(query).by_name, query
-    for query in ("parse latex", "how does parse_latex treat matrices", "cache decorator"):
+    for query in ("parse latex", "how does parse_latex treat matrices", "cache decorator", "get the"):
         assert not parse_question(query).by_name, query
 
 

@@ -179,6 +179,8 @@ def parse_question(query: str) -> Question:
     certain = [place for place in places if place.is_certain]
     spelled = _IDENTIFIER.findall(without_places)
     rest = without_stop_words(spelled, QUESTION_WORDS | _DEFINING)
+    if spelled == [query.strip()]:
+        rest = spelled  # `get`: who types one word only asks for what is called so
     quoted = {word for piece in pieces for word in _IDENTIFIER.findall(piece)}
     names = [
         word for word in spelled if (len(rest) == 1 and word in rest) or word in quoted or _LOOKS_LIKE_CODE.search(word)

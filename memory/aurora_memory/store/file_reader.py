@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -77,6 +78,17 @@ def files_of(reader: Reader, paths: Sequence[str]) -> list[str]:
     """Those of `paths` that are indexed files."""
     rows = reader.rows("SELECT path FROM files WHERE path IN (SELECT value FROM json_each(?))", (as_list(paths),))
     return [row[0] for row in rows]
+
+
+def is_place(reader: Reader, name: str) -> bool:
+    """Whether an indexed file, without its suffix, or a folder of one is called so, whatever the case."""
+    literally = re.sub("([!%_])", r"!\1", name)
+    return bool(
+        reader.rows(
+            """SELECT 1 FROM files WHERE '/' || path LIKE ? ESCAPE '!' OR '/' || path LIKE ? ESCAPE '!' LIMIT 1""",
+            (f"%/{literally}/%", f"%/{literally}.%"),
+        )
+    )
 
 
 def has_suffix(reader: Reader, suffix: str) -> bool:

@@ -47,6 +47,7 @@ from aurora_memory.views import ChunkView, UsageCounts
 from aurora_protocol.methods import Evidence, Freshness, Recalled, RecallParams, RecallResult
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.colleagues import Colleagues, PatternState
+from aurora_server.workspace.common_words import why_arbitrary
 from aurora_server.workspace.evidence import evidence_of
 from aurora_server.workspace.nothing_found import misspelled, unsaid, why_nothing
 from aurora_server.workspace.recall_uses import RecallUses
@@ -329,16 +330,17 @@ def _hint(
     freshness: Freshness,
     types: Sequence[str] | None,
 ) -> str | None:
-    """What is said below an answer: how much there is of relations asked for, or what of the question stands nowhere;
-    where nothing is found, why.
+    """What is said below an answer: how much there is of relations asked for; where nothing is found, why; what of the
+    question stands nowhere, or why what is found might as well be something else.
     """
     if related is not None:
         pending = freshness.pending_files if related.is_unknown else 0
         return recall_documents.still_indexed(related.said, pending) or None
     if not hits:
         return why_nothing(reader, question, freshness, types)
-    # What is not indexed yet may say it.
-    return unsaid(reader, question) if freshness.state == "ready" and not freshness.pending_files else None
+    is_whole = freshness.state == "ready" and not freshness.pending_files  # what is not indexed yet may say it
+    nowhere = unsaid(reader, question) if is_whole else None
+    return nowhere or why_arbitrary(reader, question, len(hits), freshness.chunks)
 
 
 def symbols(reader: Reader, query: str, limit: int, now: float) -> list[Hit]:
