@@ -90,11 +90,13 @@ def _python(module: str, importer: str) -> Iterator[str]:
 
 
 def _python_files(stem: str) -> Iterator[str]:
-    """Files that a Python module can be: a package's `__init__.py`, `.py` or a stub (`.pyi`)."""
+    """Files that a Python module can be: a package's `__init__.py`, `.py`, a stub (`.pyi`), or Cython's."""
     stem = stem.rstrip("/")
     yield f"{stem}/__init__.py" if stem else "__init__.py"
     yield f"{stem}.py"
     yield f"{stem}.pyi"
+    yield f"{stem}.pyx"
+    yield f"{stem}.pxd"
 
 
 def _es_files(written: str) -> Iterator[str]:

@@ -159,7 +159,9 @@ def _apart(inner: str) -> list[str]:
 def _parameter(text: str, language: str) -> str:
     """A parameter by its name; as it stands where its language says types before names."""
     text = text.partition("=")[0].strip() if "=" in text else text
-    return text.partition(":")[0].strip() if language in TYPED_AFTER else text
+    name = text.partition(":")[0].strip()
+    is_whole = name.count("[") == name.count("]")  # `double[:] rows`, as Cython has it
+    return name if language in TYPED_AFTER and is_whole else text
 
 
 def content_lines(item: dict[str, Any], style: TerminalStyle) -> list[str]:

@@ -1,5 +1,5 @@
-"""Parser of documents (Markdown, reStructuredText, YAML, JSON, OpenAPI, SQL) into chunks, by the format its name
-(extension) tells, or that its content turns out to be (AURORA §6.6).
+"""Parser of documents (Markdown, reStructuredText, YAML, JSON, OpenAPI, SQL, templates) into chunks, by the format its
+name (extension) tells, or that its content turns out to be (AURORA §6.6).
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from aurora_indexer.documents.markdown import add_markdown
 from aurora_indexer.documents.openapi import add_openapi, is_openapi
 from aurora_indexer.documents.restructuredtext import add_restructuredtext
 from aurora_indexer.documents.sql import add_sql
+from aurora_indexer.documents.template import add_template
 from aurora_indexer.documents.yaml_document import parse_yaml
 from aurora_manifest.json.document import Node
 from aurora_manifest.json.parser import parse as parse_json
 from aurora_memory.chunk_text import with_own_tokens
 from aurora_memory.chunks import ParsedFile
 
-_ADD = {"markdown": add_markdown, "restructuredtext": add_restructuredtext, "sql": add_sql}
+_ADD = {"markdown": add_markdown, "restructuredtext": add_restructuredtext, "sql": add_sql, "template": add_template}
 
 
 def parse_document(path: str, source: bytes) -> ParsedFile | None:

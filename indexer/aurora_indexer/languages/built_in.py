@@ -3,7 +3,19 @@ file each (AURORA §6.3.5)."""
 
 from __future__ import annotations
 
-from aurora_indexer.languages import c_family, csharp, ecmascript, go, imports, java, kotlin, python, shell, swift
+from aurora_indexer.languages import (
+    c_family,
+    csharp,
+    cython,
+    ecmascript,
+    go,
+    imports,
+    java,
+    kotlin,
+    python,
+    shell,
+    swift,
+)
 from aurora_indexer.languages.language import CLASS_LIKE, Language
 
 
@@ -27,8 +39,9 @@ _EXPORTS = r"^(?:module\.)?exports$|^(?:module\.)?exports\.|^module$|^(?:this|wi
 LANGUAGES: tuple[Language, ...] = (
     Language(
         name="python",
-        suffixes=(".py", ".pyi"),
+        suffixes=(".py", ".pyi", ".pyx", ".pxd", ".pxi"),
         interpreters=("python",),
+        hidden=cython.hidden,
         read_imports=imports.python,
         names=python.NAMES,
         words=_words(

@@ -15,6 +15,7 @@ _MAX_GROUPS = 64
 """Rust's nested `{…}` deeper than this are not code anyone wrote."""
 
 _PYTHON_FROM = re.compile(r"from\s*(\.*\s*[\w.]*)\s*import\b\s*\(?(.*?)\)?\s*;?$", re.S)
+_CIMPORT = re.compile(r"\bcimport\b")
 _AS = re.compile(r"\s+as\s+")
 _ES_SOURCE = re.compile(r"""(?:\bfrom|^\s*import|\brequire\s*\(|\bimport\s*\()\s*(['"`])(.*?)\1""", re.S)
 _ES_REQUIRE = re.compile(
@@ -50,8 +51,8 @@ _RUST_TOKEN = re.compile(r"[{},]|[^{},]+")
 
 
 def python(text: str) -> list[Import]:
-    """Read `import a.b as x, c` or `from ..a import (b as c, d)`."""
-    text = " ".join(text.replace("\\", " ").split())
+    """Read `import a.b as x, c` or `from ..a import (b as c, d)`; Cython's `cimport` as well."""
+    text = _CIMPORT.sub("import", " ".join(text.replace("\\", " ").split()), count=1)
     if match := _PYTHON_FROM.match(text):
         module = match[1].replace(" ", "")
         return [Import(module, name, alias) for name, alias in map(_aliased, match[2].split(",")) if name]
