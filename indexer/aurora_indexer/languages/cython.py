@@ -41,6 +41,9 @@ _CHECKED = re.compile(rb"\b(?:not|or)[ \t]++None[ \t]*+$")
 MAX_HEADER = 4000
 """Bytes of one function's parameters; more stay as they are."""
 
+MAX_OPEN = 50
+"""Brackets of a source that nothing closes so soon; with more of them it is left as it is from there on."""
+
 
 def hidden(source: bytes) -> bytes:
     """A Cython source as Python, byte for byte as long; any other as it is."""
@@ -54,12 +57,20 @@ def hidden(source: bytes) -> bytes:
         _blank(text, found.start(2), found.end(2))
     for found in _ADDRESS.finditer(source):
         _blank(text, found.end(1), found.end())
+    unclosed = 0
     for found in _DEF.finditer(source):
-        _bare_parameters(source, text, found.end())
+        unclosed += not _bare_parameters(source, text, found.end())
+        if unclosed > MAX_OPEN:
+            return bytes(text)
     done = 0
     for found in _DECLARATION.finditer(source):
-        if found.start() >= done:
-            done = _declared(source, text, found.start(2), len(found[1]))
+        if found.start() < done:
+            continue
+        bracket = source.find(b"(", found.end(), _line_end(source, found.end()))
+        unclosed += bracket >= 0 and not _closing(source, bracket)
+        if unclosed > MAX_OPEN:
+            break
+        done = _declared(source, text, found.start(2), len(found[1]))
     return bytes(text)
 
 

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from aurora_indexer.languages.cython import MAX_HEADER, hidden
+from aurora_indexer.languages.cython import MAX_HEADER, MAX_OPEN, hidden
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import Import
 from tests.growth import grows_with_length
@@ -139,3 +139,8 @@ def test_what_is_cut_off_is_no_mishap(source: bytes) -> None:
 )
 def test_it_takes_as_long_as_the_source_is(piece: bytes) -> None:
     assert grows_with_length(lambda count: hidden(b"cdef int x\n" + piece * count), 500, 20_000)
+
+
+def test_a_source_of_brackets_that_nothing_closes_is_left_as_it_is() -> None:
+    for opened, seen in ((1, b"def      f(    x):"), (MAX_OPEN + 1, b"cdef int f(int x):")):
+        assert seen in hidden(b"cdef int z\n" + b"def a(\n" * opened + b"cdef int f(int x): 1\n"), opened
