@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
 
@@ -228,11 +228,11 @@ def _unfolded(
     """
     read = list(written)
     chains = 0
-    called = {node for node, _ in syntax.calls}
+    called = dict(syntax.calls)
     for n, ((start, end, number), name) in enumerate(zip(calls, written, strict=True)):
         if (b"(" in name and len(name) < MAX_WRITTEN) or end - start > MAX_WRITTEN:
             chains += 1
-            read[n] = (_chain(source, nodes[number], syntax) if chains <= _MAX_CHAINS else b"") or name
+            read[n] = (_chain(source, nodes[number], syntax, called) if chains <= _MAX_CHAINS else b"") or name
         if not called or (start and bare[start - 1] not in _BEFORE_GIVEN):
             continue
         before = bare[max(0, start - _LOOKED_BACK) : start].rstrip()
@@ -243,9 +243,11 @@ def _unfolded(
     return read
 
 
-def _chain(source: bytes, node: Node, syntax: CallNodes) -> bytes:
-    """A chain of calls without their arguments: `a(1).b` of `a(1).b(2)` is `a().b`; nothing for other expressions."""
-    called = dict(syntax.calls)
+def _chain(source: bytes, node: Node, syntax: CallNodes, called: Mapping[str, str]) -> bytes:
+    """A chain of calls without their arguments: `a(1).b` of `a(1).b(2)` is `a().b`; nothing for other expressions.
+
+    `called` are the `calls` of the syntax, by node.
+    """
     pieces: list[bytes] = []
     calls = b""
     each: Node | None = node
