@@ -34,6 +34,17 @@ def test_names_alone_ask_by_name() -> None:
         assert not parse_question(query).by_name, query
 
 
+@pytest.mark.parametrize("query", ["content-type", '"content-type"', "handler-class", "content-type header"])
+def test_what_is_joined_by_a_hyphen_is_no_kind_and_a_name(query: str) -> None:
+    assert not parse_question(query).by_name
+    assert parse_question(query).identifiers == ()
+
+
+def test_a_kind_before_a_name_is_one() -> None:
+    assert parse_question("type content").identifiers == ("content",)
+    assert parse_question("get-adapter").identifiers == ("adapter",)
+
+
 @pytest.mark.parametrize(
     "name", ["max_rows", "maxRows", "rowsOf3D", "Cart.total", "Cart::total", "Cart#total", "sha256"]
 )

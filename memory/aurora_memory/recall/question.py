@@ -66,6 +66,7 @@ _NO_SCOPE = re.compile(
 """What subjects begin with that says of what sort a change is, not where it is made."""
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*")
+_HYPHENATED = re.compile(r"(?<![\w-])[^\W\d]\w*(?:-[^\W\d]\w*)+(?![\w-])")
 _QUOTED = re.compile(r"(?<!`)(`{1,2})(?!`)(?P<said>[^`\n]{1,80})\1(?!`)")
 """What stands between one mark and the next, or between two and two, as reStructuredText has it."""
 
@@ -178,7 +179,8 @@ def parse_question(query: str) -> Question:
     places, without_places = places_in(query)
     certain = [place for place in places if place.is_certain]
     spelled = _IDENTIFIER.findall(without_places)
-    rest = without_stop_words(spelled, QUESTION_WORDS | _DEFINING)
+    joined = {piece for each in _HYPHENATED.findall(without_places) for piece in each.split("-")}
+    rest = without_stop_words(spelled, QUESTION_WORDS | (_DEFINING - joined))  # `content-type` is no type
     if spelled == [query.strip()]:
         rest = spelled  # `get`: who types one word only asks for what is called so
     quoted = {word for piece in pieces for word in _IDENTIFIER.findall(piece)}
