@@ -12,13 +12,14 @@ from aurora_indexer import batches
 from aurora_indexer.batches import LAST_REPLIES, Batches
 from aurora_indexer.files.skips import Skip
 from aurora_indexer.workers.messages import FileSkipped, Parsed, ParseFailed, ReadStat, Reply, Unchanged
-from aurora_memory.store import IndexedFile, Store, file_reader
+from aurora_memory.store import IndexedFile, file_reader
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 from tests.wait_limits import HANG
 
 
 async def test_before_the_last_replies_what_is_there_is_written(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     replies = [FileSkipped(Skip(f"{number}.py", "binary", "")) for number in range(LAST_REPLIES + 3)]
     taken = Batches(store, [], first_time=True, edited=False, expected=len(replies), clock=lambda: 0.0)
     try:
@@ -42,7 +43,7 @@ async def test_what_changes_later_is_written_in_smaller_batches_than_a_first_ind
 ) -> None:
     monkeypatch.setattr(batches, "BATCH_CHUNKS", 4)
     monkeypatch.setattr(batches, "BATCH_CHANGED", 2)
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     written: list[int] = []
 
     async def write(files: Sequence[IndexedFile], *_: object, **__: object) -> None:
@@ -75,7 +76,7 @@ async def test_what_becomes_of_each_reply(tmp_path: Path) -> None:
         ParseFailed("odd.py", "it broke", read),
         Unchanged("same.py", read),
     ]
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     await store.write([file(path, chunk(path, "old")) for path in ("gone.py", "same.py", "left.py")])
     taken = Batches(store, ["left.py"], first_time=False, edited=False, clock=lambda: 0.0)
     try:

@@ -17,7 +17,8 @@ from aurora_indexer.indexer import HERE_FILES, Indexer, IndexerSettings
 from aurora_indexer.watch.watcher import FileChanges
 from aurora_indexer.workers.messages import ParseFailed, ReadStat, Reply, WorkItem
 from aurora_indexer.workers.pool import WorkerPool
-from aurora_memory.store import Store, file_reader
+from aurora_memory.store import file_reader
+from tests.memory.stores import new_store
 from tests.wait_limits import HANG
 
 SMALL = 4096
@@ -34,7 +35,7 @@ def files(root: Path, count: int, size: int = 0) -> None:
 @asynccontextmanager
 async def indexed(folder: Path, before: dict[str, str] | None = None) -> AsyncIterator[tuple[Indexer, WorkerPool]]:
     """The indexer of `folder / "work"` after its first look, and its workers; `before` has what memory knew already."""
-    store = await Store.open(folder / "memory.db")
+    store = await new_store(folder / "memory.db")
     pool = WorkerPool(1, folder=folder, environment=os.environ)
     for key, value in (before or {}).items():
         await store.remember(key, value)

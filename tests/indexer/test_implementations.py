@@ -10,6 +10,7 @@ from aurora_memory.recall.question import parse_question
 from aurora_memory.recall.relation_questions import answer
 from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, relation_reader
 from aurora_memory.views import UsageCounts
+from tests.memory.stores import new_store
 
 SHOP = """package shop
 
@@ -86,7 +87,7 @@ async def opened(tmp_path: Path, files: dict[str, str]) -> Store:
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text)
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     for path, text in files.items():
         parsed = parse_source(path, text.encode(), 5.0)
         assert parsed is not None

@@ -9,8 +9,9 @@ import pytest
 
 from aurora_indexer.module_aliases import keep_module_aliases, module_aliases
 from aurora_indexer.workers.process_file import parse_source
-from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, relation_reader
+from aurora_memory.store import FileStat, IndexedFile, chunk_reader, relation_reader
 from aurora_memory.views import UsageCounts
+from tests.memory.stores import new_store
 
 
 async def usage(
@@ -23,7 +24,7 @@ async def usage(
     for place, text in files.items():
         (root / place).parent.mkdir(parents=True, exist_ok=True)
         (root / place).write_text(text)
-    store = await Store.open(root / "memory.db")
+    store = await new_store(root / "memory.db")
     try:
         parsed = [(place, parse_source(place, text.encode(), 5.0)) for place, text in files.items()]
         indexed = [

@@ -9,10 +9,11 @@ import pytest
 from aurora_indexer.module_aliases import keep_module_aliases
 from aurora_indexer.python_packages import python_packages
 from aurora_indexer.workers.process_file import parse_source
-from aurora_memory.store import FileStat, IndexedFile, Store
+from aurora_memory.store import FileStat, IndexedFile
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import UsageCounts
 from tests.indexer.test_module_aliases import usage
+from tests.memory.stores import new_store
 
 CALL = "from {module} import parse\n\n\ndef use():\n    return parse('x')\n"
 PARSE = "def parse(text):\n    return text\n"
@@ -135,7 +136,7 @@ async def test_what_python_imports_waits_where_packages_came(tmp_path: Path) -> 
         return int(reader.rows("SELECT count(*) FROM unresolved")[0][0])
 
     files = {**ROOMS, "server/shop/a.py": CALL.format(module="shop_wire.parse")}
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     try:
         parsed = [parse_source(place, text.encode(), 5.0) for place, text in files.items()]
         await store.write([IndexedFile(FileStat(1, 1), each) for each in parsed if each])

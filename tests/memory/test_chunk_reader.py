@@ -10,11 +10,12 @@ import pytest
 from aurora_memory.chunks import Import
 from aurora_memory.store import Store, chunk_reader, file_reader, relation_reader
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    made = await Store.open(tmp_path / "memory.db")
+    made = await new_store(tmp_path / "memory.db")
     yield made
     await made.close()
 

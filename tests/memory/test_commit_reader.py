@@ -11,13 +11,14 @@ from aurora_memory.store import Store, chunk_reader, commit_reader
 from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.tokens import terms
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 NAMES = ("alpha", "beta", "gamma", "delta")
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    made = await Store.open(tmp_path / "memory.db")
+    made = await new_store(tmp_path / "memory.db")
     await made.write([file("a.py", *(chunk("a.py", name, name, line=10 * n + 1) for n, name in enumerate(NAMES)))])
     yield made
     await made.close()

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from aurora_memory.store import Store
 from aurora_memory.store.commit_writer import ChangingCommit
+from tests.memory.stores import new_store
 
 KEY = "qW7xRtY9KmLpZ3nBvC5dFgH1jKs8Tu2V"
 
 
 @pytest.mark.parametrize("said", [KEY, f"prod:{KEY}", f"use {KEY}", f"DB_KEY={KEY}"])
 async def test_a_message_of_one_word_is_no_id(tmp_path: Path, said: str) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     await store.history.save([ChangingCommit(f"{1:040x}", 1, said, said, 1, False, ())], {})
     await store.close()
     with sqlite3.connect(tmp_path / "memory.db") as db:

@@ -13,6 +13,7 @@ from aurora_memory.recall.declarations import declarations
 from aurora_memory.recall.signals import named
 from aurora_memory.store import Store
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 NOW = 1_800_000_000.0
 
@@ -97,7 +98,7 @@ TEXTS = {
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     files = []
     for path, text in TEXTS.items():
         rest = replace(chunk(path, "<module>", text, kind="module"), line_end=text.count("\n"))

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from aurora_memory.store import LoggedEvent, Store, deliverable_log
+from tests.memory.stores import new_store
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     yield store
     await store.close()
 

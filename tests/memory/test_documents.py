@@ -23,6 +23,7 @@ from aurora_memory.recall import weigh
 from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, file_reader, relation_reader
 from aurora_memory.views import ChunkView, Commits, Edge
 from tests.memory.runs import NOON
+from tests.memory.stores import new_store
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ["memory/aurora_memory/recall", "memory/aurora_memory/semantic_tags.py", "tests/indexer/samples"]
@@ -30,7 +31,7 @@ SOURCES = ["memory/aurora_memory/recall", "memory/aurora_memory/semantic_tags.py
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     paths = [path for each in SOURCES for path in (ROOT / each, *sorted((ROOT / each).rglob("*"))) if path.is_file()]
     files = []
     for path in paths:

@@ -28,6 +28,7 @@ from aurora_memory.store.tables import carried
 from aurora_memory.store.unfinished_file import UnfinishedFile
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON, retrieved, run
+from tests.memory.stores import new_store
 from tests.shares import examples
 
 AUTH = chunk("src/auth.py", "Auth.login", "check the token and let them in", line=1)
@@ -45,7 +46,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
     stores: list[Store] = []
 
     async def make(name: str, *files: IndexedFile) -> Store:
-        store = await Store.open(tmp_path / f"{name}.db")
+        store = await new_store(tmp_path / f"{name}.db")
         stores.append(store)
         if files:
             await store.write(files, first_time=True)
@@ -492,7 +493,7 @@ async def test_whatever_was_learned_is_exported_and_taken_in_again(
     query: str, steps: list[str], log: list[str], score: float, verdict: Any, action: str,
 ) -> None:  # fmt: skip
     place = tmp_path_factory.mktemp("fuzzed")
-    here, there = await Store.open(place / "here.db"), await Store.open(place / "there.db")
+    here, there = await new_store(place / "here.db"), await new_store(place / "there.db")
     try:
         await here.write(FILES, first_time=True)
         (login,) = await here.read(chunk_reader.by_name, "src/auth.py", "Auth.login")

@@ -16,8 +16,8 @@ from aurora_memory.recall.file_evidence import Ordered, with_files_pointed_at, w
 from aurora_memory.recall.file_features import FileFeatures, answering, file_order
 from aurora_memory.recall.ranking import Rank
 from aurora_memory.recall.signals import Signals
-from aurora_memory.store import Store
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 NOW = 1_800_000_000.0
 
@@ -81,7 +81,7 @@ def longer(made: CodeChunk, lines: int) -> CodeChunk:
 async def test_a_function_that_does_it_answers_before_a_short_one_called_by_a_word_of_it(
     question: str, first: str, tmp_path: Path
 ) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     short = chunk("a.py", "upload_again", "retry later", line=200)
     long = longer(chunk("a.py", "send_all", "retry upload retries uploads", doc="retry of uploads"), 90)
     await store.write([file("a.py", short, long), file("b.py", chunk("b.py", "wait", "seconds"))])
@@ -147,7 +147,7 @@ async def test_what_the_strongest_of_a_file_hands_on_to_answers_for_it(
     calls: tuple[str, ...], first: str, tmp_path: Path
 ) -> None:
     """A function that has the words of a question in its name calls the one that does what is asked."""
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     try:
         named = chunk("a.py", "upload_again", "retry upload later", line=200, calls=calls)
         does = longer(chunk("a.py", "send", "retry upload later", doc="retry upload"), 14)

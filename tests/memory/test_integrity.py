@@ -21,6 +21,7 @@ from aurora_memory.store.memory_files import memory_file
 from aurora_memory.store.migrations import MIGRATIONS
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON, retrieved, run
+from tests.memory.stores import new_store
 
 PAGE = 4096
 TODAY = len(MIGRATIONS)
@@ -45,7 +46,7 @@ EVENTS = [LoggedEvent(f"e{n}", "add-search", NOON + n, NOON + n, "cli", f'{{"n":
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
     """Three files, two runs learned (one of them a failure), a log indexed."""
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     await store.write(FILES, first_time=True)
     await store.resolve()
     await store.learn(run(1, retrieved=retrieved(1, 2, 3, helpful=True)))

@@ -20,13 +20,14 @@ from aurora_memory.store.reader import Reader
 from aurora_memory.store.word_index import WordIndex
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON
+from tests.memory.stores import new_store
 
 WORDS = "alpha bravo charlie delta echo foxtrot golf hotel".split()
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = await Store.open(tmp_path / "memory.db")
+    opened = await new_store(tmp_path / "memory.db")
     yield opened
     await opened.close()
 

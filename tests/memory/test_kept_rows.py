@@ -14,6 +14,7 @@ from aurora_memory.store import Store, chunk_reader, commit_reader, file_reader,
 from aurora_memory.store.kept_rows import KeptRows
 from aurora_memory.store.reader import Reader
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 IDS = range(1, 60)
 PATHS = [f"f{n}.py" for n in range(6)]
@@ -21,7 +22,7 @@ PATHS = [f"f{n}.py" for n in range(6)]
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = await Store.open(tmp_path / "memory.db")
+    opened = await new_store(tmp_path / "memory.db")
     yield opened
     await opened.close()
 

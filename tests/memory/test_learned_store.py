@@ -30,6 +30,7 @@ from aurora_memory.tokens import terms
 from aurora_memory.views import ChunkView
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import DAY, NOON, STEPS, retrieved, run
+from tests.memory.stores import new_store
 
 LOGIN = """
 def login(username, password):
@@ -51,7 +52,7 @@ OTHER_STEPS = (PatternSubgoal(id="SG1", description="Restore yesterday's backup"
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     yield store
     await store.close()
 
@@ -100,7 +101,7 @@ async def test_a_success_boosts_what_helped_and_keeps_a_pattern(store: Store) ->
 
 async def test_a_memory_learns_by_the_numbers_it_was_opened_with(tmp_path: Path) -> None:
     policy = LearningPolicy(pattern_score=0.95, success=0.3, helpful=0.1, unhelpful=-0.1, neutral=0.02)
-    store = await Store.open(tmp_path / "other.db", policy=policy)
+    store = await new_store(tmp_path / "other.db", policy=policy)
     try:
         login, row = await two(store)
         learned = await store.learn(run(score=0.9, retrieved=(Retrieved(login, True), Retrieved(row))))

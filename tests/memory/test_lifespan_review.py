@@ -17,6 +17,7 @@ from aurora_memory.store import Store, file_reader, lifespans
 from aurora_memory.store.lifespans import ChunkStatus
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import DAY, NOON, retrieved, run
+from tests.memory.stores import new_store
 
 NAME = "reas:oauth2-authentication-api-implementation"
 QUERY = "oauth2 authentication"
@@ -26,7 +27,7 @@ OTHER = (PatternSubgoal(id="SG1", description="Draw the login form", agent="code
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
     """Some code, and what a run learned that went only partly well."""
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     await store.write([file("a.py", *(chunk("a.py", f"f{n}", f"body {n}", line=n * 10) for n in (1, 2)))])
     await store.learn(run(1, score=0.6, at=NOON, retrieved=retrieved(1, helpful=True)))
     yield store

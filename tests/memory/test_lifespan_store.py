@@ -14,12 +14,13 @@ from aurora_memory.store.connection import connect
 from aurora_memory.store.lifespans import Escalation, archive, archived, escalate, escalations, lifespan_facts, restore
 from aurora_memory.store.reader import Reader
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 
 @pytest.fixture
 async def db(tmp_path: Path) -> AsyncIterator[aiosqlite.Connection]:
     """A memory file with the chunks 1 to 3; 1 has a history."""
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     await store.write([file("a.py", *(chunk("a.py", f"f{n}", f"body {n}", line=n * 10) for n in (1, 2, 3)))])
     await store.record_accesses([1], "soar", 5.0)
     await store.close()
@@ -72,7 +73,7 @@ async def test_an_edit_leaves_the_archive_alone(db: aiosqlite.Connection, tmp_pa
 
 async def test_policies_know_what_code_and_knowledge_are_about(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    store = await Store.open(path)
+    store = await new_store(path)
     login = replace(chunk("auth.py", "login", "def login", line=1), keywords="login password token session")
     total = replace(chunk("cart.py", "total", "def total", line=1), keywords="total sum items")
     await store.write([file("auth.py", login), file("cart.py", total)])

@@ -13,11 +13,12 @@ from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.line_answer import answer_at, spelled_first
 from aurora_memory.store import Store
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     shop = replace(chunk("src/shop.py", "Shop", "sell", kind="class"), line_end=30)
     sell = replace(chunk("src/shop.py", "Shop.sell", "sell", line=10, kind="method", calls=("parse",)), line_end=20)
     parse = replace(chunk("src/shop.py", "parse", line=40), line_end=44)
@@ -52,7 +53,7 @@ async def test_the_innermost_definition_comes_first_then_what_it_has_to_do_with(
 @pytest.fixture
 async def related(tmp_path: Path) -> AsyncIterator[Store]:
     """Functions that call each other, and a class that also calls its base."""
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     ping = chunk("a.py", "ping", calls=("pong",))
     pong = chunk("a.py", "pong", line=11, calls=("ping",))
     base = chunk("a.py", "Base", kind="class", line=21)

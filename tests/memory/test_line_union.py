@@ -34,6 +34,7 @@ from aurora_memory.store.export_format import (
     write_line,
 )
 from tests.memory.runs import NOON, STEPS, run
+from tests.memory.stores import new_store
 from tests.memory.test_export import learned
 from tests.shares import examples
 
@@ -163,7 +164,7 @@ async def test_lines_go_through_a_record_into_another_memory_and_wait_for_their_
         EntryDraft(str(each.__struct_config__.tag), write_line(each).decode().rstrip(), NOON) for each in (boost, use)
     ]
     record = await asyncio.to_thread(Record.open, tmp_path / "records" / "r.db", "a" * 32, "ann", "m")
-    store = await Store.open(tmp_path / "there.db")
+    store = await new_store(tmp_path / "there.db")
     try:
         await asyncio.to_thread(record.append, drafts)
         came = [line_of(entry.body) for _, entry in await asyncio.to_thread(record.after, 0)]

@@ -17,6 +17,7 @@ from aurora_memory.recall.conversation_logs import recall_logs, weak
 from aurora_memory.store import Store, conversation_log_index
 from tests.growth import grows_with_length
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 LOG = (Path(__file__).parent / "conversation.md").read_text(encoding="utf-8")
 NAME = "2026/11/migrate-postgresql-2026-11-20.md"
@@ -25,7 +26,7 @@ QUERY_ID = "aurora-20261120-091500-a1b2c3"
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     yield store
     await store.close()
 

@@ -12,13 +12,14 @@ from aurora_memory.recall.mentions import with_known_names, without_unknown_fron
 from aurora_memory.recall.search import CANDIDATES, WIDELY, search
 from aurora_memory.store import Store, chunk_reader
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 NOW = 1_800_000_000.0
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    made = await Store.open(tmp_path / "memory.db")
+    made = await new_store(tmp_path / "memory.db")
     yield made
     await made.close()
 

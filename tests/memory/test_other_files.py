@@ -15,8 +15,8 @@ from aurora_memory.recall.candidates import Candidates
 from aurora_memory.recall.file_evidence import Ordered, evidence, with_other_files
 from aurora_memory.recall.ranking import Rank
 from aurora_memory.recall.signals import Signals
-from aurora_memory.store import Store
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 NOW = 1_800_000_000.0
 LOG = "\n".join(f"line {n} of what the shop printed" for n in range(8))
@@ -95,7 +95,7 @@ async def test_files_are_weighed_as_those_of_reports_and_for_an_error_where_more
 
 async def answered(folder: Path, question: str, limit: int = 15) -> list[str]:
     """The files of the answers to a question, in a memory where a dozen functions of one are before those of others."""
-    store = await Store.open(folder / "memory.db")
+    store = await new_store(folder / "memory.db")
     names = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth".split()
     carts = [
         chunk(

@@ -12,13 +12,14 @@ from aurora_memory.chunks import CodeChunk
 from aurora_memory.recall import Hit, parse_question, recall
 from aurora_memory.store import Store
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 NOW = 1_800_000_000.0
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    made = await Store.open(tmp_path / "memory.db")
+    made = await new_store(tmp_path / "memory.db")
     yield made
     await made.close()
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from aurora_memory.record.record_file import Record
-from aurora_memory.store import Store
 from aurora_memory.store.connection import pragma_int
 from aurora_memory.store.reader import Reader
+from tests.memory.stores import new_store
 
 
 def limit(reader: Reader) -> int:
@@ -15,7 +15,7 @@ def limit(reader: Reader) -> int:
 
 
 async def test_all_memory_files_that_are_open_have_one_bound(tmp_path: Path) -> None:
-    stores = [await Store.open(tmp_path / f"{name}.db") for name in ("one", "other")]
+    stores = [await new_store(tmp_path / f"{name}.db") for name in ("one", "other")]
     try:
         limits = {await store.read(limit) for store in stores}
     finally:
@@ -26,7 +26,7 @@ async def test_all_memory_files_that_are_open_have_one_bound(tmp_path: Path) -> 
 
 
 async def test_a_memory_with_its_record_is_done_growing_after_a_few_pages(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path / "m.db")
+    store = await new_store(tmp_path / "m.db")
     record = Record.open(tmp_path / "r.sqlite", "repository", "ada", "desk")
     try:
         kept = [

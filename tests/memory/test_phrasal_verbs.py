@@ -11,6 +11,7 @@ from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.phrasal_verbs import meanings, phrases_in, taken_apart
 from aurora_memory.store import FileStat, IndexedFile, Store
 from aurora_memory.tokens import stem_word
+from tests.memory.stores import new_store
 
 NOW = 1_765_540_800.0
 
@@ -46,7 +47,7 @@ SOURCES = {
 
 
 async def filled(path: Path, sources: dict[str, str]) -> Store:
-    store = await Store.open(path / "memory.db")
+    store = await new_store(path / "memory.db")
     await store.write(
         [IndexedFile(FileStat(len(text), 1), parse_file(name, text.encode())) for name, text in sources.items()]
     )

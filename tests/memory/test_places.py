@@ -15,6 +15,7 @@ from aurora_memory.recall.places import LATER, QueryPlace, below, places_in, sta
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.views import ChunkHead
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 NOW = 1_800_000_000.0
 
@@ -103,7 +104,7 @@ def test_hostile_queries_cost_little() -> None:
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     await store.write(
         [
             file(

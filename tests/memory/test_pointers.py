@@ -15,6 +15,7 @@ from aurora_memory.recall.search import WIDELY
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.views import ChunkView
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 NOW = 1_800_000_000.0
 LONG = "The total of a cart is wrong where rates are kept from before. " * 4
@@ -23,7 +24,7 @@ TRACE = "Traceback (most recent call last):\n"
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    made = await Store.open(tmp_path / "memory.db")
+    made = await new_store(tmp_path / "memory.db")
     yield made
     await made.close()
 

@@ -17,6 +17,7 @@ from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.term_counts import LIMITS
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 CHUNKS = (
     chunk("sessions.py", "SessionInterface", "open and save the session", line=1),
@@ -34,7 +35,7 @@ CHUNKS = (
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = await Store.open(tmp_path / "memory.db")
+    opened = await new_store(tmp_path / "memory.db")
     by_path = dict.fromkeys(each.path for each in CHUNKS)
     await opened.write([file(path, *(each for each in CHUNKS if each.path == path)) for path in by_path])
     await opened.resolve()

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from aurora_memory import StoreError
-from aurora_memory.store import Store, file_reader
+from aurora_memory.store import file_reader
 from aurora_memory.store.reader import Reader
+from tests.memory.stores import new_store
 from tests.wait_limits import HANG
 
 
 async def test_a_function_runs_off_the_event_loop_and_always_on_one_thread(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     try:
         idents = [await store.read(lambda reader: threading.get_ident()) for _ in range(3)]
         assert len(set(idents)) == 1 and idents[0] != threading.get_ident()
@@ -24,7 +25,7 @@ async def test_a_function_runs_off_the_event_loop_and_always_on_one_thread(tmp_p
 
 
 async def test_who_is_cancelled_while_memory_answers_is_cancelled_and_the_reader_goes_on(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     begun, end = threading.Event(), threading.Event()
     answered: list[str] = []
 
@@ -51,7 +52,7 @@ async def test_who_is_cancelled_while_memory_answers_is_cancelled_and_the_reader
 
 
 async def test_what_a_function_raises_is_raised(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     try:
         with pytest.raises(StoreError, match="no such table"):
             await store.read(lambda reader: reader.rows("SELECT * FROM absent"))
@@ -60,7 +61,7 @@ async def test_what_a_function_raises_is_raised(tmp_path: Path) -> None:
 
 
 async def test_who_asks_after_the_end_is_refused(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     await store.close()
     await store.close()
     with pytest.raises(StoreError, match="closed meanwhile"):
@@ -68,7 +69,7 @@ async def test_who_asks_after_the_end_is_refused(tmp_path: Path) -> None:
 
 
 async def test_who_asks_while_the_file_is_exchanged_waits_for_the_new_one(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     try:
         await store.remember("root", "here")
         writes = store.read.writes

@@ -12,12 +12,13 @@ from aurora_memory.recall import Focus, parse_question, recall
 from aurora_memory.recall.search import Findings
 from aurora_memory.store import Store
 from aurora_memory.store.commit_writer import ChangingCommit
+from tests.memory.stores import new_store
 from tests.memory.test_ranking_choices import NOW, Chunk, remember
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    made = await Store.open(tmp_path / "memory.db")
+    made = await new_store(tmp_path / "memory.db")
     yield made
     await made.close()
 

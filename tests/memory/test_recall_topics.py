@@ -14,8 +14,9 @@ from aurora_memory.recall.file_evidence import SECOND
 from aurora_memory.recall.recall import TOPICS as answers_to_topics
 from aurora_memory.recall.recall import Level
 from aurora_memory.recall.signals import weights_of
-from aurora_memory.store import FileStat, IndexedFile, Store
+from aurora_memory.store import FileStat, IndexedFile
 from tests.benchmarks.recall_topics import Answer, Target, figures, ndcg
+from tests.memory.stores import new_store
 
 TOPICS = [
     ("near-duplicate folding", "recall/dedupe.py"),
@@ -40,7 +41,7 @@ TOPICS = [
 async def test_answers_of_one_size(tmp_path: Path, level: Level, kinds: set[str]) -> None:
     """Classes are not pushed down where they are asked for; a file is told once, with what is best in it beside."""
     root = Path(aurora_memory.__file__).parent
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     try:
         paths = ["recall/recall.py", "recall/places.py", "recall/dedupe.py", "recall/signals.py", "views.py"]
         files = [IndexedFile(FileStat(10, 1), parse_file(path, (root / path).read_bytes())) for path in paths]
@@ -59,7 +60,7 @@ async def test_answers_of_one_size(tmp_path: Path, level: Level, kinds: set[str]
 
 async def test_topics_of_this_package_lead_to_their_files(tmp_path: Path) -> None:
     root = Path(aurora_memory.__file__).parent
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     try:
         paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*.py"))]
         await store.write(
@@ -84,7 +85,7 @@ async def test_topics_of_this_package_lead_to_their_files(tmp_path: Path) -> Non
 async def test_what_may_be_a_report_is_answered_as_a_topic_first_and_function_by_function_then(tmp_path: Path) -> None:
     """Of a title that reads like a topic, the functions of one file may all be meant."""
     root = Path(aurora_memory.__file__).parent
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     try:
         paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("recall/*.py"))]
         await store.write(
@@ -108,7 +109,7 @@ async def test_what_may_be_a_report_is_answered_as_a_topic_first_and_function_by
 async def test_a_reports_two_likeliest_files_answer_first(tmp_path: Path) -> None:
     """Six functions of one file resemble a report more than any of the other, which has to be changed as well."""
     root = Path(aurora_memory.__file__).parent
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     try:
         paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*.py"))]
         await store.write(
@@ -130,7 +131,7 @@ async def test_a_task_names_a_file_that_has_clearly_more_to_do_with_it_than_its_
 ) -> None:
     """`score` and `computed` are names of functions elsewhere; that a file is called BM25 counts as well."""
     root = Path(aurora_memory.__file__).parent
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     try:
         paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*.py"))]
         await store.write(

@@ -32,6 +32,7 @@ from aurora_memory.store.index_copy import copy_index
 from aurora_memory.store.record_position import RecordPosition
 from aurora_memory.store.tables import TABLES
 from tests.memory.runs import DAY, NOON, run
+from tests.memory.stores import new_store
 from tests.memory.test_export import FILES, learned, taught
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -41,7 +42,7 @@ HERE = RecordPosition("r" * 32, tuple(sorted(KINDS)), 1)
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     await store.write(FILES, first_time=True)
     yield store
     await store.close()
@@ -68,7 +69,7 @@ async def test_every_learned_table_fills_the_outbox_and_its_lines_make_the_same_
     exported = set((tmp_path / "out.jsonl").read_bytes().splitlines(keepends=True)[1:])
     logs = {each for each in exported if b'"type":"log"' in each}
     assert exported - logs <= {write_line(each) for each in lines}
-    there = await Store.open(tmp_path / "there.db")
+    there = await new_store(tmp_path / "there.db")
     await there.write(FILES, first_time=True)
     await there.take_in_record(list(enumerate(lines, 1)), HERE, NOON)
     assert learned(there.path) | {"log_index": []} == learned(store.path) | {"log_index": []}
@@ -117,7 +118,7 @@ async def test_a_memory_of_before_is_taken_over_whole_with_a_backup_beside(tmp_p
     lines = await waiting(store)
     assert {str(each.__struct_config__.tag) for each in lines} == KINDS
     assert learned(path) == before == learned(tmp_path / "old.db.v6.bak")
-    there = await Store.open(tmp_path / "there.db")
+    there = await new_store(tmp_path / "there.db")
     await there.write(FILES, first_time=True)
     await there.take_in_record(list(enumerate(lines, 1)), HERE, NOON)
     assert learned(there.path) | {"log_index": []} == before | {"log_index": []}
@@ -158,7 +159,7 @@ async def test_what_a_colleague_told_counts_by_its_weight_and_what_was_known_sta
     key = ChunkKey("src/cache.py", "evict", "function", "")
     told = [AccessLine(key, NOON, "success"), BoostLine(key, "r1", NOON, 0.4)]
     for name, authors in (("own", {}), ("others", {1: "bob", 2: "bob"})):
-        store = await Store.open(tmp_path / f"{name}.db", Weighing(others_weight=0.25))
+        store = await new_store(tmp_path / f"{name}.db", Weighing(others_weight=0.25))
         await store.write(FILES, first_time=True)
         await store.take_in_record(list(enumerate(told, 1)), HERE, NOON, authors)
         (evict,) = await store.read(chunk_reader.by_name, "src/cache.py", "evict")
@@ -219,7 +220,7 @@ async def test_what_is_forgotten_is_taken_out_in_pieces_that_hold_nobody_up(
 async def test_colleagues_uses_that_are_summed_up_come_to_what_each_of_them_does(tmp_path: Path) -> None:
     now = NOON + 400 * DAY
     key = ChunkKey("src/cache.py", "evict", "function", "")
-    store = await Store.open(tmp_path / "memory.db", Weighing(others_weight=0.25, decay_rate=0.4))
+    store = await new_store(tmp_path / "memory.db", Weighing(others_weight=0.25, decay_rate=0.4))
     await store.write(FILES, first_time=True)
     told = [AccessLine(key, NOON + 0.5 * day * DAY, "success") for day in range(900)]
     authors = dict.fromkeys(range(7, 901, 7), "bob")
@@ -252,7 +253,7 @@ async def test_colleagues_uses_are_looked_up_one_by_one_only_where_someone_asks_
 
 async def test_uses_that_were_read_are_read_again_when_more_come_and_when_some_go(tmp_path: Path) -> None:
     now = NOON + 400 * DAY
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     await store.write(FILES, first_time=True)
     (evict,) = await store.read(chunk_reader.by_name, "src/cache.py", "evict")
     key = ChunkKey("src/cache.py", "evict", "function", "")

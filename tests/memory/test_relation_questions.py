@@ -15,6 +15,7 @@ from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.store.relation_reader import arcs, edges, usages
 from aurora_memory.views import UsageCounts
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_what_is_not(text: str) -> None:
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     base = (Import("base", "Base"), Import("base", "parse"))
     await store.write(
         [
@@ -88,7 +89,7 @@ async def test_callers_are_told_surest_first(store: Store) -> None:
 
 
 async def test_what_is_made_is_told_before_what_tests_it_and_what_is_sure_before_both(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     imports = (Import("base", "parse"),)
     files = [
         ("a_test.py", "test_parse", ("parse",)),
@@ -145,7 +146,7 @@ async def test_subclasses_and_callees(store: Store) -> None:
 
 
 async def test_what_implements_a_method_is_what_heirs_call_so_their_heirs_as_well(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     kinds = {"Base": (), "Base.run": (), "Son": ("Base",), "Son.run": (), "Daughter": ("Base",), "Daughter.go": ()}
     kinds |= {"Grandson": ("Daughter",), "Grandson.run": (), "Stranger": (), "Stranger.run": ()}
     made = [
@@ -164,7 +165,7 @@ async def test_what_implements_a_method_is_what_heirs_call_so_their_heirs_as_wel
 
 
 async def test_an_override_is_as_sure_as_the_least_sure_base_on_the_way(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     base = [chunk("a.py", "Base", kind="class"), chunk("a.py", "Base.run", kind="method", line=9)]
     heirs: list[CodeChunk] = []
     for n, (name, of) in enumerate({"Sure": "Base", "Unsure": "Other", "Below": "Unsure", "Deep": "Sure"}.items()):
@@ -263,7 +264,7 @@ async def test_what_only_the_askers_file_calls_so_is_no_part_of_the_name(store: 
 async def test_a_mark_at_the_end_is_of_the_name_where_something_is_called_so(
     tmp_path: Path, text: str, callers: list[str], said: str
 ) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     names = {"Base.route": (), "Base.route!": (), "Base.empty?": (), "Base.drop!": (), "Base.drop?": ()}
     calling = {"get": ("route",), "call": ("route!",), "check": ("empty?",), "ask": ("drop?",), "do": ("drop!",)}
     made = [
@@ -320,7 +321,7 @@ async def test_what_changes_together(store: Store) -> None:
 async def test_of_what_changed_with_a_file_equally_often_that_comes_first_of_which_it_is_the_larger_share(
     tmp_path: Path,
 ) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     names = {"often": "a.py", "seldom": "a.py", "first": "b.py", "second": "c.py", "both": "d.py", "most": "e.py"}
     written = [chunk(path, name, line=10 * n + 1) for n, (name, path) in enumerate(names.items())]
     await store.write(

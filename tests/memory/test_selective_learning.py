@@ -11,6 +11,7 @@ from aurora_memory.documents import PatternSubgoal
 from aurora_memory.learning import POLICY, FinishedRun
 from aurora_memory.store import Store, learned_reader
 from tests.memory.runs import DAY, NOON, run
+from tests.memory.stores import new_store
 
 BEFORE = ("", "please ", "could you ", "I would like to know: ", "once more, ", "hey, ", "now ")
 AFTER = ("", "?", " please", ", thanks", " in detail?", " here")
@@ -23,7 +24,7 @@ STEPS = (
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = await Store.open(tmp_path / "memory.db")
+    opened = await new_store(tmp_path / "memory.db")
     yield opened
     await opened.close()
 

@@ -20,6 +20,7 @@ from aurora_memory.recall.signals import SIGNALS, Signals, SignalTable, fitted, 
 from aurora_memory.store import Store
 from aurora_server.workspace import evidence
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 NOW = 1_765_540_800.0
 
@@ -82,7 +83,7 @@ LEFT_FOR_MEASURING = """
 async def test_of_topics_a_files_documentation_makes_up_for_its_being_a_remainder(tmp_path: Path) -> None:
     assert weights_of("topic")[signals.file_documentation.place] == -weights_of("topic")[signals.remainder.place]
     assert weights_of("how")[signals.file_documentation.place] == -weights_of("how")[signals.remainder.place]
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     told = chunk("told.py", "<module>", "import os", kind="module", doc="Retry of large uploads.")
     code = chunk("code.py", "<module>", "retry of large uploads", kind="module")
     half = chunk("half.py", "<module>", "large uploads", kind="module", doc="Retry.")
@@ -194,7 +195,7 @@ def test_only_a_long_report_has_a_heading_that_counts_by_itself(kind: QuestionKi
 
 async def test_a_report_is_about_what_its_first_line_says_before_what_it_shows(tmp_path: Path) -> None:
     """Two functions that have as many of its words; the log below is of one of them, and longer."""
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     log = "worker started queue drained worker stopped queue flushed retry scheduled " * 5
     named = chunk("named.py", "alpha", "coupon rounding discount")
     shown = chunk("shown.py", "beta", "worker queue drained stopped")
@@ -234,7 +235,7 @@ async def found(store: Store) -> list[Hit]:
 
 
 async def test_a_signal_that_is_declared_ranks_and_is_explained(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     try:
         for path, text in (("a.py", "expand"), ("long/way/down/template.py", "expand a template of a template")):
             await store.write([file(path, chunk(path, "work", text))])
@@ -249,7 +250,7 @@ async def test_a_signal_that_is_declared_ranks_and_is_explained(tmp_path: Path, 
 
 
 async def test_what_is_explained_adds_up_to_the_strength(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     try:
         await store.write([file("a.py", chunk("a.py", "expand_template", "work on values"))])
         for hit in await found(store):

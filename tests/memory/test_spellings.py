@@ -8,8 +8,8 @@ import pytest
 
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.spellings import other_spelling
-from aurora_memory.store import Store
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_most_words_are_spelled_alike(word: str) -> None:
     [("how are records synchronised", "synchronize_records"), ("how are records synchronized", "synchronise_records")],
 )
 async def test_code_is_found_in_either_spelling(tmp_path: Path, asked: str, called: str) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     try:
         names = ["count_records", "print_records", "sort_records", called]
         await store.write([file(f"shop/{n}.py", chunk(f"shop/{n}.py", name)) for n, name in enumerate(names)])

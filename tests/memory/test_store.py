@@ -35,11 +35,12 @@ from aurora_memory.store.reader import Reader
 from aurora_memory.views import UsageCounts
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import retrieved, run
+from tests.memory.stores import new_store
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     yield store
     await store.close()
 

@@ -11,8 +11,9 @@ import pytest
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.synonyms import synonyms_of
-from aurora_memory.store import FileStat, IndexedFile, Store
+from aurora_memory.store import FileStat, IndexedFile
 from aurora_memory.tokens import stem_word
+from tests.memory.stores import new_store
 
 NOW = 1_765_540_800.0
 FILE = Path(__file__).parents[2] / "memory/aurora_memory/recall/synonyms.txt"
@@ -67,7 +68,7 @@ async def test_code_that_has_another_word_is_found_and_what_has_the_questions_co
     said = "def evict(prices):\n    prices.popitem()\n"
 
     async def first(query: str, **more: str) -> list[str]:
-        store = await Store.open(tmp_path / f"{len(more)}.db")
+        store = await new_store(tmp_path / f"{len(more)}.db")
         try:
             files = {**sources, **{f"shop/{name}.py": text for name, text in more.items()}}
             await store.write(

@@ -14,6 +14,7 @@ from aurora_memory import StoreError
 from aurora_memory.store import Store, chunk_reader, row_sums
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON
+from tests.memory.stores import new_store
 from tests.memory.test_export import learned
 from tests.wait_limits import HANG
 
@@ -22,7 +23,7 @@ FILES = (file("shop.py", chunk("shop.py", "total", "sum the prices of the lines"
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    made = await Store.open(tmp_path / "memory.db")
+    made = await new_store(tmp_path / "memory.db")
     await made.write(FILES, first_time=True)
     yield made
     await made.close()

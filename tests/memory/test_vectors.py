@@ -14,6 +14,7 @@ from aurora_indexer.embedding import vector_index as module
 from aurora_indexer.embedding.vector_index import VectorIndex
 from aurora_memory.store import Store, chunk_reader, embeddings
 from tests.memory.chunks import chunk, digest, file
+from tests.memory.stores import new_store
 
 
 def row(*values: float) -> bytes:
@@ -65,7 +66,7 @@ def test_memory_is_bounded() -> None:
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = await Store.open(tmp_path / "memory.db")
+    opened = await new_store(tmp_path / "memory.db")
     yield opened
     await opened.close()
 

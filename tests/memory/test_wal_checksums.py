@@ -19,6 +19,7 @@ from aurora_memory.store.maintenance import salvage_file
 from aurora_memory.store.memory_files import memory_file
 from aurora_memory.store.wal_checksums import refuse_changed_log
 from tests.memory.runs import NOON, run
+from tests.memory.stores import new_store
 from tests.memory.test_damage import learned
 from tests.memory.test_export import FILES, taught
 from tests.wait_limits import HANG
@@ -29,7 +30,7 @@ HEADER, FRAME = 32, 24 + 4096
 
 async def left(folder: Path) -> tuple[bytes, bytes]:
     """Memory file and log as a killed daemon leaves them: the last hundred events are in the log alone."""
-    store = await Store.open(folder / "memory.db")
+    store = await new_store(folder / "memory.db")
     await store.write(FILES, first_time=True)
     await taught(store)
     await store.remember("root", str(folder))
@@ -56,7 +57,7 @@ async def left(folder: Path) -> tuple[bytes, bytes]:
     ],
 )
 async def test_which_memory_files_of_others_are_asked(tmp_path: Path, statement: str, told: str | None) -> None:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     for key, value in (("root", str(tmp_path)), ("indexed_at", "5.0"), ("git_root", "g")):
         await store.remember(key, value)
     await store.close()

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from aurora_memory.catalogue import Catalogue
-from aurora_memory.store import Store, pending_references
+from aurora_memory.store import pending_references
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 
 
 async def test_it_is_taken_apart_off_the_event_loop_when_all_is_linked(
@@ -28,7 +29,7 @@ async def test_it_is_taken_apart_off_the_event_loop_when_all_is_linked(
         left.append((threading.get_ident(), known))
 
     monkeypatch.setattr(Catalogue, "let_go", gone)
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     try:
         await store.write([file("a.py", chunk("a.py", "load"), chunk("a.py", "show", calls=("load",)))])
         await store.resolve()

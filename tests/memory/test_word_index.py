@@ -20,6 +20,7 @@ from aurora_memory.term_counts import unpacked
 from aurora_memory.tokens import terms
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON
+from tests.memory.stores import new_store
 
 WORDS = "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november".split()
 
@@ -30,7 +31,7 @@ NAMES = [f"{one}{other}" for one in ("quag", "zorp") for other in _ENDINGS]
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = await Store.open(tmp_path / "memory.db")
+    opened = await new_store(tmp_path / "memory.db")
     yield opened
     await opened.close()
 

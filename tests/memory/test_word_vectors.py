@@ -19,6 +19,7 @@ from aurora_memory.term_counts import packed
 from aurora_memory.tokens import terms
 from aurora_memory.word_vectors import DIMENSIONS, word_vectors
 from tests.memory.chunks import chunk, file
+from tests.memory.stores import new_store
 from tests.memory.test_signals import LEFT_FOR_MEASURING
 
 NOW = 1_765_540_800.0
@@ -28,7 +29,7 @@ PROVENANCE = Path(table.__file__).with_suffix(".json")
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = await Store.open(tmp_path / "memory.db")
+    opened = await new_store(tmp_path / "memory.db")
     yield opened
     await opened.close()
 

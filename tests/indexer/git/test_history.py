@@ -18,6 +18,7 @@ from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, comm
 from aurora_memory.tokens import terms
 from aurora_memory.views import Commits
 from tests.indexer.repository import commit, new_repository, run
+from tests.memory.stores import new_store
 
 A = "def alpha():\n    return 'first of the alphabet'\n"
 B = "def beta():\n    return 'second of the alphabet'\n"
@@ -31,7 +32,7 @@ def repository(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await Store.open(tmp_path / "memory.db")
+    store = await new_store(tmp_path / "memory.db")
     yield store
     await store.close()
 
