@@ -84,13 +84,21 @@ def remotes(dialect: str) -> Registry[Any]:
     )
 
 
-def fits(schema: Any, value: Any, known: Registry[Any] | None = None) -> bool | str:
+def fit(schema: Any, values: list[Any], known: Registry[Any] | None = None) -> list[bool | str]:
+    """Whether each value fits, or the error that tells why nobody can say."""
     try:
         made: Any = validator_of(schema)
-        if known is not None:
-            made = type(made)(made.schema, format_checker=made.format_checker, registry=known)
+    except SchemaError as error:
+        return [type(error).__name__ for _ in values]
+    if known is not None:
+        made = type(made)(made.schema, format_checker=made.format_checker, registry=known)
+    return [_fits(made, value) for value in values]
+
+
+def _fits(made: Any, value: Any) -> bool | str:
+    try:
         return bool(made.is_valid(value))
-    except (SchemaError, Unresolvable) as error:
+    except Unresolvable as error:
         return type(error).__name__
 
 
@@ -109,8 +117,9 @@ def _failures(dialect: str) -> Iterator[tuple[str, str, str]]:
             schema = group["schema"]
             if isinstance(schema, dict):
                 schema = {"$schema": DIALECTS[dialect], **schema}
-            for test in group["tests"]:
-                if fits(schema, test["data"], remotes(dialect)) != test["valid"]:
+            told = fit(schema, [test["data"] for test in group["tests"]], remotes(dialect))
+            for test, ours in zip(group["tests"], told, strict=True):
+                if ours != test["valid"]:
                     name = path.relative_to(folder).with_suffix("").as_posix()
                     yield name, group["description"], test["description"]
 
@@ -136,7 +145,7 @@ def test_a_document_that_nobody_gave_is_never_fetched(dialect: str) -> None:
     """Whoever wrote a manifest would choose what we ask of whom."""
     for group in read(SUITES / "json-schema" / "tests" / dialect / "refRemote.json"):
         schema = {"$schema": DIALECTS[dialect], **group["schema"]}
-        assert fits(schema, group["tests"][0]["data"]) == "_WrappedReferencingError", group["description"]
+        assert fit(schema, [group["tests"][0]["data"]]) == ["_WrappedReferencingError"], group["description"]
 
 
 @pytest.mark.parametrize("name", ["spec-examples", "spec-examples-by-section", "extended-tests", "negative-tests"])
