@@ -30,7 +30,8 @@ from aurora_memory.lifespans.policies import BUILT_IN, Layer, merged
 from aurora_server.configuration import settings, soar
 from tests.documents import EXAMPLES, documents
 from tests.manifests import SHARED
-from tests.schemas.verdicts import COUNT, cases, reference
+from tests.schemas.verdicts import COUNT, cases
+from tests.shares import examples
 
 NAMES = ("configuration", "agents", "deliverable-state", "metrics-output")
 LATER = "Not read yet by this version."
@@ -315,31 +316,31 @@ def mutated(original: dict[str, Any], names: list[str], chance: random.Random) -
 
 @pytest.mark.parametrize("name", list(EXAMPLES))
 def test_deliverable_documents_get_every_kept_verdict(name: str) -> None:
-    """The verdicts are the reference's, and are asked of it again where it is at hand."""
-    theirs, ours = reference(name), validator(name)
+    ours = validator(name)
     assert all(ours.is_valid(each) for each in documents(name))
     verdicts = {True: 0, False: 0}
     for document, verdict in cases(name):
         assert ours.is_valid(document) == verdict, json.dumps(document)
-        assert theirs is None or theirs.is_valid(document) == verdict, "python -m tests.schemas.verdicts"
         verdicts[verdict] += 1
     assert verdicts == {True: COUNT // 2, False: COUNT // 2}
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", list(EXAMPLES))
 def test_deliverable_documents_get_the_verdict_of_the_reference(name: str) -> None:
-    theirs, examples = references(name)
+    theirs, originals = references(name)
     ours = validator(name)
-    assert all(ours.is_valid(each) for each in examples)
+    assert all(ours.is_valid(each) for each in originals)
     names = [place.rpartition("/")[2] for place, _ in members(theirs.schema)]
     chance = random.Random(2026)
     verdicts = {True: 0, False: 0}
-    for number in range(1000):
-        document = mutated(examples[number % len(examples)], names, chance)
+    many = examples(1000)
+    for number in range(many):
+        document = mutated(originals[number % len(originals)], names, chance)
         verdict = theirs.is_valid(document)
         assert ours.is_valid(document) == verdict, json.dumps(document)
         verdicts[verdict] += 1
-    assert min(verdicts.values()) > 100
+    assert min(verdicts.values()) > many // 10
 
 
 @pytest.mark.parametrize("name", list(EXAMPLES))
