@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from functools import cache
 
 import pytest
 
@@ -12,15 +13,22 @@ from aurora_manifest.findings import Finding
 from aurora_manifest.fix_all import edited
 from aurora_manifest.json.parser import parse
 from tests.manifests import check, manifest, reference_manifests
+from tests.shares import one_of_each
 
 LAYOUTS = (2, 4, "\t")
-TEXTS = [json.dumps(each, indent=by) for by in LAYOUTS for each in (manifest(4), *reference_manifests())]
+_LAID_OUT = [json.dumps(each, indent=by) for by in LAYOUTS for each in (manifest(4), *reference_manifests())]
+TEXTS = one_of_each(_LAID_OUT, kind=lambda text: text.partition('"')[0])
+"""Of each layout one manifest."""
+
+
+@cache
+def known(text: str) -> list[tuple[str, str]]:
+    return [(each.rule, each.message) for each in check(text)]
 
 
 def told(text: str, broken: str, line: int) -> Finding:
     """The one finding that the broken text has and the text has not; it is at that line, or at the one before."""
-    known = [(each.rule, each.message) for each in check(text)]
-    news = [each for each in check(broken) if (each.rule, each.message) not in known]
+    news = [each for each in check(broken) if (each.rule, each.message) not in known(text)]
     assert len(news) == 1, [each.message for each in news]
     assert line - 1 <= broken.count("\n", 0, news[0].start) <= line, (line, news[0])
     return news[0]
