@@ -4,7 +4,6 @@ import asyncio
 import os
 import random
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -17,11 +16,13 @@ from aurora_memory import StoreCorrupt, StoreError
 from aurora_memory.store import LoggedEvent, Store
 from aurora_memory.store.maintenance import salvage_file
 from aurora_memory.store.memory_files import memory_files
-from aurora_memory.store.page_reader import TABLE_LEAF, Pages
+from aurora_memory.store.page_reader import TABLE_LEAF, Pages, varint
 from aurora_memory.store.row_sums import SEALED
 from aurora_memory.store.tables import TABLES
+from tests import programs
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON, run
+from tests.memory.stores import new_store
 from tests.memory.test_export import FILES, taught
 from tests.shares import long
 from tests.wait_limits import HANG
@@ -29,35 +30,37 @@ from tests.wait_limits import HANG
 PAGE = 4096
 LEARNED = [table for table in TABLES if table.nature == "learned" and table.name != "chunks"]
 SEED = 19
-SEEDS = [SEED, *(long(SEED + n) for n in range(1, 5))]
+MANY, FEW = 150, 50
+"""Events of a memory, and about as many of the rest together: the sums of `FEW` are on more than one page."""
+SEEDS = [(SEED, FEW), *(long((SEED + n, MANY)) for n in range(5))]
 
 
-_BUILT: list[bytes] = []
+_BUILT: dict[int, bytes] = {}
 
 
-async def built(path: Path) -> bytes:
-    """Memory file with hundreds of rows of most kinds, closed; made once, then copied."""
-    if not _BUILT:
-        _BUILT.append(await _build(path))
-    path.write_bytes(_BUILT[0])
-    return _BUILT[0]
+async def built(path: Path, many: int = MANY) -> bytes:
+    """Memory file with rows of most kinds, closed; made once, then copied."""
+    if many not in _BUILT:
+        _BUILT[many] = await _build(path, many)
+    path.write_bytes(_BUILT[many])
+    return _BUILT[many]
 
 
-async def _build(path: Path) -> bytes:
-    store = await Store.open(path)
-    many = [file(f"m{n}.py", chunk(f"m{n}.py", f"name_{n}", f"words of {n}")) for n in range(60)]
-    await store.write([*FILES, *many], first_time=True)
+async def _build(path: Path, many: int) -> bytes:
+    store = await new_store(path)
+    others = [file(f"m{n}.py", chunk(f"m{n}.py", f"name_{n}", f"words of {n}")) for n in range(30 + many // 5)]
+    await store.write([*FILES, *others], first_time=True)
     await taught(store)
     events = [
         LoggedEvent(
             f"event-{n:05}", f"change-{n % 7}", NOON + n, NOON, "cli", f'{{"marker":"{n:05}-{"x" * (n % 90)}"}}'
         )
-        for n in range(150)
+        for n in range(many)
     ]
     await store.log_deliverable_events(events)
-    for n in range(10):
+    for n in range(many // 15):
         await store.record_accesses(range(1, 30), "success", NOON + n)
-    for n in range(30):
+    for n in range(many // 5):
         await store.learn(run(100 + n, query=f"how is request number {n} sent {'on ' * (n * 9)}"))
     await store.close()
     return path.read_bytes()
@@ -85,13 +88,13 @@ def fresh(folder: Path, name: str) -> Path:
     return folder / "memory.db"
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-async def test_a_cut_file_gives_what_is_before_the_cut(tmp_path: Path, seed: int) -> None:
-    raw = await built(tmp_path / "memory.db")
+@pytest.mark.parametrize(("seed", "many"), SEEDS)
+async def test_a_cut_file_gives_what_is_before_the_cut(tmp_path: Path, seed: int, many: int) -> None:
+    raw = await built(tmp_path / "memory.db", many)
     everything = learned(tmp_path / "memory.db")
     chance = random.Random(seed)
     pages = len(raw) // PAGE
-    cuts = [pages - 1, pages // 2, *(chance.randrange(2, pages) for _ in range(2))]
+    cuts = [pages - 1, pages // 2, *(chance.randrange(2, pages) for _ in range(many // 75))]
     places = [*(number * PAGE for number in cuts), len(raw) // 2 + 777]
     for cut in places:
         found = await saved(fresh(tmp_path, f"cut-{cut}"), raw[:cut])
@@ -101,25 +104,27 @@ async def test_a_cut_file_gives_what_is_before_the_cut(tmp_path: Path, seed: int
         assert readable <= found["deliverable_events"], f"seed {seed} cut {cut}"
 
 
-async def test_a_cut_within_a_page_of_checksums_costs_no_row_before_it(tmp_path: Path) -> None:
-    raw = await built(tmp_path / "memory.db")
+@pytest.mark.parametrize(("into", "many"), [(1792, FEW), *(long((into, MANY)) for into in range(256, PAGE, 1536))])
+async def test_a_cut_within_a_page_of_checksums_costs_no_row_before_it(tmp_path: Path, into: int, many: int) -> None:
+    raw = await built(tmp_path / "memory.db", many)
     everything = learned(tmp_path / "memory.db")
     with Pages(tmp_path / "memory.db") as pages:
         (root,) = (each.root for each in pages.schema() if each.name == "row_sums")
         last = max(number for number, kind in pages.tree(root, set()).pages() if kind == TABLE_LEAF)
-    for cut in range((last - 1) * PAGE + 256, last * PAGE, 1536):
-        found = await saved(fresh(tmp_path, f"cut-{cut}"), raw[:cut])
-        readable = {row for row in everything["deliverable_events"] if row[-1].encode() in raw[: cut // PAGE * PAGE]}
-        assert readable <= found["deliverable_events"], f"cut {cut}"
+    assert last != root, "there are others, which are read"
+    cut = (last - 1) * PAGE + into
+    found = await saved(fresh(tmp_path, "cut"), raw[:cut])
+    readable = {row for row in everything["deliverable_events"] if row[-1].encode() in raw[: cut // PAGE * PAGE]}
+    assert readable <= found["deliverable_events"]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-async def test_a_changed_bit_is_mended_or_costs_its_row(tmp_path: Path, seed: int) -> None:
-    raw = await built(tmp_path / "memory.db")
+@pytest.mark.parametrize(("seed", "many"), SEEDS)
+async def test_a_changed_bit_is_mended_or_costs_its_row(tmp_path: Path, seed: int, many: int) -> None:
+    raw = await built(tmp_path / "memory.db", many)
     everything = learned(tmp_path / "memory.db")
     rows = sum(map(len, everything.values()))
     chance = random.Random(seed)
-    for number in range(6):
+    for number in range(many // 25):
         at, bit = chance.randrange(len(raw)), chance.randrange(8)
         flipped = bytearray(raw)
         flipped[at] ^= 1 << bit
@@ -129,12 +134,29 @@ async def test_a_changed_bit_is_mended_or_costs_its_row(tmp_path: Path, seed: in
         assert rows - sum(map(len, found.values())) <= 1, where
 
 
+@pytest.mark.parametrize("table", ["deliverable_events", "row_sums"])
+async def test_a_changed_bit_of_a_row_id_is_mended_and_that_of_a_sum_costs_nothing(tmp_path: Path, table: str) -> None:
+    raw = await built(tmp_path / "memory.db", FEW)
+    everything = learned(tmp_path / "memory.db")
+    with Pages(tmp_path / "memory.db") as pages:
+        (root,) = (each.root for each in pages.schema() if each.name == table)
+        *_, last = pages.tree(root, set()).cells
+    _, row_id = varint(last.head, 0)
+    flipped = bytearray(raw)
+    flipped[raw.index(last.head) + row_id] ^= 2
+    path = fresh(tmp_path, "flip")
+    path.write_bytes(flipped)
+    done = await salvage_file(path, NOON)
+    assert (done.mended, done.left_out) == (table == "deliverable_events", 0)
+    assert learned(path) == everything
+
+
 async def test_no_changed_bit_in_what_was_learned_is_called_sound(tmp_path: Path) -> None:
-    raw = await built(tmp_path / "memory.db")
+    raw = await built(tmp_path / "memory.db", FEW)
     everything = learned(tmp_path / "memory.db")
     chance = random.Random(SEED)
     changed = 0
-    for number in range(80):
+    for number in range(100):
         path = fresh(tmp_path, f"sound-{number}")
         at, bit = chance.randrange(PAGE, len(raw)), chance.randrange(8)
         flipped = bytearray(raw)
@@ -158,22 +180,22 @@ async def test_no_changed_bit_in_what_was_learned_is_called_sound(tmp_path: Path
 
 async def test_a_text_that_is_none_costs_its_row_only(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    raw = await built(path)
-    at = raw.index(b'{"marker":"00123') + 12
+    raw = await built(path, FEW)
+    at = raw.index(b'{"marker":"00023') + 12
     path.write_bytes(raw[:at] + b"\xff" + raw[at + 1 :])
     store = await Store.open(path)
     assert (await store.check()).damaged
     (await store.export_learned(tmp_path / "out.jsonl", "shop", NOON)).lines["deliverable"]
     done = await store.salvage(NOON)
     assert done.mended + done.left_out == 1
-    assert done.saved["deliverable_events"] == len(learned(tmp_path / "memory.db")["deliverable_events"]) > 140
+    assert done.saved["deliverable_events"] == len(learned(tmp_path / "memory.db")["deliverable_events"]) >= FEW
     assert (await store.check()).faults == ()
     await store.close()
 
 
 async def test_a_text_that_became_a_blob_of_its_letters_is_known_and_mended(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    raw = await built(path)
+    raw = await built(path, FEW)
     everything = learned(path)
     text = next(row[-1] for row in everything["deliverable_events"] if '"marker":"00037-' in row[-1])
     header = (len(text) * 2 + 13).to_bytes(1) if len(text) * 2 + 13 < 0x80 else b""
@@ -190,23 +212,35 @@ async def test_a_text_that_became_a_blob_of_its_letters_is_known_and_mended(tmp_
     assert learned(path) == everything
 
 
+_FULL: list[bytes] = []
+
+
+async def full(path: Path) -> Store:
+    """Store of a memory that has a row in each table; made once, then copied."""
+    if not _FULL:
+        store = await new_store(path)
+        await store.write(FILES, first_time=True)
+        await taught(store)
+        async with store._transaction() as db:
+            await db.execute("INSERT INTO outbox VALUES ('add-search', 1.0, 2.0)")
+            await db.execute("INSERT INTO heard_changes VALUES ('add-search')")
+            await db.execute("INSERT INTO others_accesses VALUES (1, 'bob')")
+            await db.execute("INSERT INTO others_runs VALUES ('r', 'bob')")
+            await db.execute("INSERT INTO others_patterns VALUES (1, 'bob')")
+        await store.remember("root", "/home/me/shop")
+        assert (await store.check()).faults == ()
+        await store.close()
+        _FULL.append(path.read_bytes())
+    path.write_bytes(_FULL[0])
+    return await Store.open(path)
+
+
 @pytest.mark.parametrize("table", [each.name for each in SEALED])
 async def test_a_row_of_each_table_that_changed_is_known(tmp_path: Path, table: str) -> None:
-    path = tmp_path / "memory.db"
-    store = await Store.open(path)
-    await store.write(FILES, first_time=True)
-    await taught(store)
-    async with store._transaction() as db:
-        await db.execute("INSERT INTO outbox VALUES ('add-search', 1.0, 2.0)")
-        await db.execute("INSERT INTO heard_changes VALUES ('add-search')")
-        await db.execute("INSERT INTO others_accesses VALUES (1, 'bob')")
-        await db.execute("INSERT INTO others_runs VALUES ('r', 'bob')")
-        await db.execute("INSERT INTO others_patterns VALUES (1, 'bob')")
-    await store.remember("root", "/home/me/shop")
-    assert (await store.check()).faults == ()
+    store = await full(tmp_path / "memory.db")
     column = next(each.sealed[-1] for each in SEALED if each.name == table)
     where = next(each.sealed_rows for each in SEALED if each.name == table) or "TRUE"
-    with closing(sqlite3.connect(path)) as other:
+    with closing(sqlite3.connect(store.path)) as other:
         other.execute("DROP TRIGGER deliverable_events_hold")
         other.execute(
             f"UPDATE {table} SET {column} = "
@@ -252,12 +286,8 @@ async def test_a_home_that_is_removed_is_not_made_again(tmp_path: Path) -> None:
 
 async def test_an_empty_file_is_no_new_memory_and_its_log_is_read(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    store = await Store.open(path)
-    await store.write(FILES, first_time=True)
-    await taught(store)
-    before = learned(path)
-    log = (tmp_path / "memory.db-wal").read_bytes()
-    await store.close()
+    kept, before = await left_beside(path)
+    log = kept["memory.db-wal"]
     path.write_bytes(b"")
     (tmp_path / "memory.db-wal").write_bytes(log)
     with pytest.raises(StoreCorrupt, match="is empty"):
@@ -269,7 +299,7 @@ async def test_an_empty_file_is_no_new_memory_and_its_log_is_read(tmp_path: Path
 
 
 async def test_a_file_halved_in_use_is_mended_once(tmp_path: Path) -> None:
-    raw = await built(tmp_path / "memory.db")
+    raw = await built(tmp_path / "memory.db", FEW)
     store = await Store.open(tmp_path / "memory.db")
     os.truncate(store.path, len(raw) // 2)
     with suppress(StoreError):
@@ -345,9 +375,8 @@ async def test_a_file_or_log_exchanged_in_use_is_noticed_and_all_of_it_written_b
     tmp_path: Path, change: Callable[[Path], None]
 ) -> None:
     path = tmp_path / "memory.db"
-    store = await Store.open(path)
-    await store.write(FILES, first_time=True)
-    await taught(store)
+    store = await full(path)
+    await store.record_accesses([1], "success", NOON)  # in the log alone
     before = learned(path)
     change(path)
     with pytest.raises(StoreError, match="removed or exchanged while it is in use"):
@@ -359,18 +388,28 @@ async def test_a_file_or_log_exchanged_in_use_is_noticed_and_all_of_it_written_b
     assert learned(path) == before
 
 
+_LEFT: list[tuple[dict[str, bytes], dict[str, set[tuple[Any, ...]]]]] = []
+
+
+async def left_beside(path: Path) -> tuple[dict[str, bytes], dict[str, set[tuple[Any, ...]]]]:
+    """What lies beside a memory in use, by its name, and what was learned, all of it in the log; made once."""
+    if not _LEFT:
+        store = await new_store(path)
+        await store.write(FILES, first_time=True)
+        await taught(store)
+        _LEFT.append(({each.name: each.read_bytes() for each in path.parent.iterdir() if each != path}, learned(path)))
+        await store.close()
+    return _LEFT[0]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="kinds of files")
 @pytest.mark.parametrize("change", REPLACED)
 async def test_what_is_no_file_is_set_aside_and_the_log_beside_it_read(
     tmp_path: Path, change: Callable[[Path], None]
 ) -> None:
     path = tmp_path / "memory.db"
-    store = await Store.open(path)
-    await store.write(FILES, first_time=True)
-    await taught(store)
-    before = learned(path)
-    kept = {each.name: each.read_bytes() for each in tmp_path.iterdir() if each != path}
-    await store.close()
+    kept, before = await left_beside(path)
+    path.touch()
     change(path)
     for name, raw in kept.items():
         (tmp_path / name).write_bytes(raw)
@@ -403,7 +442,7 @@ async def test_an_emptied_memory_is_not_asked_whose_it_is(tmp_path: Path) -> Non
 
 
 async def test_a_repair_that_is_killed_before_the_last_step_is_ended_by_whoever_opens(tmp_path: Path) -> None:
-    raw = await built(tmp_path / "memory.db")
+    raw = await built(tmp_path / "memory.db", FEW)
     everything = learned(tmp_path / "memory.db")
     path = fresh(tmp_path, "killed")
     path.write_bytes(raw[:-PAGE])
@@ -418,14 +457,14 @@ async def test_a_repair_that_is_killed_before_the_last_step_is_ended_by_whoever_
 
 async def test_what_a_repair_left_ready_is_not_taken_for_a_memory_that_is_there(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    raw = await built(path)
+    raw = await built(path, FEW)
     path.with_name("memory.db.saved").write_bytes(raw[:PAGE])
     store = await Store.open(path)
     assert (await store.check()).faults == ()
     await store.close()
 
 
-FULL = """
+FULL_DISK = """
 import asyncio, resource, signal, sys
 from pathlib import Path
 from aurora_memory import StoreError
@@ -441,13 +480,13 @@ except (StoreError, OSError) as error:
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of files")
 async def test_a_disk_that_is_full_in_the_middle_of_a_repair_costs_nothing(tmp_path: Path) -> None:
-    raw = await built(tmp_path / "memory.db")
+    raw = await built(tmp_path / "memory.db", FEW)
     torn = raw[: len(raw) - PAGE]
     told = 0
     for number, limit in enumerate((4096, len(raw) // 3)):
         path = fresh(tmp_path, f"full-{number}")
         path.write_bytes(torn)
-        done = await asyncio.to_thread(_run, FULL, str(path), str(limit))
+        done = await asyncio.to_thread(_run, FULL_DISK, str(path), str(limit))
         told += "told: " in done
         assert "Traceback" not in done
         if "told: " in done:
@@ -460,7 +499,5 @@ async def test_a_disk_that_is_full_in_the_middle_of_a_repair_costs_nothing(tmp_p
 
 
 def _run(program: str, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", program, *arguments], capture_output=True, text=True, timeout=HANG, check=False
-    )
-    return done.stdout + done.stderr
+    done = programs.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=HANG)
+    return f"{done.stdout}{done.stderr}"
