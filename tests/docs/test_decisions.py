@@ -1,15 +1,8 @@
-"""`docs/decisions`: a page for each ruling that code cites, numbered as it is."""
+"""`docs/decisions`: numbered as they are; that those which code cites are there, `test_generated.py` holds."""
 
 import re
 
-from docs.generate.citations import ROOT, citations
-
-
-def test_each_cited_ruling_has_its_page() -> None:
-    for ruling in (each for each in citations() if each.startswith("ruling ")):
-        number = int(ruling.removeprefix("ruling "))
-        pages = sorted((ROOT / "docs/decisions").glob(f"{number:04}-*.md"))
-        assert len(pages) == 1, f"{ruling}: {pages}"
+from docs.generate.citations import ROOT
 
 
 def test_decisions_are_numbered_in_order() -> None:
