@@ -21,7 +21,7 @@ from aurora_memory import StoreError
 from aurora_memory.documents import PatternSubgoal
 from aurora_memory.learning import Feedback
 from aurora_memory.recall import parse_question, recall
-from aurora_memory.store import IndexedFile, LoggedEvent, Store, chunk_reader
+from aurora_memory.store import IndexedFile, LoggedEvent, Store, chunk_reader, importer
 from aurora_memory.store.export_format import MAX_LINE, InvalidExport, line_reader, read_header
 from aurora_memory.store.lifespans import archive, escalate
 from aurora_memory.store.tables import carried
@@ -40,15 +40,41 @@ Opener = Callable[..., Awaitable[Store]]
 read_line = line_reader(form.line for _, form in carried())
 
 
+_INDEXED: list[bytes] = []
+_TAUGHT: list[bytes] = []
+
+
+async def with_files(path: Path) -> Store:
+    """Store of a new memory of `FILES`: made once, then copied."""
+    if not _INDEXED:
+        store = await new_store(path)
+        await store.write(FILES, first_time=True)
+        await store.close()
+        _INDEXED.append(path.read_bytes())
+    path.write_bytes(_INDEXED[0])
+    return await Store.open(path)
+
+
+async def already_taught(path: Path) -> Store:
+    """Store of a new memory of `FILES` that was `taught`: made once, then copied."""
+    if not _TAUGHT:
+        store = await taught(await with_files(path))
+        await store.close()
+        _TAUGHT.append(path.read_bytes())
+    path.write_bytes(_TAUGHT[0])
+    return await Store.open(path)
+
+
 @pytest.fixture
 async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
     """Opens memory files by name, with files in them, and closes them in the end."""
     stores: list[Store] = []
 
-    async def make(name: str, *files: IndexedFile) -> Store:
-        store = await new_store(tmp_path / f"{name}.db")
+    async def make(name: str, *files: IndexedFile, knowing: bool = False) -> Store:
+        path = tmp_path / f"{name}.db"
+        store = await (already_taught if knowing else with_files if files == FILES else new_store)(path)
         stores.append(store)
-        if files:
+        if files and files != FILES:
             await store.write(files, first_time=True)
         return store
 
@@ -100,7 +126,7 @@ async def exported(store: Store, tmp_path: Path, name: str = "memory.jsonl") -> 
 
 
 async def test_everything_learned_arrives_and_twice_is_once(opened: Opener, tmp_path: Path) -> None:
-    here = await taught(await opened("here", *FILES))
+    here = await opened("here", knowing=True)
     there = await opened("there", file("other.py", chunk("other.py", "noise")), *FILES)
     path = await exported(here, tmp_path)
     assert path.stat().st_mode & 0o777 == 0o600
@@ -126,7 +152,7 @@ async def test_everything_learned_arrives_and_twice_is_once(opened: Opener, tmp_
 
 
 async def test_an_import_before_the_first_index_waits_for_the_files(opened: Opener, tmp_path: Path) -> None:
-    here = await taught(await opened("here", *FILES))
+    here = await opened("here", knowing=True)
     there = await opened("there")
     done = await there.import_learned(await exported(here, tmp_path), NOON)
     assert (done.moved, done.waiting) == (0, 2)
@@ -141,7 +167,7 @@ async def test_an_import_before_the_first_index_waits_for_the_files(opened: Open
 
 
 async def test_moved_chunks_are_known_by_their_shape(opened: Opener, tmp_path: Path) -> None:
-    here = await taught(await opened("here", *FILES))
+    here = await opened("here", knowing=True)
     renamed = chunk("lib/login.py", "sign_in", "check the token and let them in", line=7)
     there = await opened("there", file("lib/login.py", renamed))
     done = await there.import_learned(await exported(here, tmp_path), NOON)
@@ -154,7 +180,7 @@ async def test_moved_chunks_are_known_by_their_shape(opened: Opener, tmp_path: P
 async def test_what_is_told_of_a_former_place_is_told_of_the_chunk_that_was_there(
     opened: Opener, tmp_path: Path
 ) -> None:
-    here = await taught(await opened("here", *FILES))
+    here = await opened("here", knowing=True)
     path = await exported(here, tmp_path)
     there = await opened("there", *FILES)
     await there.import_learned(path, NOON + 2000)
@@ -178,7 +204,7 @@ async def test_what_is_told_of_a_former_place_is_told_of_the_chunk_that_was_ther
 async def test_of_chunks_with_one_shape_the_one_with_the_same_name_is_the_moved_one(
     opened: Opener, tmp_path: Path
 ) -> None:
-    here = await taught(await opened("here", *FILES))
+    here = await opened("here", knowing=True)
     twins = [
         chunk(path, name, "check the token and let them in", line=1)
         for path, name in (("lib/a.py", "sign_in"), ("lib/b.py", "Session.login"), ("lib/c.py", "admit"))
@@ -192,7 +218,7 @@ async def test_of_chunks_with_one_shape_the_one_with_the_same_name_is_the_moved_
 async def test_of_two_lines_on_a_difficult_question_the_later_counts_whichever_comes_first(
     opened: Opener, tmp_path: Path
 ) -> None:
-    here = await taught(await opened("here", *FILES))
+    here = await opened("here", knowing=True)
     header, *lines = [json.loads(line) for line in (await exported(here, tmp_path)).read_text().splitlines()]
     (difficult,) = (line for line in lines if line["type"] == "difficult")
     later = {**difficult, "failures": 5, "last_at": difficult["last_at"] + 10}
@@ -205,7 +231,7 @@ async def test_of_two_lines_on_a_difficult_question_the_later_counts_whichever_c
 
 
 async def test_two_memories_are_merged(opened: Opener, tmp_path: Path) -> None:
-    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    here, there = await opened("here", knowing=True), await opened("there", *FILES)
     (login,) = await there.read(chunk_reader.by_name, "src/auth.py", "Auth.login")
     await there.learn(run(7, score=0.99, retrieved=retrieved(login.id)))  # the same decomposition, and it went better
     await there.learn(run(8, query="Why is the login page flickering?", subgoals=()))  # solves what failed here
@@ -224,7 +250,7 @@ async def test_two_memories_are_merged(opened: Opener, tmp_path: Path) -> None:
 
 
 async def test_what_was_used_after_it_was_archived_elsewhere_stays(opened: Opener, tmp_path: Path) -> None:
-    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    here, there = await opened("here", knowing=True), await opened("there", *FILES)
     (login,) = await there.read(chunk_reader.by_name, "src/auth.py", "Auth.login")
     await there.record_accesses([login.id], "success", NOON + 900)
     done = await there.import_learned(await exported(here, tmp_path), NOON)
@@ -232,7 +258,7 @@ async def test_what_was_used_after_it_was_archived_elsewhere_stays(opened: Opene
 
 
 async def test_other_decompositions_of_a_pattern_become_versions(opened: Opener, tmp_path: Path) -> None:
-    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    here, there = await opened("here", knowing=True), await opened("there", *FILES)
     other = tuple(reversed(run().subgoals))
     await there.learn(run(7, subgoals=other))
     await there.import_learned(await exported(here, tmp_path), NOON)
@@ -272,9 +298,9 @@ BAD = {
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD.keys())
 async def test_a_bad_line_is_named_and_nothing_is_written(opened: Opener, tmp_path: Path, bad: bytes) -> None:
-    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
-    path = await exported(here, tmp_path)
-    lines = path.read_bytes().splitlines()
+    there = await opened("there", *FILES)
+    path = tmp_path / "memory.jsonl"
+    lines = (await _an_export(opened, tmp_path)).splitlines()
     path.write_bytes(b"\n".join([*lines, bad]))
     before = learned(there.path)
     with pytest.raises(InvalidExport, match=f"^line {len(lines) + 1}: .*nothing was imported") as told:
@@ -284,8 +310,18 @@ async def test_a_bad_line_is_named_and_nothing_is_written(opened: Opener, tmp_pa
     await there.record_accesses([1], "success", NOON)  # and the memory goes on
 
 
+_EXPORTED: list[bytes] = []
+
+
+async def _an_export(opened: Opener, tmp_path: Path) -> bytes:
+    """Export of what was taught; made once."""
+    if not _EXPORTED:
+        _EXPORTED.append((await exported(await opened("here", knowing=True), tmp_path)).read_bytes())
+    return _EXPORTED[0]
+
+
 async def test_an_export_from_before_deliverables_is_read(opened: Opener, tmp_path: Path) -> None:
-    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    here, there = await opened("here", knowing=True), await opened("there", *FILES)
     lines = (await exported(here, tmp_path)).read_bytes().splitlines(keepends=True)
     older = tmp_path / "older.jsonl"
     rest = [line for line in lines[1:] if b'"type":"deliverable"' not in line]
@@ -311,9 +347,9 @@ async def test_an_export_from_before_deliverables_is_read(opened: Opener, tmp_pa
 async def test_a_bad_header_is_refused(
     opened: Opener, tmp_path: Path, header: bytes | dict[str, Any], problem: str
 ) -> None:
-    here = await taught(await opened("here", *FILES))
-    path = await exported(here, tmp_path)
-    first, _, rest = path.read_bytes().partition(b"\n")
+    here = await opened("here", *FILES)
+    path = tmp_path / "memory.jsonl"
+    first, _, rest = (await _an_export(opened, tmp_path)).partition(b"\n")
     start = header if isinstance(header, bytes) else json.dumps(json.loads(first) | header).encode() + b"\n"
     path.write_bytes(start + (rest if start else b""))
     before = learned(here.path)
@@ -324,7 +360,7 @@ async def test_a_bad_header_is_refused(
 
 
 async def test_a_file_that_was_cut_off_is_refused(opened: Opener, tmp_path: Path) -> None:
-    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    here, there = await opened("here", knowing=True), await opened("there", *FILES)
     path = await exported(here, tmp_path)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-2]))
@@ -336,7 +372,7 @@ async def test_a_file_that_was_cut_off_is_refused(opened: Opener, tmp_path: Path
 async def test_an_export_that_fails_leaves_no_part_and_the_older_one_stays(
     opened: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = await taught(await opened("here", *FILES))
+    here = await opened("here", knowing=True)
     path = await exported(here, tmp_path)
     before = path.read_bytes()
 
@@ -352,7 +388,7 @@ async def test_an_export_that_fails_leaves_no_part_and_the_older_one_stays(
 
 async def test_an_export_is_written_to_no_file_that_somebody_made_for_it(opened: Opener, tmp_path: Path) -> None:
     """In a folder that many may write to, another user may have made whatever name can be guessed."""
-    here = await taught(await opened("here", *FILES))
+    here = await opened("here", knowing=True)
     path = tmp_path / "out" / "memory.jsonl"
     path.parent.mkdir()
     with (path.parent / f".memory.jsonl.{os.getpid()}.part").open("w+b") as made:
@@ -364,7 +400,7 @@ async def test_an_export_is_written_to_no_file_that_somebody_made_for_it(opened:
 
 
 async def test_an_export_that_is_killed_leaves_nothing_beside_the_older_one(opened: Opener, tmp_path: Path) -> None:
-    here = await taught(await opened("here", *FILES))
+    here = await opened("here", knowing=True)
     path = await exported(here, tmp_path)
     before = set(tmp_path.iterdir())
     unfinished = UnfinishedFile(path)
@@ -393,7 +429,7 @@ def test_a_file_appears_whole_in_the_place_of_the_older_one(tmp_path: Path, unna
 
 
 async def test_parts_that_nobody_wrote_to_for_an_hour_are_removed(opened: Opener, tmp_path: Path) -> None:
-    here = await taught(await opened("here", *FILES))
+    here = await opened("here", knowing=True)
     old, young, other = (
         tmp_path / name for name in (".memory.jsonl.7.part", ".memory.jsonl.8.part", ".x.jsonl.7.part")
     )
@@ -428,12 +464,13 @@ async def test_the_better_document_of_a_pattern_counts_and_its_first_day(opened:
 
 
 async def test_many_lines_are_taken_in_pieces(opened: Opener, tmp_path: Path) -> None:
-    functions = [chunk("a.py", f"f{n}", f"the body of number {n}", line=n * 10 + 1) for n in range(700)]
-    here, there = await opened("here", file("a.py", *functions)), await opened("there", file("a.py", *functions[:350]))
+    functions = [chunk("a.py", f"f{n}", f"the body of number {n}", line=n * 10 + 1) for n in range(130)]
+    here, there = await opened("here", file("a.py", *functions)), await opened("there", file("a.py", *functions[:65]))
     for at in range(5):
-        await here.record_accesses(range(1, 701), "success", NOON + at)
+        await here.record_accesses(range(1, 131), "success", NOON + at)
+    assert importer._AT_ONCE < 5 * 130
     done = await there.import_learned(await exported(here, tmp_path), NOON)
-    assert (done.added, done.waiting) == ({"access": 3500}, 350)
+    assert (done.added, done.waiting) == ({"access": 650}, 65)
     assert learned(there.path)["accesses"] == learned(here.path)["accesses"]
 
 
@@ -450,6 +487,7 @@ async def test_files_that_cannot_be_read_or_written_are_named(opened: Opener, tm
     assert not list(tmp_path.glob(".*part"))
 
 
+@pytest.mark.long  # what it says of kinds of lines, `BAD` and the headers say as well
 @settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.binary(max_size=200)
@@ -530,7 +568,7 @@ async def test_a_word_of_240_letters_that_an_older_version_indexed_is_taken_in(o
 
 
 async def test_what_another_repository_delivered_is_not_told_as_delivered_here(opened: Opener, tmp_path: Path) -> None:
-    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    here, there = await opened("here", knowing=True), await opened("there", *FILES)
     await here.remember("git_root", "a" * 40)
     await there.remember("git_root", "b" * 40)
     path = await exported(here, tmp_path)
@@ -542,7 +580,7 @@ async def test_what_another_repository_delivered_is_not_told_as_delivered_here(o
 
 
 async def test_an_open_memory_is_no_export_and_keeps_its_locks(opened: Opener, tmp_path: Path) -> None:
-    store = await taught(await opened("here", *FILES))
+    store = await opened("here", knowing=True)
     link = tmp_path / "memory.jsonl"
     link.symlink_to(store.path)
     for source in (store.path, link, *(store.path.with_name(f"{store.path.name}-{each}") for each in ("wal", "shm"))):
@@ -555,7 +593,7 @@ async def test_an_open_memory_is_no_export_and_keeps_its_locks(opened: Opener, t
 
 
 async def test_deliverables_of_an_export_that_names_no_repository_are_taken_in(opened: Opener, tmp_path: Path) -> None:
-    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    here, there = await opened("here", knowing=True), await opened("there", *FILES)
     await there.remember("git_root", "b" * 40)
     done = await there.import_learned(await exported(here, tmp_path), NOON)
     assert (done.left_out, done.added["deliverable"]) == (0, 1)
