@@ -14,13 +14,14 @@ import pytest
 from aurora_memory.bm25 import MANY, Parts, _highest
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import Store, kept_entries
-from aurora_memory.store import postings as tables
 from aurora_memory.store.kept_entries import KeptEntries
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.word_index import WordIndex
+from tests.memory.blocks import BITS, REAL, have_blocks_of
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON
 from tests.memory.stores import new_store
+from tests.shares import long
 
 WORDS = "alpha bravo charlie delta echo foxtrot golf hotel".split()
 
@@ -46,16 +47,18 @@ def kept_and_fresh(reader: Reader) -> tuple[object, object]:
     return told(reader.words, reader.writes), told(WordIndex(reader.rows), 0)
 
 
+@pytest.mark.parametrize("bits", [BITS, long(REAL)])
 async def test_what_is_kept_is_what_would_be_read_anew_after_any_sequence_of_saves(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch, bits: int
 ) -> None:
+    block = have_blocks_of(bits, monkeypatch)
     chance = random.Random(3)
     for round_ in range(40):
         path = f"f{chance.randrange(5)}.py"
         if chance.random() < 0.2:
             await store.write(removed=[path])
         else:
-            many = 1500 if round_ % 9 == 0 else chance.randrange(1, 5)
+            many = block * 3 // 8 if round_ % 9 == 0 else chance.randrange(1, 5)
             names = [f"n{path[1]}_{n}" for n in range(many)]
             chunks = [chunk(path, name, " ".join(chance.sample(WORDS, 3)), line=9 * n) for n, name in enumerate(names)]
             await store.write([file(path, *chunks)])
@@ -81,8 +84,10 @@ async def test_a_write_of_another_process_is_seen_with_the_next_of_ones_own(stor
     assert {hit.chunk.name for hit in hits} == {"one", "two"}
 
 
-async def test_only_changed_blocks_are_read_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    await store.write([file("a.py", *(chunk("a.py", f"n{n}", "alpha", line=9 * n) for n in range(tables.BLOCK + 10)))])
+@pytest.mark.parametrize("bits", [BITS, long(REAL)])
+async def test_only_changed_blocks_are_read_again(store: Store, monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
+    many = have_blocks_of(bits, monkeypatch) + 10
+    await store.write([file("a.py", *(chunk("a.py", f"n{n}", "alpha", line=9 * n) for n in range(many)))])
     await store.read(recall, parse_question("alpha"), 5, NOON)
     await store.write([file("b.py", chunk("b.py", "two", "alpha"))])
     asked: list[object] = []

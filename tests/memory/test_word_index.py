@@ -14,13 +14,14 @@ from aurora_memory.bm25 import Parts, match, rarity
 from aurora_memory.chunks import CodeChunk
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import Store, chunk_reader
-from aurora_memory.store import postings as tables
 from aurora_memory.store.reader import Reader
 from aurora_memory.term_counts import unpacked
 from aurora_memory.tokens import terms
+from tests.memory.blocks import BITS, REAL, have_blocks_of
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON
 from tests.memory.stores import new_store
+from tests.shares import long
 
 WORDS = "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november".split()
 
@@ -44,20 +45,26 @@ def entries_of(reader: Reader, found: Sequence[str]) -> Mapping[str, tuple[npt.N
     return reader.words.entries(found)
 
 
-async def stands_in(store: Store, word: str) -> set[str]:
+async def stands_in_each(store: Store, words: Sequence[str]) -> dict[str, set[str]]:
     """The names of the living chunks whose body has a word, by the index alone."""
-    (term,) = terms(word)
     parts = await store.read(parts_now)
-    found = await store.read(entries_of, [term])
-    if term not in found:
-        return set()
-    numbers, packed = found[term]
+    of_word = {word: next(iter(terms(word))) for word in words}
+    found = await store.read(entries_of, list(of_word.values()))
     owners = {
-        int(parts.chunks[number])
-        for number, value in zip(numbers.tolist(), packed.tolist(), strict=True)
-        if parts.chunks[number] and "body" in unpacked(value)
+        word: {
+            int(parts.chunks[number])
+            for number, value in zip(*map(np.ndarray.tolist, found[term]), strict=True)
+            if parts.chunks[number] and "body" in unpacked(value)
+        }
+        for word, term in of_word.items()
+        if term in found
     }
-    return {view.name for view in (await store.read(chunk_reader.by_id, sorted(owners))).values()}
+    views = await store.read(chunk_reader.by_id, sorted(set().union(*owners.values())))
+    return {word: {views[each].name for each in owners.get(word, ())} for word in words}
+
+
+async def stands_in(store: Store, word: str) -> set[str]:
+    return (await stands_in_each(store, [word]))[word]
 
 
 async def test_the_index_agrees_with_the_files_after_any_sequence_of_saves(store: Store) -> None:
@@ -75,15 +82,22 @@ async def test_the_index_agrees_with_the_files_after_any_sequence_of_saves(store
                 chunk(path, name, body, line=10 * n) for n, (name, body) in enumerate(bodies[path].items(), start=1)
             ]
             await store.write([file(path, *chunks)])
-        for word in WORDS:
-            expected = {name for file in bodies.values() for name, body in file.items() if word in body.split()}
-            assert await stands_in(store, word) == expected
+        assert await stands_in_each(store, WORDS) == {
+            word: {name for file in bodies.values() for name, body in file.items() if word in body.split()}
+            for word in WORDS
+        }
 
 
-async def test_a_mostly_dead_block_is_rewritten_and_nothing_is_lost(store: Store) -> None:
+@pytest.mark.parametrize(("bits", "many"), [(BITS, 44), long((REAL, 700))])
+async def test_a_mostly_dead_block_is_rewritten_and_nothing_is_lost(
+    store: Store, monkeypatch: pytest.MonkeyPatch, bits: int, many: int
+) -> None:
+    block = have_blocks_of(bits, monkeypatch)
+
     async def save(path: str, round_: int) -> None:
         chunks = [
-            chunk(path, f"{path[0]}{n}", f"body{round_} number{n} {WORDS[n % 14]}", line=10 * n + 1) for n in range(700)
+            chunk(path, f"{path[0]}{n}", f"body{round_} number{n} {WORDS[n % 14]}", line=10 * n + 1)
+            for n in range(many)
         ]
         await store.write([file(path, *chunks)])
 
@@ -93,20 +107,24 @@ async def test_a_mostly_dead_block_is_rewritten_and_nothing_is_lost(store: Store
         await save("a.py", round_)
     before = await stands_in(store, "alpha")
     rows = await store.read(lambda reader: reader.rows("SELECT block, dead FROM blocks"))
-    assert any(dead >= tables.BLOCK // 2 for _, dead in rows)
+    assert any(dead >= block // 2 for _, dead in rows)
     await store.tidy()
     rows = await store.read(lambda reader: reader.rows("SELECT block, dead FROM blocks"))
-    assert not any(tables.BLOCK > dead >= tables.BLOCK // 2 for _, dead in rows)
-    assert await stands_in(store, "alpha") == before == {f"{f}{n}" for f in "ab" for n in range(0, 700, 14)}
+    assert not any(block > dead >= block // 2 for _, dead in rows)
+    assert await stands_in(store, "alpha") == before == {f"{f}{n}" for f in "ab" for n in range(0, many, 14)}
     left = await store.read(lambda reader: reader.rows("SELECT count(*) FROM postings WHERE term = 'body1'"))
     assert left[0][0] == 0, "entries of what was struck out went with their block"
 
 
-async def test_a_file_that_is_saved_all_day_leaves_no_index_of_the_dead(store: Store) -> None:
+@pytest.mark.parametrize(("bits", "many"), [(BITS, 56), long((REAL, 900))])
+async def test_a_file_that_is_saved_all_day_leaves_no_index_of_the_dead(
+    store: Store, monkeypatch: pytest.MonkeyPatch, bits: int, many: int
+) -> None:
     """Numbers of parts are given anew: words are found, their vectors are theirs, and the file is sound."""
+    block = have_blocks_of(bits, monkeypatch)
 
     def chunks(path: str, round_: int) -> Iterable[CodeChunk]:
-        for n in range(900):
+        for n in range(many):
             yield chunk(path, f"{path[0]}{n}", f"{NAMES[round_]} number{n} {WORDS[n % 14]}", line=10 * n + 1)
 
     await store.write([file("a.py", *chunks("a.py", 0)), file("b.py", *chunks("b.py", 0))])
@@ -118,13 +136,13 @@ async def test_a_file_that_is_saved_all_day_leaves_no_index_of_the_dead(store: S
             rows = await store.read(lambda reader: reader.rows("SELECT count(*) FROM blocks"))
             sizes.append(rows[0][0])
             assert (await store.check()).faults == ()
-            assert await stands_in(store, "alpha") == {f"{f}{n}" for f in "ab" for n in range(0, 900, 14)}
-            assert await stands_in(store, NAMES[round_]) == {f"a{n}" for n in range(900)}
-            (hit, *_) = await store.read(recall, parse_question("b700"), 5, NOON)
-            assert hit.chunk.name == "b700"
-    assert max(sizes) <= 3, "two thousand parts live in one block, and what was saved since the last time in another"
+            assert await stands_in(store, "alpha") == {f"{f}{n}" for f in "ab" for n in range(0, many, 14)}
+            assert await stands_in(store, NAMES[round_]) == {f"a{n}" for n in range(many)}
+            (hit, *_) = await store.read(recall, parse_question(f"b{many * 7 // 9}"), 5, NOON)
+            assert hit.chunk.name == f"b{many * 7 // 9}"
+    assert max(sizes) <= 3, "twice as many parts live in one block, and what was saved since the last time in another"
     before = await store.read(lambda reader: reader.rows("SELECT id, chunk_id FROM parts ORDER BY id"))
-    assert before[-1][0] < 3 * tables.BLOCK and len({number for number, _ in before}) == 1800
+    assert before[-1][0] < 3 * block and len({number for number, _ in before}) == 2 * many
 
 
 async def test_matching_weighs_rare_words_and_names_most(store: Store) -> None:
