@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from aurora_memory.recall.file_evidence import SECOND
 from aurora_memory.recall.recall import TOPICS as answers_to_topics
 from aurora_memory.recall.recall import Level
 from aurora_memory.recall.signals import weights_of
-from aurora_memory.store import FileStat, IndexedFile
+from aurora_memory.store import FileStat, IndexedFile, Store
 from tests.benchmarks.recall_topics import Answer, Target, figures, ndcg
 from tests.memory.stores import new_store
 
@@ -34,22 +36,41 @@ TOPICS = [
 ]
 
 
+ROOT = Path(aurora_memory.__file__).parent
+ALL = ("*.py",)
+_MADE: dict[tuple[str, ...], bytes] = {}
+
+
+@asynccontextmanager
+async def of_this_package(path: Path, *patterns: str) -> AsyncIterator[Store]:
+    """Memory of the files of this package that these patterns have: parsed and written once, then copied."""
+    if patterns not in _MADE:
+        store = await new_store(path)
+        paths = [each.relative_to(ROOT).as_posix() for pattern in patterns for each in sorted(ROOT.rglob(pattern))]
+        await store.write(
+            [IndexedFile(FileStat(10, 1), parse_file(each, (ROOT / each).read_bytes())) for each in paths]
+        )
+        await store.resolve()
+        await store.close()
+        _MADE[patterns] = path.read_bytes()
+    path.write_bytes(_MADE[patterns])
+    store = await Store.open(path)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
 @pytest.mark.parametrize(
     ("level", "kinds"),
     [("function", {"function", "method"}), ("class", {"class"}), ("file", {"module"})],
 )
 async def test_answers_of_one_size(tmp_path: Path, level: Level, kinds: set[str]) -> None:
     """Classes are not pushed down where they are asked for; a file is told once, with what is best in it beside."""
-    root = Path(aurora_memory.__file__).parent
-    store = await new_store(tmp_path / "memory.db")
-    try:
-        paths = ["recall/recall.py", "recall/places.py", "recall/dedupe.py", "recall/signals.py", "views.py"]
-        files = [IndexedFile(FileStat(10, 1), parse_file(path, (root / path).read_bytes())) for path in paths]
-        await store.write(files)
+    paths = ["recall/recall.py", "recall/places.py", "recall/dedupe.py", "recall/signals.py", "views.py"]
+    async with of_this_package(tmp_path / "memory.db", *paths) as store:
         asked = parse_question("folding of near duplicates")
         hits = await store.read(recall, asked, 10, 1_800_000_000.0, level=level)
-    finally:
-        await store.close()
     assert hits and {hit.chunk.kind for hit in hits} <= kinds, [(hit.chunk.kind, hit.chunk.name) for hit in hits]
     if level == "file":
         assert hits[0].chunk.path == "recall/dedupe.py" and len(hits[0].also) > 1
@@ -59,14 +80,7 @@ async def test_answers_of_one_size(tmp_path: Path, level: Level, kinds: set[str]
 
 
 async def test_topics_of_this_package_lead_to_their_files(tmp_path: Path) -> None:
-    root = Path(aurora_memory.__file__).parent
-    store = await new_store(tmp_path / "memory.db")
-    try:
-        paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*.py"))]
-        await store.write(
-            [IndexedFile(FileStat(10, 1), parse_file(path, (root / path).read_bytes())) for path in paths]
-        )
-        await store.resolve()
+    async with of_this_package(tmp_path / "memory.db", *ALL) as store:
         gains = {}
         for query, wanted in TOPICS:
             asked = parse_question(query)
@@ -77,20 +91,12 @@ async def test_topics_of_this_package_lead_to_their_files(tmp_path: Path) -> Non
             files = {answer.path for answer in by_file}
             assert len(files) == len(by_file) - twice, "each file is told once, one that leads clearly twice"
             gains[query] = ndcg([Target(wanted)], answers)
-    finally:
-        await store.close()
     assert sum(gains.values()) / len(gains) >= 0.8, gains
 
 
 async def test_what_may_be_a_report_is_answered_as_a_topic_first_and_function_by_function_then(tmp_path: Path) -> None:
     """Of a title that reads like a topic, the functions of one file may all be meant."""
-    root = Path(aurora_memory.__file__).parent
-    store = await new_store(tmp_path / "memory.db")
-    try:
-        paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("recall/*.py"))]
-        await store.write(
-            [IndexedFile(FileStat(10, 1), parse_file(path, (root / path).read_bytes())) for path in paths]
-        )
+    async with of_this_package(tmp_path / "memory.db", "recall/*.py") as store:
         open_one = parse_question("names of a question looked up with another case")
         assert open_one.kind == "topic" and open_one.is_open
         topic = replace(open_one, is_open=False)
@@ -98,8 +104,6 @@ async def test_what_may_be_a_report_is_answered_as_a_topic_first_and_function_by
             [hit.chunk.id for hit in await store.read(recall, asked, 10, 1_800_000_000.0)]
             for asked in (open_one, topic, replace(topic, kind="report"))
         ]
-    finally:
-        await store.close()
     assert found[:answers_to_topics] == as_topic[:answers_to_topics]
     assert len(found) == len(set(found)) == 10
     rest = [chunk for chunk in as_report if chunk not in found[:answers_to_topics]]
@@ -108,19 +112,11 @@ async def test_what_may_be_a_report_is_answered_as_a_topic_first_and_function_by
 
 async def test_a_reports_two_likeliest_files_answer_first(tmp_path: Path) -> None:
     """Six functions of one file resemble a report more than any of the other, which has to be changed as well."""
-    root = Path(aurora_memory.__file__).parent
-    store = await new_store(tmp_path / "memory.db")
-    try:
-        paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*.py"))]
-        await store.write(
-            [IndexedFile(FileStat(10, 1), parse_file(path, (root / path).read_bytes())) for path in paths]
-        )
+    async with of_this_package(tmp_path / "memory.db", *ALL) as store:
         asked = parse_question("policies of lifespan are not applied to patterns")
         assert asked.kind == "report"
         hits = await store.read(recall, asked, 10, 1_800_000_000.0)
         plain = await store.read(recall, asked, 10, 1_800_000_000.0, weights=weights_of("report"))
-    finally:
-        await store.close()
     assert [hit.chunk.path for hit in hits[:2]] == ["lifespans/policies.py", "recall/patterns.py"]
     assert hits[0].chunk.id == plain[0].chunk.id
     assert "recall/patterns.py" not in {hit.chunk.path for hit in plain[:5]}, "by their weights alone it comes later"
@@ -130,20 +126,12 @@ async def test_a_task_names_a_file_that_has_clearly_more_to_do_with_it_than_its_
     tmp_path: Path,
 ) -> None:
     """`score` and `computed` are names of functions elsewhere; that a file is called BM25 counts as well."""
-    root = Path(aurora_memory.__file__).parent
-    store = await new_store(tmp_path / "memory.db")
-    try:
-        paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*.py"))]
-        await store.write(
-            [IndexedFile(FileStat(10, 1), parse_file(path, (root / path).read_bytes())) for path in paths]
-        )
+    async with of_this_package(tmp_path / "memory.db", *ALL) as store:
         asked = parse_question("Compute the BM25 score of a document.")
         assert asked.kind == "task"
         hits = await store.read(recall, asked, 10, 1_800_000_000.0)
         plain = await store.read(recall, asked, 10, 1_800_000_000.0, weights=weights_of("task"))
         assert await store.read(recall, asked, 10, 1_800_000_000.0, types={"know"}) == [], "there are no documents"
-    finally:
-        await store.close()
     found, by_weights = [[hit.chunk.path for hit in each[:5]] for each in (hits, plain)]
     assert "bm25.py" in found[:3] and found[:2] == by_weights[:2], found
     assert "bm25.py" not in by_weights[:3], "by their weights alone it comes later"
