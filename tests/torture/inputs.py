@@ -193,8 +193,8 @@ def _export() -> bytes:
     return asyncio.run(written())
 
 
-def inputs() -> dict[str, Input]:
-    """Every reader by name."""
+def inputs(exported: Callable[[], bytes] = _export) -> dict[str, Input]:
+    """Every reader by name; `exported` makes the sample of an export, which takes a store."""
     return {
         "frames": Input(
             (encode(b"{}") + encode(b'{"id":1}'), b"content-length: 2\r\nContent-Type: x\r\n\r\n{}"), frames
@@ -208,7 +208,7 @@ def inputs() -> dict[str, Input]:
         "git_log": Input((_LOG,), git_log),
         "transcripts": Input((_CALL * 3,), transcripts),
         "hooks": Input((_HOOK,), hooks),
-        "imports": Input((_export(),), imports),
+        "imports": Input((exported(),), imports),
     }
 
 
