@@ -11,10 +11,14 @@ from aurora_memory.store import copies_aside
 from aurora_memory.store.copies_aside import clean_aside
 from aurora_memory.store.page_reader import Pages
 from tests.protocol.test_secrets import ALL
+from tests.shares import long
 
 SECRET = next(sample for _, sample in ALL if sample.startswith("ghp_"))
 
 PAGE = 1024
+
+STEPS = [9, long(1)]
+"""Letters by which a secret begins later from text to text: it is split in several places, or after each letter."""
 
 
 def text(number: int) -> str:
@@ -24,9 +28,9 @@ def text(number: int) -> str:
     return f"{words[:at]} {SECRET} {words[at : at + 900 - len(SECRET)]} {SECRET} {words[at + 900 : 2600]}"
 
 
-def built(path: Path, *, log: bool) -> list[str]:
-    """A file whose rows are `text`s, written to its log alone where it has one."""
-    texts = [text(number) for number in range(700)]
+def built(path: Path, step: int, *, log: bool) -> list[str]:
+    """A file whose rows are every so many of the `text`s, written to its log alone where it has one."""
+    texts = [text(number) for number in range(0, 700, step)]
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute(f"PRAGMA page_size = {PAGE}")
         db.execute(f"PRAGMA journal_mode = {'wal' if log else 'delete'}")
@@ -41,10 +45,11 @@ def built(path: Path, *, log: bool) -> list[str]:
     return texts
 
 
+@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("log", [False, True])
-def test_a_secret_on_two_pages_becomes_spaces_and_all_else_stays(tmp_path: Path, log: bool) -> None:
+def test_a_secret_on_two_pages_becomes_spaces_and_all_else_stays(tmp_path: Path, log: bool, step: int) -> None:
     tmp_path.chmod(0o700)
-    texts = built(tmp_path / "w.db", log=log)
+    texts = built(tmp_path / "w.db", step, log=log)
     aside = tmp_path / "w.db.damaged-20260101T000000Z"
     wal = aside.with_name(f"{aside.name}-wal")
     files = [aside, wal] if log else [aside]
@@ -101,10 +106,11 @@ def test_a_link_set_aside_is_not_followed(tmp_path: Path) -> None:
     assert theirs.read_bytes() == SECRET.encode()
 
 
-def test_a_secret_on_two_free_pages_becomes_spaces(tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", STEPS)
+def test_a_secret_on_two_free_pages_becomes_spaces(tmp_path: Path, step: int) -> None:
     tmp_path.chmod(0o700)
     path = tmp_path / "w.db"
-    built(path, log=False)
+    built(path, step, log=False)
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("DELETE FROM runs WHERE id > 3")
     aside = tmp_path / "w.db.adopted"

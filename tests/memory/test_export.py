@@ -5,7 +5,6 @@ import errno
 import json
 import os
 import sqlite3
-import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -26,6 +25,7 @@ from aurora_memory.store.export_format import MAX_LINE, InvalidExport, line_read
 from aurora_memory.store.lifespans import archive, escalate
 from aurora_memory.store.tables import carried
 from aurora_memory.store.unfinished_file import UnfinishedFile
+from tests import programs
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON, retrieved, run
 from tests.memory.stores import new_store
@@ -587,7 +587,7 @@ async def test_an_open_memory_is_no_export_and_keeps_its_locks(opened: Opener, t
         with pytest.raises(StoreError, match="is a database"):
             await store.import_learned(source, NOON + 2000)
     look = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('SELECT * FROM facts'); db.close()"
-    await asyncio.to_thread(subprocess.run, [sys.executable, "-c", look, str(store.path)], check=True)
+    await asyncio.to_thread(programs.run, [sys.executable, "-c", look, str(store.path)], check=True)
     assert not store.lost, "who closes last takes the log away, and here he was not the last"
     await store.record_accesses([1], "success", NOON + 2000)
 

@@ -33,7 +33,7 @@ from tests.memory.chunks import chunk, file
 async def main():
     store = await Store.open(Path(sys.argv[1]) / "memory.db")
     acknowledged = os.open(Path(sys.argv[1]) / "acknowledged", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    for n in range(60):
+    for n in range(int(sys.argv[2])):
         path = f"f{n % 7}.py"
         await store.write([file(path, *(chunk(path, f"g{m}", f"body {n} {m}", line=m * 9 + 1) for m in range(4)))])
         event = LoggedEvent(f"e{n}", f"change-{n % 5}", 1e9 + n, 1e9 + n, "cli", '{}')
@@ -114,7 +114,8 @@ def recorded(log: bytes) -> Iterator[Call]:
 
 
 @pytest.fixture(scope="module")
-def calls(tmp_path_factory: pytest.TempPathFactory) -> list[Call]:
+def calls(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> list[Call]:
+    """Calls of a process that tells so many events."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if sys.platform != "linux" or compiler is None:
         pytest.skip("needs Linux and a C compiler")
@@ -124,12 +125,13 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> list[Call]:
     source = Path(__file__).with_name("file_calls.c")
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", layer, source, "-ldl", "-lpthread"], check=True)
     variables = {"LD_PRELOAD": str(layer), "RECORD_BELOW": str(below), "RECORD_TO": str(log)}
-    command = [sys.executable, "-c", WRITER, str(below)]
+    command = [sys.executable, "-c", WRITER, str(below), str(request.param)]
     subprocess.run(command, env={**os.environ, **variables}, cwd=Path(__file__).parents[2], check=True, timeout=300)
     return list(recorded(log.read_bytes()))
 
 
 @pytest.mark.parametrize("seed", [SEED + n for n in range(7)])
+@pytest.mark.parametrize("calls", [60], indirect=True)
 @pytest.mark.long
 def test_what_was_acknowledged_outlives_a_power_cut_at_any_moment(calls: list[Call], tmp_path: Path, seed: int) -> None:
     chosen = random.Random(seed)
@@ -156,7 +158,8 @@ def test_what_was_acknowledged_outlives_a_power_cut_at_any_moment(calls: list[Ca
     assert lost == []
 
 
+@pytest.mark.parametrize("calls", [20], indirect=True)
 def test_the_index_is_written_without_waiting_for_the_disk(calls: list[Call]) -> None:
     """Only what is learned or told waits: a save must not."""
     syncs = sum(call.kind == "S" and call.name == "memory.db-wal" for call in calls)
-    assert 60 <= syncs <= 60 + 7 + 30, f"60 events and 7 uses were acknowledged, the log was forced out {syncs} times"
+    assert 20 <= syncs <= 20 + 3 + 10, f"20 events and 3 uses were acknowledged, the log was forced out {syncs} times"

@@ -23,7 +23,8 @@ from aurora_memory.record.entry import FORGET, Entry, EntryDraft, InvalidEntry, 
 from aurora_memory.record.record_file import Record
 from aurora_memory.record.renewal import renew
 from aurora_memory.store.export_format import InvalidExport
-from tests.shares import examples
+from tests import programs
+from tests.shares import examples, long
 from tests.wait_limits import HANG
 
 REPOSITORY = "a" * 32
@@ -264,15 +265,25 @@ def test_a_second_connection_of_a_process_costs_the_first_no_lock(tmp_path: Path
         "import sys; from pathlib import Path; from aurora_memory.record.record_file import Record;"
         f"Record.open(Path(sys.argv[1]), {REPOSITORY!r}, 'bob', 'm2').close()"
     )
-    subprocess.run([sys.executable, "-P", "-c", code, str(path)], check=True, timeout=HANG)
+    programs.run([sys.executable, "-c", code, str(path)], check=True, timeout=HANG)
     assert path.with_name(f"{path.name}-wal").exists(), "it is written to still"
     first.append([_access(2.0)])
     assert len(first.after(0)) == 2
     first.close()
 
 
+_FILLED: list[tuple[bytes, set[Entry], set[str]]] = []
+
+
 def _filled(folder: Path) -> tuple[Path, set[Entry], set[str]]:
     """A record of hundreds of entries of two persons, some of them forgotten: its file, closed, and what it holds."""
+    if not _FILLED:
+        _FILLED.append(_fill(folder / "first"))
+    raw, held, forgotten = _FILLED[0]
+    return _put(folder, raw), set(held), set(forgotten)
+
+
+def _fill(folder: Path) -> tuple[bytes, set[Entry], set[str]]:
     with closing(_open(folder, "bob", name="of-bob")) as his:
         of_bob = his.append([_access(float(n), f"name_{n}") for n in range(1, 200)])
     with closing(_open(folder)) as record:
@@ -281,7 +292,8 @@ def _filled(folder: Path) -> tuple[Path, set[Entry], set[str]]:
         record.append([_boost_of("p", f"r{n}", 2000.0 + n) for n in range(40)])
         record.append([_forget(3000.0, "p")])
         assert record.fault() is None
-        return record.path, _held(record), record.forgotten_keys(-1)
+        held, forgotten = _held(record), record.forgotten_keys(-1)
+    return record.path.read_bytes(), held, forgotten
 
 
 def _put(folder: Path, raw: bytes) -> Path:
@@ -308,7 +320,8 @@ def test_an_entry_that_is_not_what_was_written_is_told_and_left_out(tmp_path: Pa
             assert _held(record) < held and len(_held(record)) == done.saved == len(held) - 1
 
 
-def test_a_changed_bit_of_when_an_entry_was_appended_is_told_and_mended(tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", [9, long(3)])
+def test_a_changed_bit_of_when_an_entry_was_appended_is_told_and_mended(tmp_path: Path, step: int) -> None:
     """Its id says nothing of it, and what is forgotten goes by it."""
     with closing(_open(tmp_path)) as record:
         record.append([_access(1_700_000_000.25, "name_1"), _boost_of("p", "r1", 1_700_000_007.0)])
@@ -317,7 +330,7 @@ def test_a_changed_bit_of_when_an_entry_was_appended_is_told_and_mended(tmp_path
     for number, at in enumerate((1_700_000_000.25, 1_700_000_007.0)):
         stored = struct.pack(">d", at) if at % 1 else int(at).to_bytes(4, "big")
         assert raw.count(stored) == 1
-        for bit in range(0, len(stored) * 8, 3):
+        for bit in {*range(0, len(stored) * 8, step), len(stored) * 8 - 1}:
             changed = bytearray(raw)
             changed[raw.index(stored) + bit // 8] ^= 1 << bit % 8
             folder = tmp_path / f"{number}-{bit}"
@@ -342,12 +355,13 @@ def test_a_record_of_before_gets_the_sums_of_its_moments(tmp_path: Path) -> None
         assert record.fault() is None and _held(record) == held and record.forgotten_keys(-1) == forgotten
 
 
-def test_pages_that_are_lost_cost_only_what_was_on_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("first", "end"), [(0, 2), long((2, 12))])
+def test_pages_that_are_lost_cost_only_what_was_on_them(tmp_path: Path, first: int, end: int) -> None:
     path, held, forgotten = _filled(tmp_path)
     raw = path.read_bytes()
-    chance = random.Random(19)
+    chance = random.Random(19 + first)
     leaves = [at for at in range(4096, len(raw), 4096) if raw[at] == 0x0D and b"access" in raw[at : at + 4096]]
-    for number in range(12):
+    for number in range(first, end):
         torn = bytearray(raw)
         for at in (0, *chance.sample(leaves, 3)) if number % 2 else chance.sample(leaves, 3):
             torn[at : at + 4096] = bytes(4096)
@@ -387,14 +401,15 @@ def test_entries_of_one_number_are_paged_through_together(tmp_path: Path) -> Non
             assert len(found) == 15 and set(found) == set(made)
 
 
-def test_a_changed_bit_of_a_records_log_is_told_and_costs_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("seed", "many"), [(7, 4), long((8, 12))])
+def test_a_changed_bit_of_a_records_log_is_told_and_costs_nothing(tmp_path: Path, seed: int, many: int) -> None:
     with closing(_open(tmp_path)) as record:
-        for n in range(60):
+        for n in range(5 * many):
             record.append([_access(float(n + 1), f"name_{n}")])
         held = _held(record)
         file, log = (record.path.with_name(record.path.name + suffix).read_bytes() for suffix in ("", "-wal"))
-    chance = random.Random(7)
-    for number in range(12):
+    chance = random.Random(seed)
+    for number in range(many):
         changed = bytearray(log)
         changed[chance.randrange(len(log))] ^= 1 << chance.randrange(8)
         torn = _put(tmp_path / str(number), file)
