@@ -17,6 +17,7 @@ from aurora_manifest.json.pointers import PointerError, from_pointer, to_pointer
 from aurora_manifest.json.scan import Scan
 from aurora_manifest.json.scan_state import MAX_DEPTH, MAX_NODES
 from tests.manifests import damaged, manifest
+from tests.shares import examples
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -61,10 +62,11 @@ def test_the_two_gears_agree_on_any_text(text: str) -> None:
     assert [each.__repr__() for each in fast.problems] == [each.__repr__() for each in slow.problems]
 
 
+@pytest.mark.hypothesis
 def test_the_two_gears_agree_on_damaged_manifests() -> None:
     chance = random.Random(4)
     text = json.dumps(manifest(), indent=2, ensure_ascii=False)
-    for _ in range(300):
+    for _ in range(examples(300)):
         broken = damaged(text, chance)
         fast, slow = Scan(broken), Scan(broken, fast=False)
         fast.document()

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from aurora_manifest.findings import Finding
 from aurora_manifest.fix_all import edited, fix_all
-from tests.manifests import check
+from tests import manifests
 
 CASES = json.loads(Path(__file__).with_name("mistakes.json").read_text(encoding="utf-8"))
 BASE = "\n".join(CASES["manifest"]) + "\n"
 MISTAKES = [pytest.param(each, id=f"{each['after'][:40]!r}") for each in CASES["mistakes"]]
+
+
+@cache
+def check(text: str) -> list[Finding]:
+    """Findings in a text, which is mostly the faultless one that a fix has made again."""
+    return manifests.check(text)
 
 
 def with_mistake(mistake: dict[str, str]) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -28,11 +29,16 @@ NOT_IN_MANIFESTS = {
 }
 
 
+@cache
+def looked_at(text: str) -> list[Finding]:
+    return check(text)
+
+
 def of_rule(rule: str, text: str) -> list[Finding]:
     if rule in NOT_IN_MANIFESTS:
         found = SchemaCheck(NOT_IN_MANIFESTS[rule], "the file").findings(parse(text))
         return [each for each in found if each.rule == rule]
-    return [each for each in check(text) if each.rule == rule]
+    return [each for each in looked_at(text) if each.rule == rule]
 
 
 def applied(text: str, finding: Finding) -> str:
@@ -44,7 +50,7 @@ def applied(text: str, finding: Finding) -> str:
 
 def errors(text: str, scope: str) -> int:
     """How many errors there are; of a broken text only those of syntax, since more can be seen once it is mended."""
-    found = [each for each in check(text) if each.severity == "error"]
+    found = [each for each in looked_at(text) if each.severity == "error"]
     return sum(scope != "text" or each.rule.startswith("json-") for each in found)
 
 
