@@ -683,10 +683,12 @@ def test_a_milder_finding_is_no_better_than_a_warning_when_there_are_too_many() 
 
 
 def test_every_capability_is_looked_at_until_three_times_what_is_listed_is_found() -> None:
-    document = manifest(700)
-    for each in document["capabilities"].values():
+    document = {**manifest(700), "resources": {}}
+    for name, each in document["capabilities"].items():
         each["id"], each["description"] = "wrong", ""
         each["v"] = 0
+        each["parameters"] = {}
+        each["action"] = {"type": "HTTP", "method": "GET", "urlTemplate": f"/{name}", "parameterMapping": {}}
     document["capabilities"]["note_699"]["action"]["method"] = "GETT"
     listed = check(json.dumps(document))
     assert len(listed) == MAX_FINDINGS
