@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 _ENVIRONMENT = {
@@ -16,14 +16,16 @@ _ENVIRONMENT = {
     "GIT_COMMITTER_NAME": "t",
     "GIT_COMMITTER_EMAIL": "t@example.com",
 }
+_SETTINGS = ("-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always", "-c", "maintenance.auto=false")
 
 
-def run(folder: Path, *arguments: str, at: int = 1_700_000_000) -> str:
-    """What git says; `at` is the time of what it commits."""
+def run(folder: Path, *arguments: str, at: int = 1_700_000_000, said: str = "") -> str:
+    """What git says; `at` is the time of what it commits, `said` what it is told."""
     done = subprocess.run(
-        ["git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always", *arguments],
+        ["git", *_SETTINGS, *arguments],
         cwd=folder,
         env={**_ENVIRONMENT, "GIT_COMMITTER_DATE": f"@{at} +0000", "GIT_AUTHOR_DATE": f"@{at} +0000"},
+        input=said.encode(),
         capture_output=True,
         check=True,
     )
@@ -45,4 +47,18 @@ def commit(folder: Path, subject: str, files: Mapping[str, str], at: int = 1_700
         path.write_text(text)
     run(folder, "add", "-A")
     run(folder, "commit", "-q", "--allow-empty", "-m", subject, at=at)
-    return run(folder, "rev-parse", "HEAD")
+    head = folder / ".git" / "HEAD"
+    if not head.is_file():  # a work tree beside
+        return run(folder, "rev-parse", "HEAD")
+    place = head.read_text().strip()  # one program less for each commit of each test
+    return (head.parent / place.removeprefix("ref: ")).read_text().strip() if place.startswith("ref: ") else place
+
+
+def commits(folder: Path, path: str, texts: Sequence[str]) -> None:
+    """Commit a file's texts one after the other, as c0, c1, …, with one program. Nothing of it is checked out."""
+    told = "".join(
+        f"commit refs/heads/main\ncommitter t <t@example.com> 1700000000 +0000\ndata <<.\nc{number}\n.\n"
+        f"M 100644 inline {path}\ndata {len(text.encode())}\n{text}\n"
+        for number, text in enumerate(texts)
+    )
+    run(folder, "fast-import", "--quiet", said=told)

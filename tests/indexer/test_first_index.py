@@ -18,11 +18,17 @@ from aurora_indexer.watch.watcher import FileChanges
 from aurora_indexer.workers.messages import ParseFailed, ReadStat, Reply, WorkItem
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_memory.store import file_reader
+from tests.indexer.workers.forked import have_forked
 from tests.memory.stores import new_store
 from tests.wait_limits import HANG
 
 SMALL = 4096
 """Bytes of files that the daemon parses itself, here: a quarter of a million comments take seconds."""
+
+
+@pytest.fixture(autouse=True)
+def forked_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    have_forked(monkeypatch)
 
 
 def files(root: Path, count: int, size: int = 0) -> None:

@@ -15,17 +15,23 @@ from aurora_indexer.git.function_history import SWEEPING_FILES, FunctionWalk
 from aurora_indexer.git.line_diff import hunks_between
 from aurora_indexer.git.line_moves import Hunk, LineMap, LineSpan, own_spans
 from aurora_indexer.git.log_parser import ARGUMENTS, MAX_HEADER, MAX_LINE, GitLogParser, LoggedCommit
-from tests.indexer.repository import commit, new_repository, run
+from tests.indexer.repository import commit, commits, new_repository, run
 
 
-def walked(root: Path, files: dict[bytes, list[LineSpan]], step: int = 1 << 16) -> dict[int, list[str]]:
-    """The subjects of the commits that changed each chunk, newest first."""
+def log_of(root: Path) -> bytes:
     command = ["git", "-c", "core.quotePath=false", *ARGUMENTS, "HEAD"]
-    log = subprocess.run(command, cwd=root, capture_output=True, check=True)
+    return subprocess.run(command, cwd=root, capture_output=True, check=True).stdout
+
+
+def walked(
+    root: Path, files: dict[bytes, list[LineSpan]], step: int = 1 << 16, log: bytes | None = None
+) -> dict[int, list[str]]:
+    """The subjects of the commits that changed each chunk, newest first."""
+    log = log_of(root) if log is None else log
     walk = FunctionWalk(files)
     reader = GitLogParser(walk.files, walk.take)
-    for start in range(0, len(log.stdout), step):
-        reader.feed(log.stdout[start : start + step])
+    for start in range(0, len(log), step):
+        reader.feed(log[start : start + step])
     reader.finish()
     found: dict[int, list[str]] = {}
     for one in walk.walked():
@@ -122,7 +128,7 @@ def test_random_histories_agree_with_git(repository: Path, seed: int) -> None:
     def text() -> str:
         return "".join(f"# --- {name}\n" + "".join(f"{line}\n" for line in functions[name]) for name in order)
 
-    commit(repository, "c0", {"x.py": text()})
+    texts = [text()]
     for number in range(1, 25):
         name = chance.choice(order)
         body = functions[name]
@@ -134,7 +140,8 @@ def test_random_histories_agree_with_git(repository: Path, seed: int) -> None:
             body[place] = f"    {name}{number}()"
         else:
             body[place:place] = [f"    {name}{number}_{n}()" for n in range(chance.randrange(1, 4))]
-        commit(repository, f"c{number}", {"x.py": text()})
+        texts.append(text())
+    commits(repository, "x.py", texts)
     lines = text().splitlines()
     spans = []
     for n, name in enumerate(order):
@@ -148,12 +155,15 @@ def test_random_histories_agree_with_git(repository: Path, seed: int) -> None:
 def test_wild_histories_find_the_newest_change_and_nothing_git_does_not(repository: Path, seed: int) -> None:
     chance = random.Random(seed)
     lines = [f"l{n}" for n in range(30)]
+    texts: list[str] = []
     for number in range(20):
         at, length = chance.randrange(len(lines)), chance.randrange(6)
         lines[at : at + length] = [f"n{number}.{n}" for n in range(chance.randrange(6))]
-        commit(repository, f"c{number}", {"x.py": "".join(f"{line}\n" for line in lines)})
+        texts.append("".join(f"{line}\n" for line in lines))
+    commits(repository, "x.py", texts)
+    log = log_of(repository)
     for start in range(1, len(lines) - 4, 5):
-        (mine,) = walked(repository, {b"x.py": [LineSpan(0, start, start + 3)]}).values()
+        (mine,) = walked(repository, {b"x.py": [LineSpan(0, start, start + 3)]}, log=log).values()
         theirs = by_line_log(repository, "x.py", start, start + 3)
         assert mine[0] == theirs[0]
         assert set(mine) <= set(theirs)

@@ -24,21 +24,36 @@ URL = "git@Example.org:team/Project.git"
 def git(folder: Path, *arguments: str) -> str:
     identity = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     environment = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    environment["FILTER_BRANCH_SQUELCH_WARNING"] = "1"  # it would wait for ten seconds before it begins
+    command = ["git", "-c", "maintenance.auto=false", *arguments]
     done = subprocess.run(
-        ["git", *arguments], cwd=folder, env=environment, check=True, capture_output=True, text=True, timeout=HANG
+        command, cwd=folder, env=environment, check=True, capture_output=True, text=True, timeout=HANG
     )
     return done.stdout.strip()
 
 
+_BEGUN: dict[str, dict[Path, bytes]] = {}
+
+
 def repository(folder: Path, url: str = URL, *, said: str = "begun") -> Path:
-    folder.mkdir(parents=True)
-    git(folder, "init", "-q", "-b", "main")
-    for number in range(2):
-        (folder / "a.py").write_text(f"x = {number}\n")
-        git(folder, "add", ".")
-        git(folder, "commit", "-qm", f"{said} {number}")
+    """Two commits that say so: made once, then copied. Where the same is said, the history is the same."""
+    if said not in _BEGUN:
+        folder.mkdir(parents=True)
+        git(folder, "init", "-q", "-b", "main", "--template=")
+        for number in range(2):
+            (folder / "a.py").write_text(f"x = {number}\n")
+            git(folder, "add", ".")
+            git(folder, "commit", "-qm", f"{said} {number}")
+        _BEGUN[said] = {each.relative_to(folder): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+    for path, content in _BEGUN[said].items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        if not (folder / path).exists():
+            (folder / path).write_bytes(content)
+    for name in ("objects/info", "objects/pack", "refs/tags"):
+        (folder / ".git" / name).mkdir(parents=True, exist_ok=True)
     if url:
-        git(folder, "remote", "add", "origin", url)
+        with (folder / ".git" / "config").open("a") as config:
+            config.write(f'[remote "origin"]\n\turl = {url}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n')
     return folder
 
 
