@@ -26,16 +26,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from aurora_orchestration.model_settings import LlmSettings, ModelSettings
-from tests.orchestration.llm.wire_formats import (
-    Kind,
-    Request,
-    Scripted,
-    completion,
-    completions,
-    counted,
-    message,
-    messages,
-)
+from tests.orchestration.llm.wire_formats import JSON, Kind, Request, Scripted, counted, failure, streamed, whole
 
 KEY = "loopback-key-of-tests"
 """The one key it takes; anything else is answered with 401."""
@@ -44,8 +35,10 @@ KEY = "loopback-key-of-tests"
 Answer = Scripted | str | dict[str, Any] | list[Any] | Callable[[Request], Any]
 
 
-class LoopbackProvider:
-    """The provider. `refuses` are ways of asking for JSON it does not know (`Request.how`) and answers with 400."""
+class ScriptedProvider:
+    """A provider, whatever its network. `refuses` are ways of asking for JSON it does not know (`Request.how`) and
+    answers with 400.
+    """
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
@@ -58,20 +51,6 @@ class LoopbackProvider:
         self._rules: list[tuple[str, list[Answer]]] = []
         self._at_once = 0
         self._lock = threading.Lock()
-        self._closing = threading.Event()
-        self._server = _Server(self)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-
-    def __enter__(self) -> LoopbackProvider:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._closing.set()
-        self._server.shutdown()
-        self._server.hang_up()
-        self._server.server_close()
-        self._thread.join(5)
 
     def script(self, *answers: Answer) -> None:
         """Answers for the next requests, one each, after those scripted before."""
@@ -84,9 +63,14 @@ class LoopbackProvider:
             self._rules.append((words.casefold(), list(answers)))
 
     @property
+    def port(self) -> int:
+        """Of the address that it is asked at."""
+        raise NotImplementedError
+
+    @property
     def base_url(self) -> str:
         """As configuration carries it, `/v1` included."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return f"http://127.0.0.1:{self.port}/v1"
 
     @property
     def environ(self) -> dict[str, str]:
@@ -109,7 +93,11 @@ class LoopbackProvider:
         return json.dumps(told, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
     def answer_to(self, request: Request) -> Scripted:
-        """What is scripted for a request; a 418 when nothing is, which no client retries."""
+        """What a request gets: a refusal, or what is scripted for it; a 418 where nothing is, which none retries."""
+        refusal = self._refusal(request)
+        if refusal is not None:
+            self.requests.append(request)
+            return refusal
         with self._lock:
             self.requests.append(request)
             system = request.system.casefold()
@@ -126,6 +114,17 @@ class LoopbackProvider:
             return chosen
         return Scripted(text=chosen) if isinstance(chosen, str) else Scripted(json=chosen)
 
+    def _refusal(self, request: Request) -> Scripted | None:
+        if request.path not in ("/v1/messages", "/v1/chat/completions"):
+            return Scripted(status=404, error=f"no such path: {request.path}")
+        key = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
+        if key != KEY:
+            return Scripted(status=401, error="invalid x-api-key")
+        if request.how in self.refuses:
+            field_name = {"output_config": "output_config.format", "tool": "tool_choice"}.get(request.how)
+            return Scripted(status=400, error=f"{field_name or 'response_format'}: {request.how} not supported")
+        return None
+
     @contextlib.contextmanager
     def busy(self) -> Iterator[None]:
         """Counts how many requests are being answered at once."""
@@ -137,6 +136,31 @@ class LoopbackProvider:
         finally:
             with self._lock:
                 self._at_once -= 1
+
+
+class LoopbackProvider(ScriptedProvider):
+    """The provider on a socket."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._closing = threading.Event()
+        self._server = _Server(self)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    def __enter__(self) -> LoopbackProvider:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.set()
+        self._server.shutdown()
+        self._server.hang_up()
+        self._server.server_close()
+        self._thread.join(5)
+
+    @property
+    def port(self) -> int:
+        return int(self._server.server_address[1])
 
     def wait(self, seconds: float, connection: socket.socket) -> bool:
         """Let time pass; False as soon as the client has hung up or the provider is closed."""
@@ -197,20 +221,6 @@ class _Handler(BaseHTTPRequestHandler):
         request = Request(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
         provider = self.server.provider
         with provider.busy():
-            if self.path not in ("/v1/messages", "/v1/chat/completions"):
-                provider.requests.append(request)
-                return self._fail(request, Scripted(status=404, error=f"no such path: {self.path}"))
-            key = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
-            if key != KEY:
-                provider.requests.append(request)
-                return self._fail(request, Scripted(status=401, error="invalid x-api-key"))
-            if request.how in provider.refuses:
-                provider.requests.append(request)
-                field_name = {"output_config": "output_config.format", "tool": "tool_choice"}.get(request.how)
-                return self._fail(
-                    request,
-                    Scripted(status=400, error=f"{field_name or 'response_format'}: {request.how} not supported"),
-                )
             answer = provider.answer_to(request)
             if answer.delay and not provider.wait(answer.delay, self.connection):
                 provider.dropped.append(request)
@@ -223,28 +233,14 @@ class _Handler(BaseHTTPRequestHandler):
             if answer.status != 200:
                 return self._fail(request, answer)
             if answer.garbage is not None:
-                return self._send(200, answer.garbage, {"content-type": "application/json"}, answer.cut)
+                return self._send(200, answer.garbage, JSON, answer.cut)
             answer = replace(answer, usage=counted(request, answer))
             if request.streamed and not answer.unstreamed:
                 return self._stream(request, answer)
-            whole = message(request, answer) if request.kind == "anthropic" else completion(request, answer)
-            body = b"".join(answer.rewritten(iter([json.dumps(whole).encode()])))
-            return self._send(200, body, {"content-type": "application/json", **answer.headers}, answer.cut)
+            return self._send(200, whole(request, answer), {**JSON, **answer.headers}, answer.cut)
 
     def _fail(self, request: Request, answer: Scripted) -> None:
-        kinds = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}
-        kind = kinds.get(answer.status, "invalid_request_error" if answer.status < 500 else "api_error")
-        error: dict[str, Any] = {"type": kind, "message": answer.error or kind.replace("_", " ")}
-        whole = {"type": "error", "error": error, "request_id": "req_loopback"}
-        if request.kind == "openai":
-            whole = {"error": {**error, "param": None, "code": None}}
-        headers = {"content-type": "application/json"}
-        if answer.garbage is not None:
-            self._send(answer.status, answer.garbage, {"content-type": "text/html"})
-            return
-        if answer.retry_after is not None:
-            headers["retry-after"] = f"{answer.retry_after:g}"
-        self._send(answer.status, json.dumps(whole).encode(), headers)
+        self._send(answer.status, *failure(request, answer))
 
     def _send(self, status: int, body: bytes, headers: dict[str, str], cut: int | None = None) -> None:
         self.send_response(status)
@@ -265,8 +261,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         sent = 0
-        pieces = messages(request, answer) if request.kind == "anthropic" else completions(request, answer)
-        for piece in answer.rewritten(pieces):
+        for piece in streamed(request, answer):
             if answer.cut is not None and sent + len(piece) > answer.cut:
                 self.close_connection = True
                 return

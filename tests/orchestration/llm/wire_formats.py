@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["anthropic", "openai"]
+JSON = {"content-type": "application/json"}
 
 
 @dataclass(frozen=True)
@@ -16,11 +17,11 @@ class Scripted:
 
     The answer is `text`, or `json` as text. `usage` are tokens by Anthropic's names (`input_tokens`, `output_tokens`,
     `cache_read_input_tokens`, `cache_creation_input_tokens`), whatever is not given being counted by length. `status`
-    other than 200 is the provider's own error. `delay` passes before the answer begins, `pause` between the pieces of
-    a stream. `cut` sends that many bytes of the body and hangs up; `drop` hangs up at once; `garbage` is the body;
-    `breaks` is the type of an error event in the middle of a stream; `unstreamed` answers whole where a stream is asked
-    for. With a `status`, `garbage` is that one's body. `rewritten` makes other pieces of those of a stream, or of the
-    one body; `headers` are sent besides.
+    other than 200 is the provider's own error. `delay` passes before the answer begins, `pause` between the `pieces` of
+    a stream, about so many. `cut` sends that many bytes of the body and hangs up; `drop` hangs up at once; `garbage` is
+    the body; `breaks` is the type of an error event in the middle of a stream; `unstreamed` answers whole where a
+    stream is asked for. With a `status`, `garbage` is that one's body. `rewritten` makes other pieces of those of a
+    stream, or of the one body; `headers` are sent besides.
     """
 
     text: str = ""
@@ -32,6 +33,7 @@ class Scripted:
     retry_after: float | None = None
     delay: float = 0.0
     pause: float = 0.0
+    pieces: int = 12
     cut: int | None = None
     drop: bool = False
     breaks: str = ""
@@ -163,7 +165,7 @@ def messages(request: Request, answer: Scripted) -> Iterator[bytes]:
         yield event(
             "content_block_start", index=index, content_block={**block, **({"input": {}} if by_tool else {"text": ""})}
         )
-        for piece in _pieces(answer.said):
+        for piece in _pieces(answer):
             if answer.breaks:
                 yield event("error", error={"type": answer.breaks, "message": "broke off"})
                 return
@@ -222,7 +224,7 @@ def completions(request: Request, answer: Scripted) -> Iterator[bytes]:
 
     field_name = "refusal" if answer.stop == "refusal" else "content"
     yield chunk([{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}])
-    for piece in _pieces(answer.said):
+    for piece in _pieces(answer):
         if answer.breaks:
             yield b'data: {"error": {"type": "%s", "message": "broke off"}}\n\n' % answer.breaks.encode()
             return
@@ -233,8 +235,34 @@ def completions(request: Request, answer: Scripted) -> Iterator[bytes]:
     yield b"data: [DONE]\n\n"
 
 
-def _pieces(text: str) -> Iterator[str]:
-    size = max(8, len(text) // 12)
+def whole(request: Request, answer: Scripted) -> bytes:
+    """The body of an answer that is not streamed."""
+    said = message(request, answer) if request.kind == "anthropic" else completion(request, answer)
+    return b"".join(answer.rewritten(iter([json.dumps(said).encode()])))
+
+
+def streamed(request: Request, answer: Scripted) -> Iterable[bytes]:
+    """The pieces of an answer that is."""
+    return answer.rewritten(messages(request, answer) if request.kind == "anthropic" else completions(request, answer))
+
+
+def failure(request: Request, answer: Scripted) -> tuple[bytes, dict[str, str]]:
+    """The body and headers of an error."""
+    if answer.garbage is not None:
+        return answer.garbage, {"content-type": "text/html"}
+    kinds = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}
+    kind = kinds.get(answer.status, "invalid_request_error" if answer.status < 500 else "api_error")
+    error: dict[str, Any] = {"type": kind, "message": answer.error or kind.replace("_", " ")}
+    said = {"type": "error", "error": error, "request_id": "req_loopback"}
+    if request.kind == "openai":
+        said = {"error": {**error, "param": None, "code": None}}
+    after = {} if answer.retry_after is None else {"retry-after": f"{answer.retry_after:g}"}
+    return json.dumps(said).encode(), {**JSON, **after}
+
+
+def _pieces(answer: Scripted) -> Iterator[str]:
+    text = answer.said
+    size = max(8, len(text) // answer.pieces)
     for start in range(0, len(text), size):
         yield text[start : start + size]
 

@@ -171,8 +171,10 @@ async def bench(
         await asyncio.to_thread(_write, root / path, text)
     (place / "home").mkdir(exist_ok=True)
     now = {"now": more.pop("now")} if "now" in more else {}
-    store = await Store.open(place / "memory.db")
-    await store.write([file(path, chunk(path, NAMES[path], text)) for path, text in FILES.items()])
+    memory = place / "memory.db"
+    if not memory.exists():  # it is what a killed process leaves, in some tests
+        await _remember(memory)
+    store = await Store.open(memory)
     settings = SoarSettings(llm=llm or LlmSettings(), **{"cost_budgets": BudgetSettings(), **more})
     try:
         yield Bench(place, store, settings, environ or {}, **now)
@@ -180,6 +182,20 @@ async def bench(
         await store.close()
 
 
-def _write(path: Path, text: str) -> None:
+_remembered: list[bytes] = []
+"""The memory file that a bench begins with, made once."""
+
+
+async def _remember(place: Path) -> None:
+    if _remembered:
+        await asyncio.to_thread(_write, place, _remembered[0])
+        return
+    store = await Store.open(place)
+    await store.write([file(path, chunk(path, NAMES[path], text)) for path, text in FILES.items()])
+    await store.close()
+    _remembered.append(await asyncio.to_thread(place.read_bytes))
+
+
+def _write(path: Path, content: str | bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -1,4 +1,4 @@
-"""A question, its context, agents and good replies, for tests that plan against the loopback provider."""
+"""A question, its context, agents and good replies, for tests that plan against the scripted provider."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.types import Agent, ContextBundle, ContextChunk
-from tests.orchestration.llm.loopback import LoopbackProvider
+from tests.orchestration.llm.loopback import ScriptedProvider
 
 QUERY = "Add rate limiting to the public API, log rejected requests, and document the limits."
 AGENTS = (
@@ -68,7 +68,7 @@ def scores(value: float, names: str = "completeness consistency groundedness rou
     return {"verification": {"checks": checks, "overall_score": value} | more}
 
 
-def llm_of(provider: LoopbackProvider) -> Llm:
+def llm_of(provider: ScriptedProvider) -> Llm:
     """The provider's model through the real SDK."""
     models = open_models(
         provider.llm_settings(),

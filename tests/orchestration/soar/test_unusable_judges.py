@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Request
+from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.wire_formats import Kind, Request
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
 
@@ -38,7 +39,7 @@ async def test_a_judge_of_plans_is_asked_twice_and_no_plan_is_made_anew(
     tmp_path: Path, kind: Kind, shape: Any, option: Any, purposes: list[str], most: int
 ) -> None:
     mind = judged_by(Mind(STEPS[:2]), shape, *purposes)
-    with LoopbackProvider() as provider:
+    with NearProvider() as provider:
         provider.otherwise = mind
         async with bench(tmp_path, provider.llm_settings(kind), provider.environ) as it:
             run = await it.ask(MEDIUM, verification=option)
@@ -52,7 +53,7 @@ async def test_a_judge_of_outputs_is_not_paid_for_every_step_and_the_answer_says
     tmp_path: Path, shape: Any
 ) -> None:
     mind = judged_by(Mind(STEPS, depends={1: (0,), 2: (1,), 3: (2,), 4: (3,)}), shape, "output")
-    with LoopbackProvider() as provider:
+    with NearProvider() as provider:
         provider.otherwise = mind
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
             run = await it.ask(MEDIUM)
@@ -67,7 +68,7 @@ async def test_what_rules_find_wanting_stays_so_where_the_judge_is_of_no_use(tmp
     mind = judged_by(Mind(STEPS[:2], depends={1: (0,)}), SHAPES[0], "output")
     beside = {"status": "partial", "summary": "Bananas are yellow: fruit.py:3", "data": {}, "confidence": 0.9}
     mind.instead["work"] = lambda request: beside if "two" in str(request.json["subgoal"]) else None
-    with LoopbackProvider() as provider:
+    with NearProvider() as provider:
         provider.otherwise = mind
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
             run = await it.ask(MEDIUM)
