@@ -6,10 +6,8 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import textwrap
-from collections.abc import Callable, Iterator
-from datetime import datetime
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ import pytest
 from aurora_orchestration.headless.branch import WrongBranch, allow, current_branch
 from aurora_orchestration.headless.goals import BadPrompt, Judge, experiment_of, read_experiment
 from aurora_orchestration.headless.iteration_text import MAX_QUERY, query_of
-from aurora_orchestration.headless.loop import ExperimentOutcome, Headless, Iteration, pursue
+from aurora_orchestration.headless.loop import ExperimentOutcome, Iteration, pursue
 from aurora_orchestration.headless.scratchpad import (
     MAX_SCRATCHPAD,
     BadScratchpad,
@@ -30,11 +28,11 @@ from aurora_orchestration.headless.scratchpad import (
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.run_record import Mode, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
-from aurora_orchestration.types import AgentMetadata, AgentResponse, ModelCall, Output, Subgoal, SubgoalResult, Usage
+from aurora_orchestration.types import AgentMetadata, AgentResponse, ModelCall, Output, Subgoal, SubgoalResult
+from tests.orchestration.headless.experiments import NOON, Runs, answered, headless
 from tests.orchestration.llm.near_provider import NearProvider
+from tests.programs import CODE, start
 from tests.shares import one_of_each
-
-NOON = datetime(2026, 1, 2, 12, 0, 0)
 
 
 def git(root: Path, *arguments: str) -> None:
@@ -58,64 +56,11 @@ def root(repository: Path, tmp_path: Path) -> Path:
     return shutil.copytree(repository, tmp_path / "repository", symlinks=True)
 
 
-def headless(root: Path, **changes: Any) -> Headless:
-    usual = Headless(
-        root=root,
-        settings=HeadlessSettings(),
-        prompt=root / "headless" / "prompt.md",
-        scratchpad=root / "headless" / "scratchpad.md",
-        lock=root.parent / "locks" / "headless.lock",
-        now=lambda: NOON,
-    )
-    return msgspec.structs.replace(usual, **changes)
-
-
-def answered(answer: str, cost: float = 0.1, **changes: Any) -> RunRecord:
-    call = ModelCall(
-        phase="synthesize",
-        purpose="synthesize",
-        role="reasoning",
-        provider="anthropic",
-        model="m",
-        usage=Usage(),
-        cost_usd=cost,
-        counted_usd=cost,
-        started_at=0.0,
-        took_ms=1.0,
-    )
-    record = RunRecord(
-        id="aurora-1",
-        query="q",
-        workspace="w",
-        started_at=0,
-        ended_at=1,
-        state="complete",
-        answer=answer,
-        calls=(call,),
-    )
-    return msgspec.structs.replace(record, **changes)
-
-
 def worked(answer: str, cost: float = 0.1, **agent: Any) -> RunRecord:
     """A run in which one agent worked; `agent` are fields of its response."""
     response = AgentResponse(**{"subgoal_id": "SG1", "agent_id": "coder", "status": "success", **agent})
     step = SubgoalResult(subgoal=Subgoal(id="SG1", description="Run the tests", agent="coder"), response=response)
     return answered(answer, cost, results=(step,))
-
-
-class Runs:
-    """A run that gives these answers in turn, the last one for ever, and keeps what it was asked."""
-
-    def __init__(self, *records: RunRecord, then: Callable[[], None] = lambda: None) -> None:
-        self.records = list(records)
-        self.asked: list[str] = []
-        self.then = then
-
-    async def __call__(self, query: str, mode: Mode) -> RunRecord:
-        assert mode == "headless"
-        self.asked.append(query)
-        self.then()
-        return self.records[min(len(self.asked), len(self.records)) - 1]
 
 
 @pytest.fixture
@@ -204,11 +149,11 @@ async def test_three_iterations_in_a_row_that_fail_and_change_nothing_end_the_ru
 
 async def test_failures_that_change_something_or_come_apart_end_no_run(root: Path) -> None:
     failed, good = answered("", 0.01, state="failed", error="no plan"), answered("Next step: go on")
-    apart = Runs(failed, failed, good, failed, failed, good, failed, failed)
-    assert (await pursue(headless(root, max_iterations=8), apart, None)).ending == "iterations"
+    apart = Runs(failed, failed, good, failed, failed)
+    assert (await pursue(headless(root, max_iterations=5), apart, None)).ending == "iterations"
     (root / "headless/scratchpad.md").unlink()
     moving = Runs(failed, then=lambda: (root / f"f{len(moving.asked)}").write_text("x"))
-    assert (await pursue(headless(root, max_iterations=5), moving, None)).ending == "iterations"
+    assert (await pursue(headless(root, max_iterations=4), moving, None)).ending == "iterations"
 
 
 async def test_the_loop_ends_after_its_iterations_and_notes_each(root: Path) -> None:
@@ -491,7 +436,7 @@ async def test_a_push_by_address_past_the_guard_ends_it(root: Path, tmp_path: Pa
     assert f"pushed to {where} of {tmp_path / 'remote.git'}" in outcome.reason
     git(root, "push", "origin", "headless")
     allowed = HeadlessSettings(allow_push=True)
-    outcome = await pursue(headless(root, settings=allowed, max_iterations=3), Runs(worked("x"), then=push), None)
+    outcome = await pursue(headless(root, settings=allowed, max_iterations=2), Runs(worked("x"), then=push), None)
     assert outcome.ending == "iterations"
 
 
@@ -743,7 +688,7 @@ def test_killed_within_an_iteration_it_goes_on_with_the_next(root: Path) -> None
     code = """
         import asyncio, sys
         from pathlib import Path
-        from tests.orchestration.headless.test_loop import Runs, answered, headless
+        from tests.orchestration.headless.experiments import Runs, answered, headless
         from aurora_orchestration.headless.loop import pursue
 
         class Hangs(Runs):
@@ -757,9 +702,7 @@ def test_killed_within_an_iteration_it_goes_on_with_the_next(root: Path) -> None
         asyncio.run(pursue(headless(Path(sys.argv[1])), Hangs(answered("first", 0.4)), None))
         """
     here = Path(__file__).parents[3]
-    with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code), str(root)], stdout=subprocess.PIPE, cwd=here
-    ) as process:
+    with start([*CODE, textwrap.dedent(code), str(root)], stdout=subprocess.PIPE, cwd=here, env=os.environ) as process:
         assert process.stdout is not None
         assert process.stdout.readline().strip() == b"begun"
         os.kill(process.pid, signal.SIGKILL)
