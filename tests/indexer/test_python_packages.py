@@ -117,7 +117,7 @@ def test_a_project_is_declared_by_any_of_these(tmp_path: Path, name: str) -> Non
 
 
 def test_folders_may_lie_as_deep_as_paths_are_long(tmp_path: Path) -> None:
-    deep = "a/" * 3000
+    deep = "a/" * 1200
     assert python_packages(tmp_path, [f"{deep}shop/__init__.py"])[0].targets == (f"{deep}shop",)
 
 

@@ -20,12 +20,12 @@ FOLDERS = ("", "asyncio", "concurrent/futures", "email", "json", "unittest", "xm
 SAMPLES = Path(__file__).parents[1] / "samples"
 
 
-SHARE = 8
+SHARE = 24
 
 
 @functools.cache
 def stdlib_files(share: int = 0) -> list[Path]:
-    """Every eighth file, from that one on."""
+    """One of so many files, from that one on."""
     files = [file for folder in FOLDERS for file in sorted((STDLIB / folder).glob("*.py"))]
     assert len(files) > 150
     return files[share::SHARE]
@@ -86,7 +86,7 @@ def test_python_docstrings_agree_with_ast() -> None:
         seen += sum(expected.values())
         wrong += sum((expected - found).values())
     # Escapes stay as written, which ast does not.
-    assert seen > 400
+    assert seen > 150
     assert wrong <= seen * 0.01
 
 
