@@ -150,7 +150,7 @@ def test_any_order_repetition_and_split_makes_the_same_memory(
     chance.shuffle(shuffled)
     parts: list[list[ExportLine]] = []
     while shuffled:
-        size = data.draw(st.integers(1, 6))
+        size = data.draw(st.integers(1, 12))
         parts.append(shuffled[:size])
         shuffled = shuffled[size:]
     whole = asyncio.run(_taught(folder / "whole.db", [lines]))
