@@ -214,7 +214,7 @@ async def test_what_a_next_message_says_is_detected_and_acted_upon(
     signal = detect(message, SignalSettings(), has_previous=True)
     assert signal is not None and signal.kind == kind
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
-        first = await it.ask(MEDIUM, session="s")
+        first = await it.ask(MEDIUM if kind in ("positive", "recourse") else SIMPLE, session="s")
         asked = len(provider.requests)
         second = await it.ask(message, session="s")
         if kind in ("positive", "abort"):

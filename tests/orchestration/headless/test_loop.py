@@ -32,7 +32,7 @@ from aurora_orchestration.types import AgentMetadata, AgentResponse, ModelCall, 
 from tests.orchestration.headless.experiments import NOON, Runs, answered, headless
 from tests.orchestration.llm.near_provider import NearProvider
 from tests.programs import CODE, start
-from tests.shares import one_of_each
+from tests.shares import long, one_of_each
 
 
 def git(root: Path, *arguments: str) -> None:
@@ -624,8 +624,8 @@ async def test_the_judge_sees_commits_diff_and_exit_codes(root: Path, provider: 
     "run",
     [
         answered("GOAL_ACHIEVED: yes"),
-        answered("GOAL_ACHIEVED: yes", from_memory="reas:x"),
-        answered("GOAL_ACHIEVED: yes", state="failed"),
+        long(answered("GOAL_ACHIEVED: yes", from_memory="reas:x")),
+        long(answered("GOAL_ACHIEVED: yes", state="failed")),
         worked("GOAL_ACHIEVED: yes", status="error", error="ended with code 1"),
     ],
     ids=["nothing was run", "an earlier answer", "a failed run", "every agent failed"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +12,10 @@ import pytest
 from aurora_orchestration.llm.completion import Ask, Unavailable
 from aurora_orchestration.types import ModelCall
 from tests.orchestration.llm.conftest import Opened
-from tests.orchestration.llm.loopback import Answer, Kind, LoopbackProvider, Request, Scripted
+from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Request, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
+from tests.shares import one_of_each
 
 PAGE = b"\n<!DOCTYPE html><html><head><title>Welcome</title></head><body>Sign in to go on</body></html>"
 SHORT = Ask(phase="decompose", purpose="decompose", system="You plan.", prompt="plan", max_tokens=500)
@@ -21,22 +23,24 @@ LONG = Ask(phase="decompose", purpose="decompose", system="You plan.", prompt="p
 MEDIUM = "Explain how expand fills a template and compare it with request"
 
 
-@pytest.mark.parametrize("kind", ["anthropic", "openai"])
-@pytest.mark.parametrize("question", ["what is expand?", MEDIUM])
+PAGES = {
+    200: "check base_url",
+    404: "check base_url",
+    302: "sends on to another address (302)",
+    403: "web page",
+}
+
+
 @pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        (Scripted(garbage=PAGE), "check base_url"),
-        (Scripted(status=404, garbage=PAGE), "check base_url"),
-        (Scripted(status=302, garbage=PAGE), "sends on to another address (302)"),
-        (Scripted(status=403, garbage=PAGE), "web page"),
-    ],
+    ("status", "kind", "question"),
+    one_of_each(itertools.product(PAGES, ("anthropic", "openai"), ("what is expand?", MEDIUM))),
 )
 async def test_a_web_page_is_one_line_with_the_next_step_and_costs_nothing(
-    tmp_path: Path, kind: Kind, question: str, answer: Answer, said: str
+    tmp_path: Path, status: int, kind: Kind, question: str
 ) -> None:
+    said = PAGES[status]
     with LoopbackProvider() as provider:
-        provider.otherwise = answer
+        provider.otherwise = Scripted(status=status, garbage=PAGE)
         async with bench(tmp_path, provider.llm_settings(kind), provider.environ) as it:
             run = await it.ask(question)
             assert run.state == "failed" and run.error is not None

@@ -21,9 +21,11 @@ from tests.orchestration.runs import BEGAN, run
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
 from tests.orchestration.soar.test_run import MEDIUM, TWO
+from tests.shares import examples
 
 PROJECT = Path(__file__).parents[3]
 FACTS = 150
+MOVED = 60
 FEWEST = 5
 PER_FILE = 10
 
@@ -157,12 +159,13 @@ MUTATIONS: dict[str, Callable[[Kept, random.Random], list[str] | None]] = {
 }
 
 
+@pytest.mark.hypothesis
 def test_of_many_facts_that_were_changed_none_is_given_as_fresh(tmp_path: Path) -> None:
     chance = random.Random(9)
     known = facts()
     counted = dict.fromkeys(MUTATIONS, 0)
     served: list[str] = []
-    while sum(counted.values()) < FACTS:
+    while sum(counted.values()) < max(examples(FACTS), FEWEST * len(MUTATIONS)):
         kind = min(MUTATIONS, key=lambda each: (counted[each] >= FEWEST, counted[each] + chance.random() * 40, each))
         fact = Kept(tmp_path, *chance.choice(known))
         if counted[kind] % 5 == 0:
@@ -178,10 +181,11 @@ def test_of_many_facts_that_were_changed_none_is_given_as_fresh(tmp_path: Path) 
     assert min(counted.values()) >= FEWEST, counted
 
 
+@pytest.mark.hypothesis
 def test_facts_that_only_moved_are_found_again_and_their_places_told_anew(tmp_path: Path) -> None:
     chance = random.Random(10)
     known = facts()
-    for _ in range(60):
+    for _ in range(examples(MOVED)):
         fact = Kept(tmp_path, *chance.choice(known))
         shift = chance.randint(1, 30)
         above = [f"# {number}" if number % 3 else "" for number in range(shift)]

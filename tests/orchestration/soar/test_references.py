@@ -21,7 +21,7 @@ from tests.orchestration.llm.near_provider import NearProvider
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
 from tests.orchestration.soar.test_run import MEDIUM, TWO
-from tests.shares import one_of_each
+from tests.shares import long
 
 PROJECT = Path(__file__).parents[3]
 APP = """import json
@@ -322,8 +322,12 @@ async def test_partial_success_says_so(tmp_path: Path) -> None:
             assert run.caveats[0] == "Partial success (score 0.75): not kept as a pattern, check what matters."
 
 
+SMALL = [("memory/aurora_memory/recall", DEVELOPMENT), ("orchestration/aurora_orchestration/llm", HELD_OUT)]
+"""Folders of few files: what a whole room costs is the parsing of it."""
+
+
 @pytest.mark.parametrize(
-    ("room", "phrases"), one_of_each(itertools.product(["memory", "protocol"], [DEVELOPMENT, HELD_OUT]))
+    ("room", "phrases"), [*SMALL, *map(long, itertools.product(["memory", "protocol"], [DEVELOPMENT, HELD_OUT]))]
 )
 def test_planted_faults_are_caught_and_true_answers_are_not_complained_of(room: str, phrases: Phrases) -> None:
     """A small slice of `make bench-reasoning`, whose targets are 85 % and 5 % over many more; so few need room."""

@@ -24,6 +24,7 @@ from tests.orchestration.llm.near_provider import NearProvider
 from tests.orchestration.llm.wire_formats import Kind, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
+from tests.shares import long
 from tests.wait_limits import HANG
 
 MEDIUM = "Explain how expand fills a template and compare it with request"
@@ -44,7 +45,7 @@ def provider() -> Iterator[NearProvider]:
         yield running
 
 
-@pytest.mark.parametrize("kind", ["anthropic", "openai"])
+@pytest.mark.parametrize("kind", ["anthropic", long("openai")])
 async def test_a_simple_question_is_answered_with_one_call_and_teaches_nothing(
     provider: NearProvider, tmp_path: Path, kind: Kind
 ) -> None:
@@ -59,7 +60,7 @@ async def test_a_simple_question_is_answered_with_one_call_and_teaches_nothing(
         assert run.id in it.log_of(run)
 
 
-@pytest.mark.parametrize("kind", ["anthropic", "openai"])
+@pytest.mark.parametrize("kind", [long("anthropic"), "openai"])
 async def test_a_medium_question_goes_all_nine_phases(provider: NearProvider, tmp_path: Path, kind: Kind) -> None:
     mind = Mind(TWO)
     provider.otherwise = mind

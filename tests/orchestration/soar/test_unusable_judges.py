@@ -11,6 +11,7 @@ from tests.orchestration.llm.near_provider import NearProvider
 from tests.orchestration.llm.wire_formats import Kind, Request
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
+from tests.shares import one_of_each
 
 MEDIUM = "Explain how expand fills a template and compare it with request"
 STEPS = tuple(f"Explain how expand fills template {number}" for number in "one two three four five".split())
@@ -19,6 +20,8 @@ SHAPES: list[Any] = [
     {"score": 0.99, "pass": True},
     {"completeness": 0.9, "consistency": 0.9, "groundedness": 0.9, "routability": 0.9},
 ]
+JUDGES = [("option_a", "verify", 3), ("option_b", "criticise", 3), ("option_c", "rule", 8)]
+"""Who judges a plan, of which purpose the question is, and the most questions in all."""
 
 
 def judged_by(mind: Mind, shape: Any, *purposes: str) -> Mind:
@@ -29,23 +32,21 @@ def judged_by(mind: Mind, shape: Any, *purposes: str) -> Mind:
     return mind
 
 
-@pytest.mark.parametrize("kind", ["anthropic", "openai"])
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(
-    ("option", "purposes", "most"),
-    [("option_a", ["verify"], 3), ("option_b", ["criticise"], 3), ("option_c", ["rule"], 8)],
-)
+JUDGED = [(*judge, kind, shape) for shape in SHAPES for kind in ("anthropic", "openai") for judge in JUDGES]
+
+
+@pytest.mark.parametrize(("option", "purpose", "most", "kind", "shape"), one_of_each(JUDGED))
 async def test_a_judge_of_plans_is_asked_twice_and_no_plan_is_made_anew(
-    tmp_path: Path, kind: Kind, shape: Any, option: Any, purposes: list[str], most: int
+    tmp_path: Path, option: Any, purpose: str, most: int, kind: Kind, shape: Any
 ) -> None:
-    mind = judged_by(Mind(STEPS[:2]), shape, *purposes)
+    mind = judged_by(Mind(STEPS[:2]), shape, purpose)
     with NearProvider() as provider:
         provider.otherwise = mind
         async with bench(tmp_path, provider.llm_settings(kind), provider.environ) as it:
             run = await it.ask(MEDIUM, verification=option)
     assert run.state == "failed" and run.error is not None and "did not answer as asked" in run.error
     assert "\n" not in run.error
-    assert len(mind.asked) == most and sum(mind.asked.count(each) for each in purposes) == 2
+    assert len(mind.asked) == most and mind.asked.count(purpose) == 2
 
 
 @pytest.mark.parametrize("shape", SHAPES)
