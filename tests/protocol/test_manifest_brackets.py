@@ -13,7 +13,7 @@ from aurora_manifest.findings import Finding
 from aurora_manifest.fix_all import edited
 from aurora_manifest.json.parser import parse
 from tests.manifests import check, manifest, reference_manifests
-from tests.shares import one_of_each
+from tests.shares import examples, one_of_each
 
 LAYOUTS = (2, 4, "\t")
 _LAID_OUT = [json.dumps(each, indent=by) for by in LAYOUTS for each in (manifest(4), *reference_manifests())]
@@ -34,15 +34,16 @@ def told(text: str, broken: str, line: int) -> Finding:
     return news[0]
 
 
-def lines_with(text: str, pattern: str, count: int) -> list[int]:
+def lines_with(text: str, pattern: str) -> list[int]:
     found = [number for number, line in enumerate(text.split("\n")) if re.search(pattern, line)]
-    return random.Random(20).sample(found, min(count, len(found)))
+    return random.Random(20).sample(found, min(examples(32), len(found)))
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_missing_closing_bracket_is_told_where_it_is_missing(text: str) -> None:
     lines = text.split("\n")
-    for number in lines_with(text, r"^\s*[}\]],?$", 12):
+    for number in lines_with(text, r"^\s*[}\]],?$"):
         bracket = lines[number].strip()[0]
         for instead in ([], [lines[number].replace(bracket, "")], [lines[number].replace(bracket, "").rstrip(",")]):
             broken = "\n".join([*lines[:number], *instead, *lines[number + 1 :]])
@@ -54,18 +55,20 @@ def test_a_missing_closing_bracket_is_told_where_it_is_missing(text: str) -> Non
                 assert document.root is not None and document.root.value == json.loads(text)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_missing_opening_bracket_is_told_where_it_is_missing(text: str) -> None:
     lines = text.split("\n")
-    for number in lines_with(text, r'": \{$', 12):
+    for number in lines_with(text, r'": \{$'):
         broken = "\n".join([*lines[:number], lines[number][:-1], *lines[number + 1 :]])
         assert told(text, broken, number).message == '"{" is missing here'
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_bracket_too_many_is_told_where_it_is(text: str) -> None:
     lines = text.split("\n")
-    for number in lines_with(text, r'^\s*"', 12):
+    for number in lines_with(text, r'^\s*"'):
         space = lines[number][: len(lines[number]) - len(lines[number].lstrip())]
         if lines[number - 1].endswith(("{", "[")):
             continue
@@ -73,10 +76,11 @@ def test_a_bracket_too_many_is_told_where_it_is(text: str) -> None:
         assert told(text, broken, number).message == '"}" closes nothing'
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_bracket_too_many_takes_its_comma_with_it(text: str) -> None:
     lines = text.split("\n")
-    for number in lines_with(text, r'^\s*"', 12):
+    for number in lines_with(text, r'^\s*"'):
         if not lines[number - 1].endswith(","):
             continue
         space = lines[number][: len(lines[number]) - len(lines[number].lstrip())]

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from aurora_protocol import typed
+from tests.shares import examples
 
 RACE = """
 import random, sys, threading, time, types
@@ -20,7 +21,7 @@ fields = "".join(f"    f{i}: 'dict[str, tuple[int, ...]] | None' = None\\n" for 
 source = f"class S(msgspec.Struct):\\n{fields}class T(msgspec.Struct):\\n    a: S\\n    b: 'list[S]'\\n{fields}"
 value = {"a": {"f1": {"x": [1]}}, "b": [{}], "f29": {"x": [2]}}
 done = []
-for n in range(100):
+for n in range(TYPES):
     module = types.ModuleType(f"m{n}")
     module.msgspec = msgspec
     sys.modules[module.__name__] = module
@@ -41,9 +42,12 @@ print(len(done))
 """
 
 
+@pytest.mark.hypothesis
 def test_a_type_is_learned_by_one_thread_and_used_by_many() -> None:
-    ran = subprocess.run([sys.executable, "-c", RACE.replace("WAY", "typed")], capture_output=True, text=True)
-    assert (ran.returncode, ran.stdout) == (0, "300\n"), ran.stderr[-500:]
+    types = examples(160)
+    race = RACE.replace("WAY", "typed").replace("TYPES", str(types))
+    ran = subprocess.run([sys.executable, "-c", race], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, f"{3 * types}\n"), ran.stderr[-500:]
 
 
 class Inner(msgspec.Struct):

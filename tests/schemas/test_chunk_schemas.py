@@ -223,6 +223,7 @@ def test_a_document_too_large_is_refused_before_it_is_read() -> None:
     assert read_document(whole + " " * ((1 << 20) - len(whole))), "one of 1 MiB is read"
 
 
+@pytest.mark.long  # in `make test`, test_manifest_schema.py asks it of every schema
 @pytest.mark.parametrize("name", NAMES)
 def test_each_schema_is_sound(name: str) -> None:
     Draft202012Validator.check_schema(aurora_schemas.load(name))

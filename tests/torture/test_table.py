@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from tests.shares import long
+from tests.shares import long, one_of_each
 from tests.torture import targets
 from tests.torture.faults import FAULTS
 from tests.torture.hostile_ways import WORKSPACES
@@ -66,12 +66,14 @@ def trap(tmp_path_factory: pytest.TempPathFactory) -> Trap:
     return trap_in(tmp_path_factory.mktemp("trap"))
 
 
-LARGE = {"deep_folders", "crowded_folder", "changes_of_headings", "attributes_bomb"}
+LARGE = ("deep_folders", "crowded_folder", "changes_of_headings", "attributes_bomb")
 """Thousands of folders or lines, which take as long to make and to remove as all others together."""
+SMALL = one_of_each([name for name in WORKSPACES if name not in LARGE], kind=lambda name: name.partition("_")[0])
+"""Of those of git one, and so on."""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="made of links, pipes and modes")
-@pytest.mark.parametrize("name", [long(name) if name in LARGE else name for name in WORKSPACES])
+@pytest.mark.parametrize("name", [*SMALL, *map(long, LARGE)])
 def test_the_workspace_of_a_cell_can_become_any_hostile_one(tmp_path: Path, trap: Trap, name: str) -> None:
     root = workspace(tmp_path)
     furnish(root)
