@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
+import runpy
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,7 +20,6 @@ from aurora_manifest.rules.page import FILE
 from aurora_manifest.violations import SchemaCheck
 from tests.manifests import SHARED, check, manifest, reference_manifests
 from tests.protocol.rule_cases import BASE, CASES, FINE, Case, around, patched, spelt
-from tests.wait_limits import HANG
 
 RULES = {info.id: info for info in catalogue()}
 NOT_IN_MANIFESTS = {
@@ -140,10 +138,10 @@ def test_the_page_is_up_to_date_and_links_lead_to_its_sections() -> None:
         assert f"\n## {address.fragment}\n" in text
 
 
-def test_the_page_can_be_printed() -> None:
-    command = [sys.executable, "-m", "aurora_manifest.rules", "-"]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True, timeout=HANG)
-    assert done.stdout == page()
+def test_the_page_can_be_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["rules", "-"])
+    runpy.run_module("aurora_manifest.rules", run_name="__main__")
+    assert capsys.readouterr().out == page()
 
 
 def test_severities_can_be_set() -> None:
