@@ -11,17 +11,20 @@ from aurora_memory.store import Store, chunk_reader, commit_reader
 from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.tokens import terms
 from tests.memory.chunks import chunk, file
-from tests.memory.stores import new_store
+from tests.memory.stores import filled_store
 
 NAMES = ("alpha", "beta", "gamma", "delta")
 
 
+async def fill(store: Store) -> None:
+    await store.write([file("a.py", *(chunk("a.py", name, name, line=10 * n + 1) for n, name in enumerate(NAMES)))])
+
+
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    made = await new_store(tmp_path / "memory.db")
-    await made.write([file("a.py", *(chunk("a.py", name, name, line=10 * n + 1) for n, name in enumerate(NAMES)))])
-    yield made
-    await made.close()
+    store = await filled_store(tmp_path / "memory.db", fill)
+    yield store
+    await store.close()
 
 
 async def rows(store: Store) -> dict[str, int]:

@@ -14,7 +14,7 @@ from aurora_memory.recall.question import parse_question
 from aurora_memory.recall.relation_questions import answer
 from aurora_memory.store import FileStat, IndexedFile, Store
 from aurora_memory.views import ChunkView
-from tests.memory.stores import new_store
+from tests.memory.stores import filled_store
 
 FILES = {
     "limits.py": "MAX_BYTES = 9\n\n\ndef check(size):\n    return size < MAX_BYTES\n",
@@ -33,12 +33,15 @@ FILES = {
 }
 
 
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await new_store(tmp_path / "memory.db")
+async def fill(store: Store) -> None:
     parsed = [parse_source(path, text.encode(), 5.0) for path, text in FILES.items()]
     await store.write([IndexedFile(FileStat(1, 1), each) for each in parsed if each])
     await store.resolve()
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await filled_store(tmp_path / "memory.db", fill)
     yield store
     await store.close()
 

@@ -13,7 +13,7 @@ from aurora_memory.recall.declarations import declarations
 from aurora_memory.recall.signals import named
 from aurora_memory.store import Store
 from tests.memory.chunks import chunk, file
-from tests.memory.stores import new_store
+from tests.memory.stores import filled_store
 
 NOW = 1_800_000_000.0
 
@@ -96,9 +96,7 @@ TEXTS = {
 }
 
 
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await new_store(tmp_path / "memory.db")
+async def fill(store: Store) -> None:
     files = []
     for path, text in TEXTS.items():
         rest = replace(chunk(path, "<module>", text, kind="module"), line_end=text.count("\n"))
@@ -106,6 +104,11 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
     rows = replace(chunk("src/limits.py", "max_of_rows", "the max rows of max rows", line=6), line_end=8)
     rest = replace(files[0].parsed.chunks[0], line_end=8)
     await store.write([file("src/limits.py", rest, rows), *files[1:], file("a.py", chunk("a.py", "known"))])
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await filled_store(tmp_path / "memory.db", fill)
     yield store
     await store.close()
 

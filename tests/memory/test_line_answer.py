@@ -13,12 +13,10 @@ from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.line_answer import answer_at, spelled_first
 from aurora_memory.store import Store
 from tests.memory.chunks import chunk, file
-from tests.memory.stores import new_store
+from tests.memory.stores import filled_store
 
 
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await new_store(tmp_path / "memory.db")
+async def fill(store: Store) -> None:
     shop = replace(chunk("src/shop.py", "Shop", "sell", kind="class"), line_end=30)
     sell = replace(chunk("src/shop.py", "Shop.sell", "sell", line=10, kind="method", calls=("parse",)), line_end=20)
     parse = replace(chunk("src/shop.py", "parse", line=40), line_end=44)
@@ -33,6 +31,11 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
         ]
     )
     await store.resolve()
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await filled_store(tmp_path / "memory.db", fill)
     yield store
     await store.close()
 
@@ -50,16 +53,19 @@ async def test_the_innermost_definition_comes_first_then_what_it_has_to_do_with(
     assert await told(store, "src/shop.py:42", limit=1) == [("parse", "")]
 
 
-@pytest.fixture
-async def related(tmp_path: Path) -> AsyncIterator[Store]:
+async def fill_related(store: Store) -> None:
     """Functions that call each other, and a class that also calls its base."""
-    store = await new_store(tmp_path / "memory.db")
     ping = chunk("a.py", "ping", calls=("pong",))
     pong = chunk("a.py", "pong", line=11, calls=("ping",))
     base = chunk("a.py", "Base", kind="class", line=21)
     heir = chunk("a.py", "Heir", kind="class", line=31, inherits=("Base",), calls=("Base",))
     await store.write([file("a.py", ping, pong, base, heir)])
     await store.resolve()
+
+
+@pytest.fixture
+async def related(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await filled_store(tmp_path / "memory.db", fill_related)
     yield store
     await store.close()
 

@@ -15,7 +15,7 @@ from aurora_memory.recall.places import LATER, QueryPlace, below, places_in, sta
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.views import ChunkHead
 from tests.memory.chunks import chunk, file
-from tests.memory.stores import new_store
+from tests.memory.stores import filled_store
 
 NOW = 1_800_000_000.0
 
@@ -102,9 +102,7 @@ def test_hostile_queries_cost_little() -> None:
         parse_question(query)
 
 
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await new_store(tmp_path / "memory.db")
+async def fill(store: Store) -> None:
     await store.write(
         [
             file(
@@ -118,6 +116,11 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
             file("src/oauth.py", chunk("src/oauth.py", "dance", "auth py login")),
         ]
     )
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await filled_store(tmp_path / "memory.db", fill)
     yield store
     await store.close()
 

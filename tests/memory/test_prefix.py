@@ -17,7 +17,7 @@ from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.term_counts import LIMITS
 from tests.memory.chunks import chunk, file
-from tests.memory.stores import new_store
+from tests.memory.stores import filled_store
 
 CHUNKS = (
     chunk("sessions.py", "SessionInterface", "open and save the session", line=1),
@@ -33,14 +33,17 @@ CHUNKS = (
 )
 
 
+async def fill(store: Store) -> None:
+    by_path = dict.fromkeys(each.path for each in CHUNKS)
+    await store.write([file(path, *(each for each in CHUNKS if each.path == path)) for path in by_path])
+    await store.resolve()
+
+
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = await new_store(tmp_path / "memory.db")
-    by_path = dict.fromkeys(each.path for each in CHUNKS)
-    await opened.write([file(path, *(each for each in CHUNKS if each.path == path)) for path in by_path])
-    await opened.resolve()
-    yield opened
-    await opened.close()
+    store = await filled_store(tmp_path / "memory.db", fill)
+    yield store
+    await store.close()
 
 
 async def names(store: Store, query: str, focus: Focus | None = None) -> list[str]:

@@ -15,7 +15,7 @@ from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.store.relation_reader import arcs, edges, usages
 from aurora_memory.views import UsageCounts
 from tests.memory.chunks import chunk, file
-from tests.memory.stores import new_store
+from tests.memory.stores import filled_store, new_store
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,7 @@ def test_what_is_not(text: str) -> None:
     assert relation_question(text) is None
 
 
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await new_store(tmp_path / "memory.db")
+async def fill(store: Store) -> None:
     base = (Import("base", "Base"), Import("base", "parse"))
     await store.write(
         [
@@ -70,6 +68,11 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
         ]
     )
     await store.resolve()
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await filled_store(tmp_path / "memory.db", fill)
     yield store
     await store.close()
 
@@ -247,6 +250,17 @@ async def test_what_only_the_askers_file_calls_so_is_no_part_of_the_name(store: 
     assert found.said == said
 
 
+async def fill_marked(store: Store) -> None:
+    names = {"Base.route": (), "Base.route!": (), "Base.empty?": (), "Base.drop!": (), "Base.drop?": ()}
+    calling = {"get": ("route",), "call": ("route!",), "check": ("empty?",), "ask": ("drop?",), "do": ("drop!",)}
+    made = [
+        chunk("base.rb", name, kind="method" if "." in name else "function", line=10 * n + 1, calls=calls)
+        for n, (name, calls) in enumerate((names | calling).items())
+    ]
+    await store.write([file("base.rb", *made)])
+    await store.resolve()
+
+
 @pytest.mark.parametrize(
     ("text", "callers", "said"),
     [
@@ -264,15 +278,7 @@ async def test_what_only_the_askers_file_calls_so_is_no_part_of_the_name(store: 
 async def test_a_mark_at_the_end_is_of_the_name_where_something_is_called_so(
     tmp_path: Path, text: str, callers: list[str], said: str
 ) -> None:
-    store = await new_store(tmp_path / "memory.db")
-    names = {"Base.route": (), "Base.route!": (), "Base.empty?": (), "Base.drop!": (), "Base.drop?": ()}
-    calling = {"get": ("route",), "call": ("route!",), "check": ("empty?",), "ask": ("drop?",), "do": ("drop!",)}
-    made = [
-        chunk("base.rb", name, kind="method" if "." in name else "function", line=10 * n + 1, calls=calls)
-        for n, (name, calls) in enumerate((names | calling).items())
-    ]
-    await store.write([file("base.rb", *made)])
-    await store.resolve()
+    store = await filled_store(tmp_path / "memory.db", fill_marked)
     found = await store.read(answer, parse_question(text), 10, 1000.0)
     await store.close()
     assert found is not None
