@@ -108,6 +108,7 @@ TOOLS = [
     tool("weather", "The weather of a city.", city=TEXT, day={"type": "integer"}),
     tool("hang", "Never done.", query=TEXT),
     tool("flood", "Too much.", query=TEXT),
+    tool("ask_budget", "Ask for the budget.", question=TEXT),
 ]
 
 def call(name, query):
@@ -115,6 +116,12 @@ def call(name, query):
         with open(os.environ["MARK"], "w") as mark:
             mark.write(str(os.getpid()))
         time.sleep(600)
+    if name == "ask_budget":
+        schema = {"type": "object", "properties": {"amount": {"type": "integer"}}, "required": ["amount"]}
+        asked = {"message": "what may it cost?", "requestedSchema": schema}
+        print(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": asked}), flush=True)
+        told = json.loads(sys.stdin.readline())["result"]
+        return {"content": [{"type": "text", "text": f"{told['action']}: {told.get('content', 'unknown')}"}]}
     while name == "flood":
         sys.stdout.write("y" * 65536)
         sys.stdout.flush()

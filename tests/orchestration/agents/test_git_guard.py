@@ -1,6 +1,7 @@
 """What agents of an unattended run may do with git: everything on their branch, nothing beside it (AURORA §9.8)."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -30,14 +31,16 @@ def git(root: Path, *arguments: str, environment: dict[str, str] | None = None) 
     )
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A repository on branch headless, one commit ahead of main, with a remote and another branch `other`."""
-    root = tmp_path / "it's a tree"
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `root` is a copy of."""
+    place = tmp_path_factory.mktemp("made")
+    root = place / "it's a tree"
     root.mkdir()
-    git(tmp_path, "init", "--quiet", "--bare", "remote.git")
-    git(root, "init", "--quiet", "-b", "main")
-    git(root, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    git(place, "init", "--quiet", "--template=", "--bare", "remote.git")
+    git(root, "init", "--quiet", "--template=", "-b", "main")
+    (root / ".git/hooks").mkdir()
+    git(root, "remote", "add", "origin", str(place / "remote.git"))
     (root / "a.txt").write_text("a\n")
     git(root, "add", ".")
     git(root, "commit", "--quiet", "-m", "first")
@@ -45,6 +48,16 @@ def root(tmp_path: Path) -> Path:
     git(root, "commit", "--quiet", "--allow-empty", "-m", "theirs")
     git(root, "checkout", "--quiet", "-b", "headless", "main")
     git(root, "commit", "--quiet", "--allow-empty", "-m", "ours")
+    return place
+
+
+@pytest.fixture
+def root(made: Path, tmp_path: Path) -> Path:
+    """A repository on branch headless, one commit ahead of main, with a remote and another branch `other`."""
+    shutil.copytree(made, tmp_path, symlinks=True, dirs_exist_ok=True)
+    root = tmp_path / "it's a tree"
+    settings = root / ".git/config"
+    settings.write_text(settings.read_text().replace(str(made), str(tmp_path)))
     return root
 
 
@@ -54,9 +67,11 @@ async def guarded(root: Path, **allowed: bool) -> GitGuard:
     return guard
 
 
-def refs(root: Path) -> str:
-    remote = git(root.parent / "remote.git", "for-each-ref").stdout
-    return git(root, "symbolic-ref", "HEAD").stdout + git(root, "for-each-ref").stdout + remote
+def refs(root: Path) -> dict[Path, str]:
+    """HEAD and all refs, the remote's too, as git keeps them in files."""
+    kept = (root / ".git", root.parent / "remote.git")
+    files = (file for each in kept for file in (each / "HEAD", each / "packed-refs", *each.glob("refs/**/*")))
+    return {file: file.read_text() for file in files if file.is_file()}
 
 
 FORBIDDEN = [

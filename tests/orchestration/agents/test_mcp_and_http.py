@@ -20,10 +20,11 @@ from aurora_orchestration.agents.mcp_tools import ask_servers
 from aurora_orchestration.types import Agent
 from tests.orchestration.agents.programs import MCP_SERVER, TASK, WITH_SDK, mcp_server
 from tests.orchestration.agents.test_executables import ENVIRON, gone, run, written
+from tests.shares import long
 from tests.wait_limits import HANG
 
 
-@pytest.mark.parametrize("code", [MCP_SERVER, WITH_SDK], ids=["plain", "with the SDK"])
+@pytest.mark.parametrize("code", [MCP_SERVER, long(WITH_SDK)], ids=["plain", "with the SDK"])
 async def test_the_tool_that_fits_is_called_with_the_subgoal(tmp_path: Path, code: str) -> None:
     response = await run(mcp_server(tmp_path, code), tmp_path)
     assert response.output is not None, response.error
@@ -46,7 +47,7 @@ async def test_a_server_asks_the_user_by_elicitation(tmp_path: Path) -> None:
     assert response.output is not None, response.error
     assert response.output.summary == "accept: 2000"
     assert response.user_interactions[0].agent_question.startswith("what may it cost?")
-    response = await run(mcp_server(tmp_path, WITH_SDK, tool="ask_budget"), tmp_path)
+    response = await run(mcp_server(tmp_path, tool="ask_budget"), tmp_path)
     assert response.output is not None and response.output.summary == "decline: unknown"
 
 

@@ -44,7 +44,7 @@ def git(root: Path, *arguments: str) -> None:
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("made") / "repository"
     (root / "headless").mkdir(parents=True)
-    git(root, "init")
+    git(root, "init", "--template=")
     git(root, "commit", "--allow-empty", "-m", "first")
     git(root, "checkout", "-b", "headless")
     (root / "headless" / "prompt.md").write_text("# Goal\n\nAll tests pass.\n")
