@@ -33,6 +33,7 @@ from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.store.connection import explained
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import UsageCounts
+from tests import programs
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import retrieved, run
 from tests.memory.stores import new_store
@@ -324,9 +325,7 @@ asyncio.run(main())
 """
     path = tmp_path / "memory.db"
     for _ in range(3):
-        with subprocess.Popen(
-            [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
-        ) as process:
+        with programs.start([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             acknowledged = [process.stdout.readline() for _ in range(5)]
             time.sleep(0.03)

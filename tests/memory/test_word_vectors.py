@@ -19,19 +19,12 @@ from aurora_memory.term_counts import packed
 from aurora_memory.tokens import terms
 from aurora_memory.word_vectors import DIMENSIONS, word_vectors
 from tests.memory.chunks import chunk, file
-from tests.memory.stores import new_store
+from tests.memory.stores import filled_store
 from tests.memory.test_signals import LEFT_FOR_MEASURING
 
 NOW = 1_765_540_800.0
 MOST_BYTES = 8 << 20
 PROVENANCE = Path(table.__file__).with_suffix(".json")
-
-
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = await new_store(tmp_path / "memory.db")
-    yield opened
-    await opened.close()
 
 
 async def fill(store: Store) -> None:
@@ -42,12 +35,18 @@ async def fill(store: Store) -> None:
         await store.write([file(path, chunk(path, f"render{n}", f"draw color {n} of a {what} with border and margin"))])
 
 
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    opened = await filled_store(tmp_path / "memory.db", fill)
+    yield opened
+    await opened.close()
+
+
 async def asked(store: Store, query: str, *, by_meaning: bool = True) -> list[Hit]:
     return await store.read(recall, parse_question(query), 10, NOW, by_meaning=by_meaning)
 
 
 async def test_a_login_finds_what_authenticates(store: Store) -> None:
-    await fill(store)
     query = "the login page"
     assert "authenticate" not in [hit.chunk.name for hit in await asked(store, query, by_meaning=False)]
     hits = {hit.chunk.name: hit for hit in await asked(store, query)}
@@ -57,12 +56,10 @@ async def test_a_login_finds_what_authenticates(store: Store) -> None:
 
 
 async def test_a_question_none_of_whose_words_is_known_finds_nothing(store: Store) -> None:
-    await fill(store)
     assert await asked(store, "login credential") == []
 
 
 async def test_a_name_is_looked_up_without_vectors(store: Store) -> None:
-    await fill(store)
     assert not asks_vectors(parse_question("authenticate"))
     assert [hit.chunk.name for hit in await asked(store, "authenticate")] == ["authenticate"]
 
@@ -72,7 +69,6 @@ async def test_many_parts_are_read_beside_questions_and_new_ones_with_the_next(
 ) -> None:
     monkeypatch.setattr("aurora_memory.recall.kinship.AT_ONCE", 10)
     monkeypatch.setattr("aurora_memory.recall.kinship.STEP", 25)
-    await fill(store)
     query = "the login page"
     assert "authenticate" not in [hit.chunk.name for hit in await asked(store, query)]
     steps = 1
@@ -85,7 +81,6 @@ async def test_many_parts_are_read_beside_questions_and_new_ones_with_the_next(
 
 
 async def test_what_was_struck_out_is_not_found_any_more(store: Store) -> None:
-    await fill(store)
     assert "authenticate" in [hit.chunk.name for hit in await asked(store, "the login page")]
     await store.write([file("users.py", chunk("users.py", "count", "number of rows"))])
     assert "authenticate" not in [hit.chunk.name for hit in await asked(store, "the login page")]
@@ -93,7 +88,6 @@ async def test_what_was_struck_out_is_not_found_any_more(store: Store) -> None:
 
 async def test_parts_that_are_gone_before_they_were_read_are_nothing(store: Store) -> None:
     """Each save of a file appends its parts anew; those of a file that was removed since are numbers without a row."""
-    await fill(store)
     before = [hit.chunk.name for hit in await asked(store, "the login page")]
     for n in range(3):
         await store.write([file("marker.py", chunk("marker.py", f"marker{n}", "a marker"))])
@@ -105,7 +99,6 @@ async def test_parts_that_are_gone_before_they_were_read_are_nothing(store: Stor
 
 async def test_a_memory_that_is_too_large_is_recalled_by_words(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(part_vectors, "MOST", 50)
-    await fill(store)
     assert "authenticate" not in [hit.chunk.name for hit in await asked(store, "the login page")]
     assert await store.read(read_some) is False
 
@@ -115,7 +108,6 @@ async def test_many_vectors_are_given_back_and_read_anew(
     store: Store, monkeypatch: pytest.MonkeyPatch, kept: int, left: int
 ) -> None:
     monkeypatch.setattr(part_vectors, "KEPT", kept)
-    await fill(store)
     await asked(store, "the login page")
 
     def missing(reader: Reader) -> int:
