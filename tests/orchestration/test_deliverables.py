@@ -5,7 +5,6 @@ import random
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
@@ -29,6 +28,8 @@ from aurora_memory.store.reader import Reader
 from aurora_memory.store.record_position import RecordPosition
 from tests.growth import bytes_kept
 from tests.orchestration.logs import NINE, begin, end, log
+from tests.programs import CODE, start
+from tests.shares import long
 from tests.wait_limits import HANG
 
 
@@ -145,7 +146,7 @@ async def _recorded_by_agents(path: Path, events: Sequence[Event], chance: rando
         await store.close()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, 5, *map(long, (2, 3, 4))])  # of three seeds each setting is one once
 async def test_four_agents_in_any_order_end_in_one_state(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -399,8 +400,8 @@ async def test_a_killed_process_loses_no_acknowledged_event(tmp_path: Path) -> N
     path = tmp_path / "memory.db"
     for patience in (0.05, 0.4):
         path.unlink(missing_ok=True)
-        script = Path(__file__).with_name("event_writer.py")
-        with subprocess.Popen([sys.executable, str(script), str(path)], stdout=subprocess.PIPE, text=True) as process:
+        code = Path(__file__).with_name("event_writer.py").read_text()
+        with start([*CODE, code, str(path)], stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             told = process.stdout.readline()
             time.sleep(patience)

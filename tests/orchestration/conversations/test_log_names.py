@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from itertools import islice
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from aurora_orchestration.conversations.log_names import day_of, keywords, names, reserve
 from aurora_orchestration.settings import FileNaming
 from tests.orchestration.runs import BEGAN
+from tests.programs import CODE, Started, start
 from tests.wait_limits import HANG
 
 NAMING = FileNaming()
@@ -93,22 +93,26 @@ for _ in range(25):
 """
 
 
+def said_by(program: Started) -> list[str]:
+    """The lines of a program, which has ended then."""
+    with program:
+        assert program.stdout is not None
+        lines: list[str] = program.stdout.read().splitlines()
+        program.wait(HANG)
+    return lines
+
+
 @pytest.mark.parametrize("words", ["some", "none"])
 def test_processes_that_race_never_get_the_same_name(tmp_path: Path, words: str) -> None:
     racers = [
-        subprocess.Popen(
-            [sys.executable, "-c", RACE, str(tmp_path), words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        start([*CODE, RACE, str(tmp_path), words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(4)
     ]
     for each in racers:
         assert each.stdin is not None
         each.stdin.write("x")
         each.stdin.flush()
-    got = [name for each in racers for name in each.communicate(timeout=HANG)[0].split()]
+    got = [name for each in racers for name in said_by(each)]
     assert len(got) == len(set(got)) == 100
 
 

@@ -122,7 +122,7 @@ def test_broken_and_hostile_files_are_listed_with_what_is_known(tmp_path: Path) 
     (place / "bytes-2025-12-13.md").write_bytes(os.urandom(5000))
     (place / "nogzip-2025-12-13.md.gz").write_bytes(b"not compressed")
     (place / "cut-2025-12-13.md.gz").write_bytes(gzip.compress(BY_HAND.encode() * 50)[:-40])
-    (place / "bomb-2025-12-13.md.gz").write_bytes(gzip.compress(bytes(200 << 20), 1))
+    (place / "bomb-2025-12-13.md.gz").write_bytes(gzip.compress(bytes(80 << 20), 1))
     deep = BY_HAND.replace("---\n", "", 1) + "```json\n" + "[" * 20_000 + "\n```\n"
     (place / "deep-2025-12-13.md").write_text(deep)
     found = {each.name.partition("-")[0]: each for each in conversations(tmp_path)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +13,8 @@ from filelock import FileLock
 from aurora_orchestration.conversations.log_reader import conversations, text_of
 from aurora_orchestration.conversations.log_retention import Tidied, tidy
 from aurora_orchestration.settings import ConversationSettings
-from tests.wait_limits import HANG
+from tests.orchestration.conversations.test_log_names import said_by
+from tests.programs import CODE, start
 
 SETTINGS = ConversationSettings()
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
@@ -140,21 +140,16 @@ for _ in range(20):
 
 
 def test_two_daemons_at_once_do_each_thing_once(tmp_path: Path) -> None:
-    due = {log(tmp_path, 10 + number, f"log-{number}x") for number in range(120)}
+    due = {log(tmp_path, 10 + number, f"log-{number}x") for number in range(60)}
     both = [
-        subprocess.Popen(
-            [sys.executable, "-c", TIDY, str(tmp_path), str(NOW)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        start([*CODE, TIDY, str(tmp_path), str(NOW)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
     for each in both:
         assert each.stdin is not None
         each.stdin.write("x")
         each.stdin.flush()
-    said = [line for each in both for line in each.communicate(timeout=HANG)[0].split("\n") if line]
+    said = [line for each in both for line in said_by(each) if line]
     assert sorted(said) == sorted(due)
     assert len(conversations(tmp_path)) == len([file for file in due if f"{file}.gz" in left(tmp_path)])
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from aurora_orchestration.guardrails.audit import Audit, guard_noted
 from aurora_orchestration.guardrails.blocked import QuestionBlocked
 from aurora_orchestration.guardrails.guard import Held, guard
 from aurora_orchestration.settings import GuardrailSettings
+from tests.programs import CODE, start
 from tests.wait_limits import HANG
 
 USUAL = GuardrailSettings()
@@ -161,7 +160,7 @@ def test_two_processes_write_one_trail(tmp_path: Path) -> None:
         "trail = audit.Audit(Path(sys.argv[1]), time.time)\n"
         "for n in range(60): trail.blocked(f'{sys.argv[2]}-{n}', QuestionBlocked('', 'empty'))\n"
     )
-    started = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in "ab"]
+    started = [start([*CODE, code, str(tmp_path), name]) for name in "ab"]
     assert [each.wait(HANG) for each in started] == [0, 0]
     runs = [each.run for each in Audit(tmp_path, lambda: 0.0).entries()]
     assert sorted(runs) == sorted(f"{name}-{n}" for name in "ab" for n in range(60))
