@@ -255,7 +255,8 @@ def test_names_of_a_top_level_are_known_in(path: str, family: str, known_in: str
 @pytest.mark.parametrize(
     ("module", "importer", "family", "aliases", "first"),
     [
-        ("a.b", "x/m.py", PY, (), ["x/a/b/__init__.py", "x/a/b.py", "x/a/b.pyi", "x/src/a/b/__init__.py"]),
+        ("a.b", "x/m.py", PY, (), ["x/a/b/__init__.py", "x/a/b.py", "x/a/b.pyi", "x/a/b.pyx", "x/a/b.pxd"]),
+        ("a", "m.py", PY, (), ["a/__init__.py", "a.py", "a.pyi", "a.pyx", "a.pxd", "src/a/__init__.py"]),
         (".a", "x/y/m.py", PY, (), ["x/y/a/__init__.py", "x/y/a.py", "x/y/a.pyi"]),
         ("..a", "x/y/m.py", PY, (), ["x/a/__init__.py", "x/a.py", "x/a.pyi"]),
         (".", "x/m.py", PY, (), ["x/__init__.py", "x.py", "x.pyi"]),
