@@ -27,6 +27,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -74,7 +75,8 @@ HEAVY = (
     "aurora_manifest.json.parser",
 )
 """What most daemons and commands import sooner or later."""
-OF_SOME = {
+OF_SOME: dict[str, tuple[str, ...]] = {
+    "daemon": (),
     "mcp": ("aurora_server.mcp.server", "mcp.server.stdio", "anyio._backends._asyncio"),
     "--http": ("aurora_server.mcp.http_server", "uvicorn"),
     "manifest": (
@@ -199,6 +201,9 @@ def _fork(running: dict[int, socket.socket], files: list[int]) -> dict[str, Any]
             importlib.import_module(name)
         if "manifest" in words:
             importlib.import_module("aurora_manifest.client.transport").certificates(False)
+        if "daemon" in words:
+            with tempfile.TemporaryDirectory(prefix="aurora-warm-") as folder:
+                asyncio.run(_serve_a_session(Path(folder)))
         if "LOOPBACK_API_KEY" in words:
             importlib.import_module("aurora_orchestration.llm.providers.http_client").certificates()
             asyncio.run(_ask_openai())
@@ -213,6 +218,61 @@ def _fork(running: dict[int, socket.socket], files: list[int]) -> dict[str, Any]
         os.close(file)
     _tell(own, pid)
     return {}
+
+
+async def _serve_a_session(folder: Path) -> None:
+    """Serve one session as a daemon does, of a workspace with a file of each kind: what a daemon reads, compiles and
+    generates once and keeps (0.3 s), those forked from now on have.
+    """
+    from aurora_protocol.address import Address
+    from aurora_protocol.frames import Decoder, encode
+    from aurora_server.configuration.live_settings import SettingsSource
+    from aurora_server.daemon.connection import ClientConnection
+    from aurora_server.daemon.lifetime import close_core, core_of
+    from aurora_server.workspace.composition import WorkspaceOpener
+
+    root = folder / "work"
+    for path, text in (
+        ("cart.py", "def total(lines):\n    return sum(lines)\n"),
+        ("README.md", "# Cart\n\nIt adds up.\n"),
+        ("openspec/changes/add/proposal.md", "## Why\nCustomers ask.\n"),
+        ("openspec/changes/add/tasks.md", "## 1. Add\n- [ ] 1.1 Sum\n"),
+        ("openspec/changes/add/specs/cart/spec.md", "## ADDED Requirements\n\n### Requirement: Sum\nIt SHALL add.\n"),
+    ):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    environment = {"PATH": os.defpath, "AURORA_HOME": str(folder / "home"), "AURORA_INDEXING_WORKERS": "1"}
+    source, address = SettingsSource(environment), Address.of(folder / "home")
+    address.prepare()
+    core = core_of(source, WorkspaceOpener(source, environment), "here", address.log, lambda reason: None)
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours)
+    session = asyncio.create_task(ClientConnection(*await asyncio.open_connection(sock=theirs), core, 1).run())
+    decoder = Decoder()
+
+    def send(message: dict[str, Any]) -> None:
+        writer.write(encode(json.dumps({"jsonrpc": "2.0", **message}).encode()))
+
+    async def ask(method: str, params: dict[str, Any]) -> None:
+        send({"id": method, "method": method, "params": params})
+        while not any(json.loads(each).get("id") == method for each in decoder.feed(await reader.read(65536))):
+            pass
+
+    folders = [{"uri": root.as_uri(), "name": root.name}]
+    hook = {"session_id": "s", "transcript_path": "", "cwd": str(root), "hook_event_name": "UserPromptSubmit"}
+    await ask("initialize", {"processId": None, "rootUri": None, "workspaceFolders": folders, "capabilities": {}})
+    send({"method": "initialized", "params": {}})
+    for method, params in (
+        ("aurora/index", {}),
+        ("aurora/recall", {"query": "total of lines", "includeContent": True}),
+        ("aurora/status", {}),
+        ("aurora/doctor", {}),
+        ("aurora/deliverable", {"action": "ingest", "format": "claude-code-hook", "document": {**hook, "prompt": "x"}}),
+    ):
+        await ask(method, params)
+    writer.close()
+    await session
+    await close_core(core)
 
 
 async def _ask_openai() -> None:

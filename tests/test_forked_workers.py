@@ -113,6 +113,7 @@ def test_what_fails_where_it_fails_and_what_it_wrote_is_told(tmp_path: Path) -> 
     assert "2 failed, 4 passed, 1 skipped, 1 error" in said and said.endswith("exit 1")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("option", "failed"), [("--maxfail=1", "1 failed"), ("--collect-only", "7 tests collected")])
 def test_a_run_ends_when_it_is_told_to(tmp_path: Path, option: str, failed: str) -> None:
     (tmp_path / "test_right.py").write_text(TESTS)

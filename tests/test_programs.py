@@ -116,6 +116,7 @@ def test_what_counts_when_an_interpreter_starts_is_not_inherited(tmp_path: Path,
     assert ran.exists()
 
 
+@pytest.mark.long
 def test_it_has_nothing_of_the_servers_environment(tmp_path: Path, home: dict[str, str]) -> None:
     server = ForkServer.begun({**os.environ, **BROKEN})
     try:
@@ -125,6 +126,7 @@ def test_it_has_nothing_of_the_servers_environment(tmp_path: Path, home: dict[st
         server.close()
 
 
+@pytest.mark.long
 def test_one_server_forks_for_all_who_join_it_until_it_is_closed(tmp_path: Path, home: dict[str, str]) -> None:
     def said(server: ForkServer) -> str:
         program = Program(server, ["--version"], env=home, cwd=tmp_path, stdout=PIPE, stderr=PIPE, text=True)

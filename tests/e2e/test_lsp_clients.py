@@ -96,9 +96,11 @@ async def over_socket(lsp_client: LanguageClient, root: Path) -> AsyncIterator[N
     await lsp_client.shutdown_session()
 
 
-@pytest.fixture(params=["over_stdio", "over_socket"])
+@pytest.fixture(params=[pytest.param("over_stdio", marks=pytest.mark.long), "over_socket"])
 def client(request: pytest.FixtureRequest, root: Path) -> LanguageClient:
-    """The same tests, whichever way an editor comes."""
+    """The same tests, whichever way an editor comes: `aurora lsp` passes bytes on, whatever they say, which
+    `test_initialize_says_what_there_is` and `server/test_cli_lsp.py` hold.
+    """
     client: LanguageClient = request.getfixturevalue(request.param)
     return client
 

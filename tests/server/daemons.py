@@ -34,10 +34,10 @@ def until(condition: Callable[[], bool], what: str = "", seconds: float = HANG) 
         time.sleep(0.02)
 
 
-def launch(home: Path, **variables: str) -> subprocess.Popen[bytes]:
-    """Start a daemon process for `home`, from nothing."""
+def launch(home: Path, **variables: str) -> Started:
+    """Start a daemon process for `home`, which may not become one."""
     environment = {**os.environ, "AURORA_HOME": str(home), **variables}
-    return subprocess.Popen(COMMAND, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return start(COMMAND, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
 class Daemon:

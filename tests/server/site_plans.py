@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import pty
 import re
 import select
 import subprocess
-import sys
-import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider
+from tests.programs import CODE, start
 from tests.server.client_requests import configure
 from tests.server.sites import manifest_command
 from tests.wait_limits import HANG
@@ -45,10 +43,9 @@ def on_terminal(home: Path, provider: LoopbackProvider, arguments: list[str], ty
     """
     main, other = pty.openpty()
     environment = {**os.environ, **provider.environ, "AURORA_HOME": str(home), "TERM": "xterm", "COLUMNS": "200"}
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "aurora_cli", "manifest", "do", *arguments],
+    process = start(
+        [*CODE, AT_ITS_TERMINAL, "manifest", "do", *arguments],
         env=environment, stdin=other, stdout=other, stderr=other, cwd=home.parent, start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # Ctrl-C is to reach it
     )  # fmt: skip
     os.close(other)
     shown, asked, end = b"", False, time.monotonic() + HANG
@@ -97,5 +94,12 @@ def answer(name: str, number: int, pointer: str) -> dict[str, Any]:
 
 
 INTERRUPT = b"\x03"  # what Ctrl-C types
+AT_ITS_TERMINAL = """
+import fcntl, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # Ctrl-C is to reach it
+from aurora_cli import main
+sys.exit(main())
+"""
+"""The command line, whose standard input is the terminal of its session."""
 LOGIN = step("login", given("email"), given("password"), why="a session is needed to write")
 LOGGING_IN = ("--arg", "email=demo@aura.dev", "--arg", "password=password123")

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from aurora_cli.deliverable_ingest import BATCH
 from tests.server.daemons import Daemon
 from tests.server.deliverables import aurora, lifetime, line, told
+from tests.server.tracked import events_in
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +25,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def root(tmp_path: Path) -> Path:
     folder = tmp_path / "shop"
     (folder / ".git").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def begun(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace in which `one` is open, and stays as it is."""
+    folder = tmp_path_factory.mktemp("begun") / "shop"
+    (folder / ".git").mkdir(parents=True)
+    told(home, folder, "deliverable", "start", "one")
     return folder
 
 
@@ -126,13 +137,12 @@ def test_what_cannot_follow_is_refused_with_what_can(home: Path, root: Path) -> 
         (["task", "--completed", "9", "--total", "3"], "9 of 3 tasks cannot be completed"),
     ],
 )
-def test_mistakes_are_one_line_and_leave_no_trace(home: Path, root: Path, arguments: list[str], said: str) -> None:
-    told(home, root, "deliverable", "start", "one")
-    done = aurora(home, root, "deliverable", *arguments)
+def test_mistakes_are_one_line_and_leave_no_trace(home: Path, begun: Path, arguments: list[str], said: str) -> None:
+    before = events_in(home)
+    done = aurora(home, begun, "deliverable", *arguments)
     assert done.returncode == 2, done.stdout + done.stderr
     assert said in done.stderr and len(done.stderr.splitlines()) == 1
-    assert len(told(home, root, "deliverable", "list")["deliverables"]) == 1
-    assert len(aurora(home, root, "deliverable", "events", "one", "--json").stdout.splitlines()) == 1
+    assert events_in(home) == before
 
 
 @pytest.mark.parametrize(
@@ -203,15 +213,18 @@ def test_bad_lines_are_refused_by_number_and_the_rest_is_taken(home: Path, root:
     assert again.stdout == "0 events taken · 3 known already · 7 refused: add-search\n"
 
 
+MANY = BATCH + 100
+
+
 def test_many_events_come_in_batches_and_none_is_lost(home: Path, root: Path) -> None:
     start = line("deliverable_start", "2026-02-26T09:00:00Z")
     calls = [
         line("tool_call", f"2026-02-26T10:{n // 60 % 60:02}:{n % 60:02}Z", id=f"call-{n}", tool=f"t{n % 3}")
-        for n in range(5000)
+        for n in range(MANY)
     ]
     reply = told(home, root, "deliverable", "ingest", "-", given="\n".join([start, *calls]))
-    assert (reply["accepted"], reply["duplicates"], reply["refused"]) == (5001, 0, [])
-    assert told(home, root, "deliverable", "show", "add-search")["tool_calls_total"] == 5000
+    assert (reply["accepted"], reply["duplicates"], reply["refused"]) == (MANY + 1, 0, [])
+    assert told(home, root, "deliverable", "show", "add-search")["tool_calls_total"] == MANY
 
 
 def test_lists_are_filtered_and_told_in_lines(home: Path, root: Path) -> None:

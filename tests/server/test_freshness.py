@@ -22,6 +22,7 @@ from aurora_server.configuration.settings import Settings
 from aurora_server.workspace.recall import MemoryRecall
 from aurora_server.workspace.workspace import Workspace
 from tests.server.daemons import Daemon, until
+from tests.shares import long
 
 QUESTION = RecallParams(query="feed the pigeons")
 
@@ -113,8 +114,16 @@ def _synced(path: Path, content: str) -> None:
     shutil.rmtree(other.parent)
 
 
-@pytest.mark.parametrize("live", [True, False], ids=["live", "after a restart"])
-@pytest.mark.parametrize("change", [_same_stat, _replaced, _copied, _synced])
+@pytest.mark.parametrize(
+    ("change", "live"),
+    [
+        (_same_stat, True),
+        (_same_stat, False),
+        long((_replaced, True)),
+        (_replaced, False),
+        *(long((change, live)) for change in (_copied, _synced) for live in (True, False)),  # what those two are
+    ],
+)
 def test_a_change_of_equal_size_and_mtime_is_seen(
     tmp_path: Path, change: Callable[[Path, str], None], live: bool
 ) -> None:

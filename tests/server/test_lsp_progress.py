@@ -26,7 +26,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
-    body = "".join(f"def function_{n}(value):\n    return value + {n}\n\n\n" for n in range(40))
+    body = "".join(f"def function_{n}(value):\n    return value + {n}\n\n\n" for n in range(6))
     for n in range(FILES):
         (tmp_path / f"module_{n}.py").write_text(body)
     return tmp_path

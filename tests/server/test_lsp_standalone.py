@@ -6,16 +6,17 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from aurora_protocol.frames import Decoder, encode
+from tests import programs
+from tests.programs import Started
 from tests.wait_limits import HANG
 
-COMMAND = (sys.executable, "-P", "-m", "aurora_cli", "lsp", "--standalone")
+COMMAND = (*programs.COMMAND, "lsp", "--standalone")
 
 
 def frame(method: str, params: object = None, identity: int | None = None) -> bytes:
@@ -23,9 +24,9 @@ def frame(method: str, params: object = None, identity: int | None = None) -> by
     return encode(json.dumps(message if identity is None else {**message, "id": identity}).encode())
 
 
-def start(home: Path, **streams: Any) -> subprocess.Popen[bytes]:
+def start(home: Path, **streams: Any) -> Started:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-    return subprocess.Popen(COMMAND, env={**os.environ, "AURORA_HOME": str(home)}, **pipes)
+    return programs.start(COMMAND, env={**os.environ, "AURORA_HOME": str(home)}, **pipes)
 
 
 def messages(output: bytes) -> list[dict[str, Any]]:
@@ -48,7 +49,9 @@ def conversation(tmp_path: Path) -> bytes:
 
 
 def test_a_session_over_pipes(tmp_path: Path, conversation: bytes) -> None:
-    process = start(tmp_path / "home")
+    """The one here that starts from nothing: what it imports, it imports in its own order."""
+    environment, pipe = {**os.environ, "AURORA_HOME": str(tmp_path / "home")}, subprocess.PIPE
+    process = subprocess.Popen(COMMAND, env=environment, stdin=pipe, stdout=pipe, stderr=pipe)
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(conversation)

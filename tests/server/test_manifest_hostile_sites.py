@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import itertools
 import json
 import re
 import signal
@@ -20,6 +21,7 @@ from aurora_cli import site_call
 from aurora_manifest.json.scan_state import MAX_BYTES
 from aurora_protocol import SiteError
 from tests.server.sites import Site, drip, manifest_command, raw_site, reply, running, simple_manifest
+from tests.shares import one_of_each
 
 JSON_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
@@ -42,7 +44,7 @@ def test_an_endless_body_ends(tmp_path: Path) -> None:
 
 
 def test_a_gzip_bomb_is_not_inflated(tmp_path: Path) -> None:
-    bomb = gzip.compress(bytes(200 * 1024 * 1024), 9)
+    bomb = gzip.compress(bytes(8 * MAX_BYTES), 6)
     with running(lambda site, handler, body: reply(handler, 200, bomb, Content_Encoding="gzip")) as site:
         refused(tmp_path / "h", site.url, f"larger than {MAX_BYTES:,} bytes")
 
@@ -118,9 +120,14 @@ def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[" * 100_000, "null", "", '{"a": 1e999, "b": "\\ud800"}', '{"capabilities": {"\\u001b[2J": 1}}']
+    ("text", "command"),
+    one_of_each(
+        itertools.product(
+            ["{", "[" * 100_000, "null", "", '{"a": 1e999, "b": "\\ud800"}', '{"capabilities": {"\\u001b[2J": 1}}'],
+            ["fetch", "crawl"],
+        )
+    ),
 )
-@pytest.mark.parametrize("command", ["fetch", "crawl"])
 def test_bad_and_deep_json_is_an_invalid_manifest(tmp_path: Path, text: str, command: str) -> None:
     with running(lambda site, handler, body: reply(handler, 200, text)) as site:
         done = manifest_command(tmp_path / "h", command, site.url)

@@ -8,7 +8,6 @@ import os
 import pty
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.manifests import REFERENCE
+from tests.programs import COMMAND, start
 from tests.server.sites import EMAIL, PASSWORD, Lighthouse, Site, manifest_command, reply, running, simple_manifest
 from tests.wait_limits import HANG
 
@@ -164,10 +164,8 @@ def test_destroying_needs_a_word(home: Path, lighthouse: Site) -> None:
 def test_on_a_terminal_the_person_is_asked(home: Path, lighthouse: Site, typed: str, code: int) -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "AURORA_HOME": str(home), "NO_COLOR": "1"}
-    command = [sys.executable, "-P", "-m", "aurora_cli", "manifest", "call", lighthouse.url, "delete_post"]
-    process = subprocess.Popen(
-        [*command, "--arg", "id=1"], env=environment, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs
-    )
+    command = [*COMMAND, "manifest", "call", lighthouse.url, "delete_post", "--arg", "id=1"]
+    process = start(command, env=environment, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
     os.write(ours, typed.encode())
     assert process.wait(HANG) == code, "1: the site was asked, and said 401"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs import start
 from tests.server.validate_command import BAD, COMMAND, GOOD, make_site, reported, validate
 
 
@@ -293,9 +294,8 @@ def test_a_terminal_gets_colours_and_lines_that_fit(site: Path) -> None:
     def on_terminal(*arguments: str, **variables: str) -> str:
         leader, follower = pty.openpty()
         environment = {**os.environ, "AURORA_HOME": str(site.parent / "home"), "TERM": "xterm", "COLUMNS": "60"}
-        with subprocess.Popen(
-            [*COMMAND, "bad.json", *arguments], cwd=site, env={**environment, **variables}, stdout=follower
-        ) as process:
+        command = [*COMMAND, "bad.json", *arguments]
+        with start(command, cwd=site, env={**environment, **variables}, stdout=follower) as process:
             os.close(follower)
             output = b""
             while True:

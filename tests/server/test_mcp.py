@@ -229,7 +229,7 @@ async def test_arguments_are_taken_as_models_send_them(place: Place) -> None:
         assert json.loads(said(await client.call_tool("aurora_deliverable", begun)))["description"] == "as text"
 
 
-@pytest.mark.parametrize("tokens", [100, 300, 1_000, 4_000])
+@pytest.mark.parametrize("tokens", [100, long(300), 1_000, long(4_000)])
 async def test_answers_cost_no_more_than_was_allowed(place: Place, tokens: int) -> None:
     home, root, variables = place
     async with agent(home, root, variables) as client:

@@ -23,6 +23,7 @@ from tests import programs
 from tests.memory.runs import retrieved, run
 from tests.programs import COMMAND
 from tests.server.daemons import Daemon, until
+from tests.shares import long
 from tests.wait_limits import HANG
 
 CODE = '''def authenticate(token):
@@ -145,7 +146,7 @@ def test_repair_while_it_is_open_saves_a_damaged_file(daemon: Daemon, home: Path
     assert histories(home, root) == (1, [PATTERN])
 
 
-@pytest.mark.parametrize("name", ["chunks_kind", "files_language", "facts"])
+@pytest.mark.parametrize("name", ["chunks_kind", long("files_language"), "facts"])
 def test_repair_of_a_file_that_opens_and_is_damaged_in_what_is_read_next(home: Path, root: Path, name: str) -> None:
     with Daemon(home):
         told(home, root, "index")

@@ -70,6 +70,11 @@ def asking_in_clear(line: socket.socket) -> bytes:
 FAULTS = (random_bytes, web, hung_up, out_of_step, other_rows)
 
 
+def told_as(answer: Callable[[socket.socket], None] | None) -> str:
+    """What is said of a hub that answers so: it was not reached, it fails, or it answers what no hub does."""
+    return {hung_up: "fails", out_of_step: "fails", other_rows: "no hub"}.get(answer, "not reached")
+
+
 def _message(kind: bytes, body: bytes) -> bytes:
     return kind + (len(body) + 4).to_bytes(4, "big") + body
 

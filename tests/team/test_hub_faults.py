@@ -29,6 +29,7 @@ from aurora_team.hub import Hub
 from aurora_team.membership import Membership, Memberships
 from tests.memory.runs import NOON
 from tests.programs import COMMAND, run
+from tests.shares import one_of_each
 from tests.team import faulty_hubs
 from tests.team.postgres import Server
 from tests.team.test_daemon_exchange import clone_of, daemon, team, until
@@ -45,9 +46,9 @@ def joined(home: Path, port: int) -> Memberships:
     return Memberships(home)
 
 
-async def used(workspace: Workspace, first: int) -> None:
+async def used(workspace: Workspace, first: int, times: int = TIMES) -> None:
     """What an editor asks, and what is learned of it."""
-    for number in range(first, first + TIMES):
+    for number in range(first, first + times):
         assert (await workspace.recall(RecallParams(query="total"))).results
         await workspace._store.record_accesses([1], "success", NOON + number)
 
@@ -86,7 +87,7 @@ def test_who_asks_for_the_password_in_clear_on_this_machine_is_told_none(monkeyp
     assert heard.empty()
 
 
-@pytest.mark.parametrize("answer", [None, *faulty_hubs.FAULTS])
+@pytest.mark.parametrize("answer", one_of_each([None, *faulty_hubs.FAULTS], faulty_hubs.told_as))
 async def test_what_is_no_hub_is_one_line_and_leaves_no_process(
     tmp_path: Path, answer: Callable[[socket.socket], None] | None
 ) -> None:
@@ -98,7 +99,7 @@ async def test_what_is_no_hub_is_one_line_and_leaves_no_process(
                 port = free.getsockname()[1]  # refused from now on
         async with daemon(tmp_path, "ann") as (workspace, exchange):
             memberships = joined(home, port)
-            await used(workspace, 0)
+            await used(workspace, 0, 4)
             await until(lambda: exchange.failures > 0)
             (told,) = memberships.read()
             assert told.problem.startswith("the hub "), told
