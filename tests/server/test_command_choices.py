@@ -405,10 +405,12 @@ def test_what_stays_on_the_import_path(suspects: list[str], left: list[str]) -> 
 # Limits of a line
 
 
-@pytest.mark.parametrize(("width", "shown"), [(156, True), (157, False)])
-def test_what_a_chunk_is_for_is_told_on_a_pipe_up_to_160_columns(width: int, shown: bool) -> None:
+@pytest.mark.parametrize(("columns", "width", "shown"), [(160, 156, True), (160, 157, False), (None, 1000, True)])
+def test_what_a_chunk_is_for_is_told_where_it_fits_a_terminal_and_on_a_pipe_always(
+    columns: int | None, width: int, shown: bool
+) -> None:
     item = {"signature": "", "summary": "x" * width, "kind": "function", "language": "python", "name": "f"}
-    assert bool(_below(item, PLAIN)) is shown
+    assert bool(_below(item, TerminalStyle(width=columns))) is shown
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ _TEST_PATH = re.compile(
     r"|_(test|spec|unittest)\.|\.(test|spec)\.|[a-z0-9](Test|Tests|TestCase)\.(java|kt|scala|cs)$"
 )
 """Paths of tests. A folder `testing` below the root ships what others test with, and so does `test` inside a Python
-package, and `test_api.rb` in `lib/`.
+package, and a file of Ruby's in `lib/`, whatever it is called.
 """
 
 _ASIDE_PATH = re.compile(
