@@ -1,6 +1,6 @@
 """Readers of what others wrote (fuzz targets), each with seeds to begin from and what must hold whatever bytes it gets.
 
-What once failed is kept in `corpora/<reader>/`, and read again by every run of the tests.
+What once failed is kept in `corpora/<reader>/`, and read again by the tests (of parsers, by `make test-long`).
 """
 
 from __future__ import annotations

@@ -51,7 +51,8 @@ class NearProvider(ScriptedProvider):
         request = Request(asked.url.path, headers, json.loads(await asked.aread()))
         with self.busy():
             answer = self.answer_to(request)
-            assert not answer.drop and answer.cut is None and not answer.pause, "it takes a socket"
+            is_plain = answer.rewritten is iter and answer.cut is None and not answer.drop and not answer.pause
+            assert is_plain, "it takes a socket"
             try:
                 await self._wait(answer.delay, asked)
             except asyncio.CancelledError:

@@ -18,7 +18,7 @@ import pytest
 
 from aurora_orchestration.llm.providers import http_client
 from aurora_orchestration.model_settings import Caps
-from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.llm.wire_formats import Kind, Request, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind, purpose_of, verdict
@@ -308,7 +308,7 @@ async def test_odd_replies_never_crash_lie_or_overspend(
         monkeypatch.setattr(http_client, "MAX_BYTES", 2_000_000)  # as sure an end, in an eighth of the time
     mind = Mind(TWO)
     memory = psutil.Process().memory_info().rss
-    with NearProvider() as provider:
+    with LoopbackProvider() as provider:
         provider.otherwise = lambda request: WAYS[name](mind, request)
         reasoning = provider.settings(kind, timeout_seconds=2.0)
         llm = provider.llm_settings(
