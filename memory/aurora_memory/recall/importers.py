@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -173,7 +174,7 @@ class FileImports:
 
     def literally(self, name: str, *, below: bool) -> list[Importer]:
         """The files whose imports are written so: of a name, a module, or (`below`) what is in it."""
-        wanted = module_segments(name) if "/" not in name else [name]
+        wanted = tuple(module_segments(name)) if "/" not in name else (name,)
         found: list[Importer] = []
         for path, _, entries in self._files:
             entries = tuple(each for each in entries if each.module)
@@ -224,9 +225,15 @@ def _stem(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0]
 
 
+@lru_cache(maxsize=1024)
+def _segments(module: str) -> tuple[str, ...]:
+    """The folders and file a module names: of a thousand files, most name the same ones."""
+    return tuple(module_segments(module))
+
+
 def _may_end(entry: Import, called: Collection[str]) -> bool:
     """Whether an import has one of those names, or tells none: `from . import core`."""
-    segments = module_segments(entry.module)
+    segments = _segments(entry.module)
     return not segments or entry.name in called or any(each.partition(".")[0] in called for each in segments)
 
 
@@ -254,7 +261,7 @@ def _is_at(file: str, ends: Sequence[str], of: str) -> bool:
     return any(each == end if end.startswith("/") else each.endswith(f"/{end}") for each in spelled for end in ends)
 
 
-def _is_written(entry: Import, name: str, wanted: Sequence[str], *, below: bool) -> bool:
+def _is_written(entry: Import, name: str, wanted: tuple[str, ...], *, below: bool) -> bool:
     """Whether an import is written as what is asked for: its module or the end of it, what it takes out of that, or
     (`below`) the beginning.
     """
@@ -262,9 +269,9 @@ def _is_written(entry: Import, name: str, wanted: Sequence[str], *, below: bool)
         return True
     if "/" in name:
         return entry.module.startswith(f"{name}/")
-    segments = module_segments(entry.module)
-    whole = [*segments, entry.name] if entry.name and entry.name not in ("*", "default") else segments
     count = len(wanted)
     if count == 1 and not below:
         return False  # other things have that name as well
+    segments = _segments(entry.module)
+    whole = (*segments, entry.name) if entry.name and entry.name not in ("*", "default") else segments
     return wanted in (whole[-count:], segments[-count:], segments[:count] if below else ())
