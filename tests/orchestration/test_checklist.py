@@ -30,7 +30,7 @@ from aurora_orchestration.soar.invocation import called
 from aurora_orchestration.soar.keywords import classify
 from aurora_orchestration.soar.scores import Judged, judge
 from aurora_orchestration.soar.stages import silence
-from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.llm.wire_formats import Request
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import DECOMPOSITION, OUTPUT, Mind, purpose_of, verdict
@@ -42,8 +42,8 @@ UNDECIDED = "the totals that expand fills into the invoice are off by one cent"
 
 
 @pytest.fixture
-def provider() -> Iterator[NearProvider]:
-    with NearProvider() as running:
+def provider() -> Iterator[LoopbackProvider]:
+    with LoopbackProvider() as running:
         yield running
 
 
@@ -85,7 +85,9 @@ async def test_a_model_is_asked_only_where_words_do_not_decide() -> None:
 
 
 @pytest.mark.parametrize(("option", "shown"), [("option_a", 2), ("option_b", 4), ("option_c", 6)])
-async def test_examples_scale_with_complexity(provider: NearProvider, tmp_path: Path, option: Any, shown: int) -> None:
+async def test_examples_scale_with_complexity(
+    provider: LoopbackProvider, tmp_path: Path, option: Any, shown: int
+) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         await it.ask(MEDIUM, verification=option)
@@ -96,7 +98,7 @@ async def test_examples_scale_with_complexity(provider: NearProvider, tmp_path: 
     assert counts == {shown}
 
 
-async def test_a_simple_question_has_no_examples(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_simple_question_has_no_examples(provider: LoopbackProvider, tmp_path: Path) -> None:
     provider.otherwise = Mind(())
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         await it.ask(SIMPLE)
@@ -111,7 +113,7 @@ def test_completeness_weighs_forty_percent_whatever_a_model_concludes() -> None:
     assert found.notices, "what the model concluded otherwise is told"
 
 
-async def test_a_partial_answer_is_kept_and_flagged_as_such(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_partial_answer_is_kept_and_flagged_as_such(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO)
     mind.scores["synthesis"] = [0.6]
     provider.otherwise = mind
@@ -162,7 +164,7 @@ async def test_agents_are_looked_for_again_after_fifteen_days_and_not_after_an_h
     assert "second" in await known()
 
 
-async def test_tools_are_kept_with_the_reasoning(provider: NearProvider, tmp_path: Path) -> None:
+async def test_tools_are_kept_with_the_reasoning(provider: LoopbackProvider, tmp_path: Path) -> None:
     provider.otherwise = Mind(TWO)
     program = tmp_path / "expert"
     answer = {
@@ -208,7 +210,7 @@ async def test_tools_are_kept_with_the_reasoning(provider: NearProvider, tmp_pat
     ],
 )
 async def test_what_a_next_message_says_is_detected_and_acted_upon(
-    provider: NearProvider, tmp_path: Path, message: str, kind: str
+    provider: LoopbackProvider, tmp_path: Path, message: str, kind: str
 ) -> None:
     provider.otherwise = Mind(TWO)
     signal = detect(message, SignalSettings(), has_previous=True)
@@ -239,7 +241,7 @@ def test_it_answers_who_calls_it_and_everybody_where_it_is_always_on() -> None:
     assert called("Thanks", on) is None
 
 
-async def test_every_prompt_asks_for_json_and_nothing_else(provider: NearProvider, tmp_path: Path) -> None:
+async def test_every_prompt_asks_for_json_and_nothing_else(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO)
     mind.scores = {"decomposition": [0.6, 0.9], "output": [0.6, 0.9], "synthesis": [0.6, 0.9]}
     mind.instead["output"] = lambda _: {"verification": verdict(OUTPUT, mind._score("output"))}
@@ -260,7 +262,7 @@ def test_base_levels_are_those_of_pyactr() -> None:
     assert math.isclose(ranked[0], wanted, rel_tol=1e-9)
 
 
-async def test_with_no_agents_at_all_the_model_does_the_work(provider: NearProvider, tmp_path: Path) -> None:
+async def test_with_no_agents_at_all_the_model_does_the_work(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO)
     provider.otherwise = mind
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:

@@ -30,7 +30,7 @@ from aurora_orchestration.run_record import Mode, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.types import AgentMetadata, AgentResponse, ModelCall, Output, Subgoal, SubgoalResult
 from tests.orchestration.headless.experiments import NOON, Runs, answered, headless
-from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.programs import CODE, start
 from tests.shares import long, one_of_each
 
@@ -64,12 +64,12 @@ def worked(answer: str, cost: float = 0.1, **agent: Any) -> RunRecord:
 
 
 @pytest.fixture
-def provider() -> Iterator[NearProvider]:
-    with NearProvider() as provider:
+def provider() -> Iterator[LoopbackProvider]:
+    with LoopbackProvider() as provider:
         yield provider
 
 
-def judge_of(provider: NearProvider, **prices: Any) -> Judge:
+def judge_of(provider: LoopbackProvider, **prices: Any) -> Judge:
     calls: list[ModelCall] = []
     llm = open_models(
         provider.llm_settings(), provider.environ, None, run="run", budget=None, journal=None, heard=calls.append
@@ -197,7 +197,7 @@ async def test_the_loop_ends_after_its_iterations_and_notes_each(root: Path) -> 
 
 
 async def test_an_agent_that_writes_the_signal_ends_it_when_it_is_judged_to_hold(
-    root: Path, provider: NearProvider
+    root: Path, provider: LoopbackProvider
 ) -> None:
     pad = root / "headless" / "scratchpad.md"
 
@@ -224,7 +224,9 @@ async def test_a_claim_that_does_not_hold_is_not_found_by_a_script_that_looks_fo
     assert "GOAL_ACHIEVED" not in text_of(root)
 
 
-async def test_a_claim_holds_when_it_is_judged_to_and_judging_is_paid_for(root: Path, provider: NearProvider) -> None:
+async def test_a_claim_holds_when_it_is_judged_to_and_judging_is_paid_for(
+    root: Path, provider: LoopbackProvider
+) -> None:
     provider.script(
         {"achieved": False, "reason": "No test was run.", "next_step": "Run the tests."},
         {"achieved": True, "reason": "All 12 tests were seen to pass."},
@@ -238,7 +240,7 @@ async def test_a_claim_holds_when_it_is_judged_to_and_judging_is_paid_for(root: 
     assert provider.requests[0].json["goal"] == "# Goal\n\nAll tests pass."
 
 
-async def test_a_claim_that_cannot_be_judged_does_not_hold(root: Path, provider: NearProvider) -> None:
+async def test_a_claim_that_cannot_be_judged_does_not_hold(root: Path, provider: LoopbackProvider) -> None:
     provider.script("no JSON", "no JSON either")
     outcome = await pursue(headless(root, max_iterations=1), Runs(worked("GOAL_ACHIEVED: yes")), judge_of(provider))
     assert outcome.ending == "iterations"
@@ -267,7 +269,9 @@ async def test_the_budget_ends_it_and_is_one_over_several_invocations(root: Path
     assert (await pursue(headless(root), runs, None)).iterations == 4
 
 
-async def test_calls_of_unknown_price_count_and_so_does_judging_that_failed(root: Path, provider: NearProvider) -> None:
+async def test_calls_of_unknown_price_count_and_so_does_judging_that_failed(
+    root: Path, provider: LoopbackProvider
+) -> None:
     call = msgspec.structs.replace(answered("", 0.0).calls[0], cost_usd=None, counted_usd=0.2)
     runs = Runs(answered("worked", calls=(call,)))
     outcome = await pursue(headless(root, budget_usd=0.5), runs, None)
@@ -316,7 +320,7 @@ async def test_a_repository_that_agents_exchange_ends_it(root: Path, then: str) 
 
 
 async def test_a_goal_that_was_met_is_pursued_again_once_something_has_changed(
-    root: Path, provider: NearProvider
+    root: Path, provider: LoopbackProvider
 ) -> None:
     provider.script({"achieved": True, "reason": "12 of 12 pass."})
     first = await pursue(headless(root), Runs(worked("GOAL_ACHIEVED: yes")), judge_of(provider))
@@ -366,7 +370,9 @@ async def test_an_agent_that_failed_is_noted_with_how(root: Path) -> None:
 # What agents did, whatever they say
 
 
-async def test_leaving_the_branch_ends_it_with_one_line_and_no_goal_is_met(root: Path, provider: NearProvider) -> None:
+async def test_leaving_the_branch_ends_it_with_one_line_and_no_goal_is_met(
+    root: Path, provider: LoopbackProvider
+) -> None:
     def leave() -> None:
         git(root, "checkout", "-b", "elsewhere")
         git(root, "commit", "--allow-empty", "-m", "work")
@@ -553,7 +559,7 @@ async def test_somebody_else_s_work_on_another_branch_is_noted_and_ends_nothing(
 
 
 async def test_what_an_agent_claims_is_judged_though_the_answer_leaves_it_out(
-    root: Path, provider: NearProvider
+    root: Path, provider: LoopbackProvider
 ) -> None:
     provider.script({"achieved": True, "reason": "12 of 12 pass."})
     claim = Output(summary="12 passed. GOAL_ACHIEVED: all tests pass", confidence=0.9)
@@ -595,7 +601,7 @@ async def test_commits_that_are_taken_back_are_counted(root: Path) -> None:
     assert "no changed file; 2 commits of the branch taken back\n" in text_of(root)
 
 
-async def test_the_judge_sees_commits_diff_and_exit_codes(root: Path, provider: NearProvider) -> None:
+async def test_the_judge_sees_commits_diff_and_exit_codes(root: Path, provider: LoopbackProvider) -> None:
     (root / "a.py").write_text("old = 1\n")
     git(root, "add", ".")
     git(root, "commit", "-m", "second")
@@ -630,13 +636,17 @@ async def test_the_judge_sees_commits_diff_and_exit_codes(root: Path, provider: 
     ],
     ids=["nothing was run", "an earlier answer", "a failed run", "every agent failed"],
 )
-async def test_a_claim_with_nothing_done_is_not_even_judged(root: Path, provider: NearProvider, run: RunRecord) -> None:
+async def test_a_claim_with_nothing_done_is_not_even_judged(
+    root: Path, provider: LoopbackProvider, run: RunRecord
+) -> None:
     outcome = await pursue(headless(root, max_iterations=1), Runs(run), judge_of(provider))
     assert (outcome.ending, provider.requests) == ("iterations", [])
     assert "**Judgement:** The goal is claimed to be met; " in text_of(root)
 
 
-async def test_a_claim_is_judged_where_one_agent_of_several_did_its_work(root: Path, provider: NearProvider) -> None:
+async def test_a_claim_is_judged_where_one_agent_of_several_did_its_work(
+    root: Path, provider: LoopbackProvider
+) -> None:
     provider.script({"achieved": True, "reason": "It was shown."})
     claim = worked("GOAL_ACHIEVED: yes")
     broken = worked("", status="error", error="ended with code 1")
@@ -645,7 +655,7 @@ async def test_a_claim_is_judged_where_one_agent_of_several_did_its_work(root: P
 
 
 async def test_an_agent_that_was_not_begun_did_no_work_a_claim_could_rest_on(
-    root: Path, provider: NearProvider
+    root: Path, provider: LoopbackProvider
 ) -> None:
     (waiting,) = worked("").results
     (broken,) = worked("", status="error", error="ended with code 1").results
@@ -656,7 +666,9 @@ async def test_an_agent_that_was_not_begun_did_no_work_a_claim_could_rest_on(
     assert provider.requests == []
 
 
-async def test_a_claim_of_no_agent_is_judged_where_something_has_changed(root: Path, provider: NearProvider) -> None:
+async def test_a_claim_of_no_agent_is_judged_where_something_has_changed(
+    root: Path, provider: LoopbackProvider
+) -> None:
     provider.script({"achieved": True, "reason": "The file is there."})
     run = Runs(answered("GOAL_ACHIEVED: yes"), then=lambda: (root / "made.py").touch())
     assert (await pursue(headless(root), run, judge_of(provider))).ending == "goal"

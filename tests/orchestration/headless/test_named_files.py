@@ -9,7 +9,7 @@ import pytest
 from aurora_orchestration.headless.loop import pursue
 from aurora_orchestration.headless.named_files import missing_file
 from tests.orchestration.headless.test_loop import Runs, headless, judge_of, provider, repository, root, text_of, worked
-from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 
 __all__ = ["provider", "repository", "root"]
 
@@ -41,7 +41,7 @@ def test_only_what_criteria_say_is_there_is_looked_for(tmp_path: Path, goal: str
 
 
 async def test_no_judge_is_paid_or_believed_where_a_criterions_file_is_not_there(
-    root: Path, provider: NearProvider
+    root: Path, provider: LoopbackProvider
 ) -> None:
     (root / "headless" / "prompt.md").write_text(f"# Goal\n\nWrite it.\n\n{SAID}done.txt says finished\n")
     provider.otherwise = {"achieved": True, "reason": "the agent says so", "next_step": ""}

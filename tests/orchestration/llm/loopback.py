@@ -25,6 +25,8 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import anthropic  # noqa: F401 - takes 2.7 s: with all tests it is imported once, before the workers are forked
+
 from aurora_orchestration.model_settings import LlmSettings, ModelSettings
 from tests.orchestration.llm.wire_formats import JSON, Kind, Request, Scripted, counted, failure, streamed, whole
 
@@ -35,8 +37,8 @@ KEY = "loopback-key-of-tests"
 Answer = Scripted | str | dict[str, Any] | list[Any] | Callable[[Request], Any]
 
 
-class ScriptedProvider:
-    """A provider, whatever its network. `refuses` are ways of asking for JSON it does not know (`Request.how`) and
+class LoopbackProvider:
+    """The provider on a socket. `refuses` are ways of asking for JSON it does not know (`Request.how`) and
     answers with 400.
     """
 
@@ -51,6 +53,20 @@ class ScriptedProvider:
         self._rules: list[tuple[str, list[Answer]]] = []
         self._at_once = 0
         self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._server = _Server(self)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    def __enter__(self) -> LoopbackProvider:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.set()
+        self._server.shutdown()
+        self._server.hang_up()
+        self._server.server_close()
+        self._thread.join(5)
 
     def script(self, *answers: Answer) -> None:
         """Answers for the next requests, one each, after those scripted before."""
@@ -65,7 +81,7 @@ class ScriptedProvider:
     @property
     def port(self) -> int:
         """Of the address that it is asked at."""
-        raise NotImplementedError
+        return int(self._server.server_address[1])
 
     @property
     def base_url(self) -> str:
@@ -136,31 +152,6 @@ class ScriptedProvider:
         finally:
             with self._lock:
                 self._at_once -= 1
-
-
-class LoopbackProvider(ScriptedProvider):
-    """The provider on a socket."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._closing = threading.Event()
-        self._server = _Server(self)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-
-    def __enter__(self) -> LoopbackProvider:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._closing.set()
-        self._server.shutdown()
-        self._server.hang_up()
-        self._server.server_close()
-        self._thread.join(5)
-
-    @property
-    def port(self) -> int:
-        return int(self._server.server_address[1])
 
     def wait(self, seconds: float, connection: socket.socket) -> bool:
         """Let time pass; False as soon as the client has hung up or the provider is closed."""

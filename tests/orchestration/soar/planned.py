@@ -7,7 +7,7 @@ from typing import Any
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.types import Agent, ContextBundle, ContextChunk
-from tests.orchestration.llm.loopback import ScriptedProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 
 QUERY = "Add rate limiting to the public API, log rejected requests, and document the limits."
 AGENTS = (
@@ -68,7 +68,7 @@ def scores(value: float, names: str = "completeness consistency groundedness rou
     return {"verification": {"checks": checks, "overall_score": value} | more}
 
 
-def llm_of(provider: ScriptedProvider) -> Llm:
+def llm_of(provider: LoopbackProvider) -> Llm:
     """The provider's model through the real SDK."""
     models = open_models(
         provider.llm_settings(),

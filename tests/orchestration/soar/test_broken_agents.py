@@ -13,7 +13,7 @@ import pytest
 from aurora_orchestration.model_settings import Caps
 from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.settings import AgentSettings
-from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.benches import Bench, bench
 from tests.orchestration.soar.minds import Mind
 
@@ -24,8 +24,8 @@ HANGS = "import sys, time; open(sys.argv[1], 'a').write('x'); time.sleep(600)"
 
 
 @pytest.fixture
-def provider() -> Iterator[NearProvider]:
-    with NearProvider() as running:
+def provider() -> Iterator[LoopbackProvider]:
+    with LoopbackProvider() as running:
         yield running
 
 
@@ -48,7 +48,7 @@ def install(it: Bench, code: str, **more: Any) -> Path:
     return marks
 
 
-async def asked(it: Bench, provider: NearProvider) -> RunRecord:
+async def asked(it: Bench, provider: LoopbackProvider) -> RunRecord:
     provider.otherwise = Routing(TWO, depends={1: (0,)})
     return await it.ask(QUERY)
 
@@ -58,7 +58,7 @@ def rate(it: Bench, agents: tuple[Any, ...]) -> float | None:
 
 
 async def test_a_crash_is_a_line_and_a_caveat_and_lowers_the_success_rate(
-    provider: NearProvider, tmp_path: Path
+    provider: LoopbackProvider, tmp_path: Path
 ) -> None:
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         starts = install(it, CRASHES)
@@ -74,7 +74,7 @@ async def test_a_crash_is_a_line_and_a_caveat_and_lowers_the_success_rate(
 
 
 async def test_a_hung_agent_has_its_share_of_the_runs_time_and_is_not_waited_for_twice(
-    provider: NearProvider, tmp_path: Path
+    provider: LoopbackProvider, tmp_path: Path
 ) -> None:
     llm = provider.llm_settings(caps=Caps(run_seconds=24.0))
     async with bench(tmp_path, llm, provider.environ, agents=AgentSettings(timeout_seconds=300.0)) as it:
@@ -87,7 +87,9 @@ async def test_a_hung_agent_has_its_share_of_the_runs_time_and_is_not_waited_for
         assert starts.read_text() == "x"
 
 
-async def test_a_run_whose_agents_all_fail_says_who_and_remembers_it(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_run_whose_agents_all_fail_says_who_and_remembers_it(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         install(it, CRASHES)
         mind = Routing(TWO, depends={1: (0,)})

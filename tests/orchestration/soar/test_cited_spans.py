@@ -16,7 +16,7 @@ from aurora_orchestration.soar.answer_cache import AnswerCache
 from aurora_orchestration.soar.cited_spans import look_again, relocated, span_of, spans_of
 from aurora_orchestration.soar.workspace_text import WorkspaceText
 from aurora_orchestration.types import ContextBundle, ContextChunk, Synthesis
-from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.runs import BEGAN, run
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
@@ -275,7 +275,7 @@ def test_layout_alone_is_verified_anew_where_it_means_nothing(tmp_path: Path) ->
 async def test_a_pattern_keeps_what_it_cites_and_is_told_to_have_drifted(
     tmp_path: Path,
 ) -> None:
-    with NearProvider() as provider:
+    with LoopbackProvider() as provider:
         provider.otherwise = Mind(TWO)
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
             first = await it.ask(MEDIUM)

@@ -11,7 +11,7 @@ from aurora_orchestration.scoring_settings import ScoringSettings
 from aurora_orchestration.soar.claimed_acts import claimed_acts
 from aurora_orchestration.soar.verify_synthesis import precheck
 from aurora_orchestration.types import AgentResponse, Output, Subgoal, SubgoalResult
-from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
 from tests.orchestration.soar.test_run import MEDIUM, TWO
@@ -101,7 +101,7 @@ async def test_agents_kept_as_markdown_cannot_have_done_what_they_say(tmp_path: 
     (folder / "editor.md").write_text(f"{front}You edit the code as you are told to.\n")
     mind = _Editing(TWO)
     mind.instead["synthesize"] = lambda request: CLAIM
-    with NearProvider() as provider:
+    with LoopbackProvider() as provider:
         provider.otherwise = mind
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
             run = await it.ask(MEDIUM)
@@ -113,7 +113,7 @@ async def test_agents_kept_as_markdown_cannot_have_done_what_they_say(tmp_path: 
 async def test_an_answer_that_claims_a_change_is_neither_passed_nor_learned(tmp_path: Path) -> None:
     mind = Mind(TWO)
     mind.instead["synthesize"] = lambda request: CLAIM
-    with NearProvider() as provider:
+    with LoopbackProvider() as provider:
         provider.otherwise = mind
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
             run = await it.ask(MEDIUM)

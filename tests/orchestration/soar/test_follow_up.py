@@ -10,7 +10,7 @@ import pytest
 
 from aurora_memory.store import learned_reader
 from aurora_orchestration.run_record import RunCancelled
-from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.benches import Bench, bench
 from tests.orchestration.soar.minds import Mind
 from tests.wait_limits import HANG
@@ -20,8 +20,8 @@ TWO = ("Explain how expand fills a template", "Compare expand with request")
 
 
 @pytest.fixture
-def provider() -> Iterator[NearProvider]:
-    with NearProvider() as running:
+def provider() -> Iterator[LoopbackProvider]:
+    with LoopbackProvider() as running:
         yield running
 
 
@@ -32,7 +32,7 @@ async def boost_of(it: Bench, reasoning_id: str | None) -> float:
     return (await it.store.read(learned_reader.boosts, [row])).get(row, 0.0)
 
 
-async def test_thanks_cost_nothing_and_raise_the_pattern(provider: NearProvider, tmp_path: Path) -> None:
+async def test_thanks_cost_nothing_and_raise_the_pattern(provider: LoopbackProvider, tmp_path: Path) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         first = await it.ask(QUERY, session="s")
@@ -46,7 +46,7 @@ async def test_thanks_cost_nothing_and_raise_the_pattern(provider: NearProvider,
 
 
 async def test_a_denied_answer_is_worked_out_afresh_and_its_pattern_marked(
-    provider: NearProvider, tmp_path: Path
+    provider: LoopbackProvider, tmp_path: Path
 ) -> None:
     mind = Mind(TWO)
     provider.otherwise = mind
@@ -61,7 +61,7 @@ async def test_a_denied_answer_is_worked_out_afresh_and_its_pattern_marked(
         assert "nested templates" in decomposing.prompt and "rejected" in decomposing.prompt
 
 
-async def test_try_again_goes_one_level_up(provider: NearProvider, tmp_path: Path) -> None:
+async def test_try_again_goes_one_level_up(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO)
     provider.otherwise = mind
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
@@ -72,7 +72,9 @@ async def test_try_again_goes_one_level_up(provider: NearProvider, tmp_path: Pat
 
 
 @pytest.mark.parametrize("said", ["thanks", "never mind"])
-async def test_what_asks_nothing_is_not_what_is_tried_again(provider: NearProvider, tmp_path: Path, said: str) -> None:
+async def test_what_asks_nothing_is_not_what_is_tried_again(
+    provider: LoopbackProvider, tmp_path: Path, said: str
+) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         await it.ask(QUERY, session="s")
@@ -82,7 +84,7 @@ async def test_what_asks_nothing_is_not_what_is_tried_again(provider: NearProvid
         assert (again.query, again.complexity) == (QUERY, "complex")
 
 
-async def test_never_mind_stops_what_the_session_asked_last(provider: NearProvider, tmp_path: Path) -> None:
+async def test_never_mind_stops_what_the_session_asked_last(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO)
     provider.otherwise = mind
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
@@ -99,7 +101,7 @@ async def test_never_mind_stops_what_the_session_asked_last(provider: NearProvid
         assert it.memory.learned == []
 
 
-async def test_other_sessions_hear_nothing_of_it(provider: NearProvider, tmp_path: Path) -> None:
+async def test_other_sessions_hear_nothing_of_it(provider: LoopbackProvider, tmp_path: Path) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         await it.ask(QUERY, session="s")
@@ -109,7 +111,7 @@ async def test_other_sessions_hear_nothing_of_it(provider: NearProvider, tmp_pat
 
 
 async def test_thanks_after_a_first_question_without_an_answer_ask_nothing(
-    provider: NearProvider, tmp_path: Path
+    provider: LoopbackProvider, tmp_path: Path
 ) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), {}) as it:  # no key: no model
@@ -121,7 +123,7 @@ async def test_thanks_after_a_first_question_without_an_answer_ask_nothing(
 
 
 async def test_a_question_without_an_answer_can_be_tried_again_by_saying_so(
-    provider: NearProvider, tmp_path: Path
+    provider: LoopbackProvider, tmp_path: Path
 ) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), {}) as it:

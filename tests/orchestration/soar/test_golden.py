@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.llm.wire_formats import Kind
 from tests.orchestration.soar.benches import Clock, bench
 from tests.orchestration.soar.minds import Mind
@@ -23,7 +23,7 @@ TWO = ("Explain how expand fills a template", "Compare expand with request")
 
 @pytest.mark.parametrize("kind", ["anthropic", "openai"])
 async def test_the_requests_of_a_run_are_the_same_to_the_byte(tmp_path: Path, kind: Kind) -> None:
-    with NearProvider() as provider:
+    with LoopbackProvider() as provider:
         provider.otherwise = Mind(TWO)
         async with bench(tmp_path, provider.llm_settings(kind), provider.environ, now=Clock()) as it:
             run = await it.ask(MEDIUM)

@@ -17,7 +17,6 @@ from aurora_orchestration.soar.checkpoint import RESUMABLE_SECONDS, Checkpoint
 from aurora_orchestration.soar.claims import usable
 from aurora_orchestration.soar.interrupted_runs import sweep
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted
-from tests.orchestration.llm.near_provider import NearProvider
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
 from tests.programs import CODE, start
@@ -112,7 +111,7 @@ async def test_a_run_killed_before_anything_was_paid_is_gone_on_with_from_its_be
 async def test_of_runs_that_can_be_resumed_the_latest_comes_first_and_the_old_are_dropped(
     tmp_path: Path,
 ) -> None:
-    with NearProvider() as provider:
+    with LoopbackProvider() as provider:
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
             now, here = it.services.now(), str(it.services.workspace)
             for name, age, where in (("a", 50.0, here), ("c", 10.0, here), ("b", 20.0, here), ("else", 1.0, "/else"),
@@ -126,7 +125,7 @@ async def test_of_runs_that_can_be_resumed_the_latest_comes_first_and_the_old_ar
 
 
 async def test_a_run_that_is_under_way_is_not_swept(tmp_path: Path) -> None:
-    with NearProvider() as provider:
+    with LoopbackProvider() as provider:
         mind = Mind(TWO)
         mind.waits = 0.2
         provider.otherwise = mind

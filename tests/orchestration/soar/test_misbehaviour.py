@@ -15,7 +15,6 @@ import pytest
 
 from aurora_orchestration.model_settings import Caps
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Request, Scripted
-from tests.orchestration.llm.near_provider import NearProvider
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
 from tests.shares import long, one_of_each
@@ -115,9 +114,6 @@ ODD: dict[str, Way] = {
 }
 """Ways of being odd that a run may still come through."""
 
-HANG_UPS = ("a hang-up", "a hang-up in the middle")
-"""Ways that take a socket."""
-
 DECODED = (
     "half an object", "an array", "two objects", "a bare number", "deep nesting", "a million letters",
     "control characters", "a web page with 404", "a redirect",
@@ -144,7 +140,7 @@ async def test_a_misbehaving_model_never_crashes_lies_or_overspends(
     question, more = QUESTIONS[level]
     way = FATAL.get(name) or ODD[name]
     mind = Mind(TWO)
-    with LoopbackProvider() if name in HANG_UPS else NearProvider() as provider:
+    with LoopbackProvider() as provider:
         provider.otherwise = lambda request: way(mind, request)
         llm = provider.llm_settings(kind, retry_seconds=0.1, max_retries=1, caps=Caps(run_usd=LIMIT_USD))
         async with bench(tmp_path, llm, provider.environ) as it:

@@ -14,7 +14,7 @@ from aurora_orchestration.model_settings import Caps
 from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.settings import BudgetSettings
 from aurora_orchestration.types import Declined, Nobody
-from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.llm.wire_formats import Request, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
@@ -26,8 +26,8 @@ SPENT = BudgetSettings(soft_limit_usd=0.000001, hard_limit_usd=500.0)
 
 
 @pytest.fixture
-def provider() -> Iterator[NearProvider]:
-    with NearProvider() as running:
+def provider() -> Iterator[LoopbackProvider]:
+    with LoopbackProvider() as running:
         yield running
 
 
@@ -46,7 +46,7 @@ class User:
 
 
 @pytest.mark.hypothesis
-async def test_runs_cost_about_what_was_expected(provider: NearProvider, tmp_path: Path) -> None:
+async def test_runs_cost_about_what_was_expected(provider: LoopbackProvider, tmp_path: Path) -> None:
     """A model that is now terse, now wordy, and questions of three ways; decision 0140 has what was measured."""
     chance = random.Random(21)
     mind = Mind(TWO)
@@ -77,7 +77,9 @@ async def test_runs_cost_about_what_was_expected(provider: NearProvider, tmp_pat
     assert worst <= 4.0
 
 
-async def test_beyond_the_soft_limit_the_user_is_asked_once_and_first(provider: NearProvider, tmp_path: Path) -> None:
+async def test_beyond_the_soft_limit_the_user_is_asked_once_and_first(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), provider.environ, cost_budgets=SPENT) as it:
         user = User("y")
@@ -90,7 +92,7 @@ async def test_beyond_the_soft_limit_the_user_is_asked_once_and_first(provider: 
 
 @pytest.mark.parametrize("answer", ["n", "no", "hm", Declined("nothing")])
 async def test_who_does_not_say_yes_pays_nothing(
-    provider: NearProvider, tmp_path: Path, answer: str | Exception
+    provider: LoopbackProvider, tmp_path: Path, answer: str | Exception
 ) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), provider.environ, cost_budgets=SPENT) as it:
@@ -99,7 +101,7 @@ async def test_who_does_not_say_yes_pays_nothing(
         assert run.error is not None and "you did not go on" in run.error and "\n" not in run.error
 
 
-async def test_where_nobody_is_there_one_line_names_the_option(provider: NearProvider, tmp_path: Path) -> None:
+async def test_where_nobody_is_there_one_line_names_the_option(provider: LoopbackProvider, tmp_path: Path) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), provider.environ, cost_budgets=SPENT) as it:
         run = await it.ask(MEDIUM, ask_user=User(Nobody("nobody")))
@@ -109,7 +111,9 @@ async def test_where_nobody_is_there_one_line_names_the_option(provider: NearPro
         assert forced.state == "complete" and provider.requests
 
 
-async def test_a_run_whose_steps_all_want_money_is_blocked_and_says_so(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_run_whose_steps_all_want_money_is_blocked_and_says_so(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
     mind = Mind(TWO)
     provider.otherwise = mind
     llm = provider.llm_settings(caps=Caps(phase_usd={"collect": 0.0001}))
@@ -120,7 +124,7 @@ async def test_a_run_whose_steps_all_want_money_is_blocked_and_says_so(provider:
         assert not it.memory.learned
 
 
-async def test_what_costs_nothing_asks_nobody(provider: NearProvider, tmp_path: Path) -> None:
+async def test_what_costs_nothing_asks_nobody(provider: LoopbackProvider, tmp_path: Path) -> None:
     provider.otherwise = Mind(TWO)
     user = User(Nobody("nobody"))
     free = provider.llm_settings("openai", reasoning_llm=provider.settings("openai", provider="ollama", model="llama3"))
@@ -133,7 +137,7 @@ async def test_what_costs_nothing_asks_nobody(provider: NearProvider, tmp_path: 
 
 
 async def test_an_experiment_has_its_own_limit_and_is_told_of_the_soft_one_without_being_asked(
-    provider: NearProvider, tmp_path: Path
+    provider: LoopbackProvider, tmp_path: Path
 ) -> None:
     provider.otherwise = Mind(TWO)
     user = User("n")
@@ -143,7 +147,7 @@ async def test_an_experiment_has_its_own_limit_and_is_told_of_the_soft_one_witho
         assert any("soft limit" in each for each in run.notices)
 
 
-async def test_messages_that_ask_nothing_cost_nothing_in_a_session(provider: NearProvider, tmp_path: Path) -> None:
+async def test_messages_that_ask_nothing_cost_nothing_in_a_session(provider: LoopbackProvider, tmp_path: Path) -> None:
     provider.otherwise = Mind(())
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         early = await it.ask("ok", session="s")
@@ -156,7 +160,9 @@ async def test_messages_that_ask_nothing_cost_nothing_in_a_session(provider: Nea
             assert run.answer and run.cost_usd == 0
 
 
-async def test_one_answer_in_words_to_a_simple_question_is_the_answer(provider: NearProvider, tmp_path: Path) -> None:
+async def test_one_answer_in_words_to_a_simple_question_is_the_answer(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
     provider.otherwise = 'The function expand fills a template (src/template.py:1); set {"strict": true} for errors.'
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         run = await it.ask("what is expand?")
@@ -169,7 +175,7 @@ async def test_one_answer_in_words_to_a_simple_question_is_the_answer(provider: 
     "said", ["", '{"answer": ', "<html><body>Sign in to the network</body></html>", '```json\n{"foo": 1}\n```']
 )
 async def test_what_is_no_answer_in_words_is_not_taken_for_one(
-    provider: NearProvider, tmp_path: Path, said: str
+    provider: LoopbackProvider, tmp_path: Path, said: str
 ) -> None:
     provider.otherwise = said
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
@@ -178,14 +184,14 @@ async def test_what_is_no_answer_in_words_is_not_taken_for_one(
         assert run.error is not None and "\n" not in run.error
 
 
-async def test_a_refusal_in_words_is_no_success(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_refusal_in_words_is_no_success(provider: LoopbackProvider, tmp_path: Path) -> None:
     provider.otherwise = "I'm sorry, but I cannot help with that."
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         run = await it.ask("what is expand?")
         assert (run.state, len(provider.requests)) == ("failed", 1) and run.error and "declined" in run.error
 
 
-async def test_a_model_that_knows_no_json_is_paid_twice_and_no_more(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_model_that_knows_no_json_is_paid_twice_and_no_more(provider: LoopbackProvider, tmp_path: Path) -> None:
     provider.otherwise = "I would begin by reading the code."
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         run = await it.ask("Design and implement retries for request, login throttling and audit logging for the API")
@@ -193,7 +199,9 @@ async def test_a_model_that_knows_no_json_is_paid_twice_and_no_more(provider: Ne
         assert run.error is not None and "answered twice without JSON" in run.error and "\n" not in run.error
 
 
-async def test_what_has_no_known_price_is_in_the_runs_cost_as_unknown(provider: NearProvider, tmp_path: Path) -> None:
+async def test_what_has_no_known_price_is_in_the_runs_cost_as_unknown(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
     provider.otherwise = Mind(())
     unknown = provider.llm_settings("openai", reasoning_llm=provider.settings("openai", model="brand-new-9"))
     async with bench(tmp_path, unknown, provider.environ) as it:

@@ -17,7 +17,7 @@ from aurora_orchestration.types import Claim
 from tests.benchmarks.answer_phrases import DEVELOPMENT, HELD_OUT, Phrases
 from tests.benchmarks.planted_faults import Repository, faulty_cases, found_out, true_cases
 from tests.growth import grows_with_length
-from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
 from tests.orchestration.soar.test_run import MEDIUM, TWO
@@ -261,7 +261,7 @@ def test_claims_that_were_taken_out_for_want_of_a_source_cost_score_and_pattern(
 
 
 async def test_a_place_that_is_not_there_costs_the_answer_its_pattern_and_is_told(tmp_path: Path) -> None:
-    with NearProvider() as provider:
+    with LoopbackProvider() as provider:
         mind = Mind(TWO)
         provider.otherwise = mind
         claims = [{"text": "`expand` fills the template (src/template.py:99999).", "sources": ["SG1"]}]
@@ -287,7 +287,7 @@ async def test_an_answer_of_which_nothing_holds_has_failed_and_is_not_kept(
     mind = Mind(TWO)
     false = [{"text": "They are in src/ghost.py:99999.", "sources": ["src/ghost.py:99999"]}]
     mind.instead["synthesize"] = lambda _: {"answer": answer, "claims": false, "confidence": 0.9}
-    with NearProvider() as provider:
+    with LoopbackProvider() as provider:
         provider.otherwise = mind
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
             run = await it.ask(MEDIUM)
@@ -299,7 +299,7 @@ async def test_an_answer_of_which_nothing_holds_has_failed_and_is_not_kept(
 
 
 async def test_a_direct_answer_is_looked_up_too(tmp_path: Path) -> None:
-    with NearProvider() as provider:
+    with LoopbackProvider() as provider:
         mind = Mind(())
         mind.instead["direct"] = lambda _: {"answer": "It is `expand_all` in src/template.py:77.", "confidence": 1.0}
         provider.otherwise = mind
@@ -312,7 +312,7 @@ async def test_a_direct_answer_is_looked_up_too(tmp_path: Path) -> None:
 
 
 async def test_partial_success_says_so(tmp_path: Path) -> None:
-    with NearProvider() as provider:
+    with LoopbackProvider() as provider:
         mind = Mind(TWO)
         mind.scores["synthesis"] = [0.75]
         provider.otherwise = mind

@@ -20,7 +20,7 @@ from aurora_orchestration.scoring_settings import (
 )
 from aurora_orchestration.settings import PHASES, BudgetSettings
 from aurora_orchestration.soar.checkpoint import CannotResume
-from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.llm.wire_formats import Kind, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
@@ -40,14 +40,14 @@ FIVE = (
 
 
 @pytest.fixture
-def provider() -> Iterator[NearProvider]:
-    with NearProvider() as running:
+def provider() -> Iterator[LoopbackProvider]:
+    with LoopbackProvider() as running:
         yield running
 
 
 @pytest.mark.parametrize("kind", ["anthropic", long("openai")])
 async def test_a_simple_question_is_answered_with_one_call_and_teaches_nothing(
-    provider: NearProvider, tmp_path: Path, kind: Kind
+    provider: LoopbackProvider, tmp_path: Path, kind: Kind
 ) -> None:
     mind = Mind(())
     provider.otherwise = mind
@@ -61,7 +61,7 @@ async def test_a_simple_question_is_answered_with_one_call_and_teaches_nothing(
 
 
 @pytest.mark.parametrize("kind", [long("anthropic"), "openai"])
-async def test_a_medium_question_goes_all_nine_phases(provider: NearProvider, tmp_path: Path, kind: Kind) -> None:
+async def test_a_medium_question_goes_all_nine_phases(provider: LoopbackProvider, tmp_path: Path, kind: Kind) -> None:
     mind = Mind(TWO)
     provider.otherwise = mind
     async with bench(tmp_path, provider.llm_settings(kind), provider.environ) as it:
@@ -76,7 +76,9 @@ async def test_a_medium_question_goes_all_nine_phases(provider: NearProvider, tm
         assert run.learned is not None and run.learned.is_pattern
 
 
-async def test_a_complex_question_has_its_subgoals_worked_on_at_once(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_complex_question_has_its_subgoals_worked_on_at_once(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
     mind = Mind(FIVE)
     mind.waits = 0.1
     mind.instead["assess"] = lambda _: {"complexity": "complex", "confidence": 0.9}
@@ -91,7 +93,7 @@ async def test_a_complex_question_has_its_subgoals_worked_on_at_once(provider: N
         assert "criticise" in mind.asked
 
 
-async def test_a_critical_question_takes_three_paths_and_a_judge(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_critical_question_takes_three_paths_and_a_judge(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO)
     provider.otherwise = mind
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
@@ -101,7 +103,7 @@ async def test_a_critical_question_takes_three_paths_and_a_judge(provider: NearP
         assert mind.asked.count("decompose") == 3 and mind.asked.count("rule") == 1
 
 
-async def test_progress_never_goes_back_and_cost_only_grows(provider: NearProvider, tmp_path: Path) -> None:
+async def test_progress_never_goes_back_and_cost_only_grows(provider: LoopbackProvider, tmp_path: Path) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         run = await it.ask(MEDIUM)
@@ -123,14 +125,14 @@ async def test_without_a_provider_memory_says_what_it_knows(tmp_path: Path) -> N
         assert it.memory.learned == []
 
 
-async def test_a_dry_run_asks_no_model(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_dry_run_asks_no_model(provider: LoopbackProvider, tmp_path: Path) -> None:
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         run = await it.ask(COMPLEX, dry_run=True)
         assert run.state == "dry_run" and provider.requests == []
         assert "COMPLEX" in run.answer and "$" in run.answer
 
 
-async def test_the_same_question_is_answered_from_memory_at_no_cost(provider: NearProvider, tmp_path: Path) -> None:
+async def test_the_same_question_is_answered_from_memory_at_no_cost(provider: LoopbackProvider, tmp_path: Path) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         first = await it.ask(MEDIUM)
@@ -147,7 +149,7 @@ async def test_the_same_question_is_answered_from_memory_at_no_cost(provider: Ne
 
 
 async def test_what_succeeded_in_part_is_not_given_again_though_it_is_like_a_pattern(
-    provider: NearProvider, tmp_path: Path
+    provider: LoopbackProvider, tmp_path: Path
 ) -> None:
     mind = Mind(TWO)
     provider.otherwise = mind
@@ -164,7 +166,7 @@ async def test_what_succeeded_in_part_is_not_given_again_though_it_is_like_a_pat
 
 
 async def test_an_unattended_run_is_worked_on_each_time_with_agents_and_never_answered_from_memory(
-    provider: NearProvider, tmp_path: Path
+    provider: LoopbackProvider, tmp_path: Path
 ) -> None:
     mind = Mind(TWO)
     provider.otherwise = mind
@@ -180,7 +182,7 @@ async def test_an_unattended_run_is_worked_on_each_time_with_agents_and_never_an
 
 
 async def test_an_unattended_run_that_fails_does_not_make_the_next_ones_expensive(
-    provider: NearProvider, tmp_path: Path
+    provider: LoopbackProvider, tmp_path: Path
 ) -> None:
     mind = Mind(TWO)
     mind.scores["synthesis"] = [0.3]
@@ -195,7 +197,7 @@ async def test_an_unattended_run_that_fails_does_not_make_the_next_ones_expensiv
         assert again.complexity == "medium" and "plead" not in mind.asked
 
 
-async def test_what_is_below_the_pass_mark_is_mended_twice_at_most(provider: NearProvider, tmp_path: Path) -> None:
+async def test_what_is_below_the_pass_mark_is_mended_twice_at_most(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO)
     mind.scores["synthesis"] = [0.6]
     provider.otherwise = mind
@@ -208,7 +210,7 @@ async def test_what_is_below_the_pass_mark_is_mended_twice_at_most(provider: Nea
 
 
 async def test_an_answer_that_fails_is_not_given_and_the_question_is_marked_difficult(
-    provider: NearProvider, tmp_path: Path
+    provider: LoopbackProvider, tmp_path: Path
 ) -> None:
     mind = Mind(TWO)
     mind.scores["synthesis"] = [0.3]
@@ -223,7 +225,7 @@ async def test_an_answer_that_fails_is_not_given_and_the_question_is_marked_diff
         assert again.complexity == "critical" and any("failed before" in notice for notice in again.notices)
 
 
-async def test_an_invented_source_is_dropped_and_its_claim_named(provider: NearProvider, tmp_path: Path) -> None:
+async def test_an_invented_source_is_dropped_and_its_claim_named(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO)
     mind.claims = [
         {"text": "Expand fills the template.", "sources": ["SG1", "src/nowhere.py:3"]},
@@ -238,7 +240,7 @@ async def test_an_invented_source_is_dropped_and_its_claim_named(provider: NearP
         assert any("fastest" in caveat for caveat in run.caveats)
 
 
-async def test_a_plan_that_never_passes_is_not_carried_out(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_plan_that_never_passes_is_not_carried_out(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO)
     mind.scores["decomposition"] = [0.2]
     provider.otherwise = mind
@@ -248,7 +250,7 @@ async def test_a_plan_that_never_passes_is_not_carried_out(provider: NearProvide
         assert run.error is not None and "plan" in run.error
 
 
-async def test_when_the_cap_is_reached_what_was_found_is_given(provider: NearProvider, tmp_path: Path) -> None:
+async def test_when_the_cap_is_reached_what_was_found_is_given(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO)
     provider.otherwise = mind
     llm = provider.llm_settings(caps=Caps(phase_usd={"synthesize": 0.0}))
@@ -259,7 +261,7 @@ async def test_when_the_cap_is_reached_what_was_found_is_given(provider: NearPro
         assert "synthesize" not in mind.asked
 
 
-async def test_a_run_that_takes_too_long_ends(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_run_that_takes_too_long_ends(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO)
     mind.instead["verify"] = lambda _: Scripted(json={}, delay=30)
     provider.otherwise = mind
@@ -269,7 +271,9 @@ async def test_a_run_that_takes_too_long_ends(provider: NearProvider, tmp_path: 
         assert run.state == "failed" and run.error is not None and "llm.caps.run_seconds" in run.error
 
 
-async def test_a_budget_that_is_spent_blocks_before_anything_is_asked(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_budget_that_is_spent_blocks_before_anything_is_asked(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
     budget = BudgetSettings(soft_limit_usd=0.0, hard_limit_usd=0.0)
     async with bench(tmp_path, provider.llm_settings(), provider.environ, cost_budgets=budget) as it:
         run = await it.ask(MEDIUM)
@@ -277,7 +281,7 @@ async def test_a_budget_that_is_spent_blocks_before_anything_is_asked(provider: 
         assert run.id in it.log_of(run)
 
 
-async def test_a_cancelled_run_is_logged_and_can_be_gone_on_with(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_cancelled_run_is_logged_and_can_be_gone_on_with(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO)
     mind.instead["judge"] = lambda _: Scripted(json={}, delay=30)
     provider.otherwise = mind
@@ -302,7 +306,7 @@ async def test_a_cancelled_run_is_logged_and_can_be_gone_on_with(provider: NearP
             await it.ask("", resume=run.id)
 
 
-async def test_every_run_is_a_deliverable_with_its_calls(provider: NearProvider, tmp_path: Path) -> None:
+async def test_every_run_is_a_deliverable_with_its_calls(provider: LoopbackProvider, tmp_path: Path) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         run = await it.ask(MEDIUM, session="s-1")
@@ -320,7 +324,7 @@ async def test_every_run_is_a_deliverable_with_its_calls(provider: NearProvider,
         assert sum(isinstance(event.what, TokensUsed) for event in events) == len(run.calls)
 
 
-async def test_a_step_that_is_tried_again_is_told_of_everywhere(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_step_that_is_tried_again_is_told_of_everywhere(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO, depends={1: (0,)})
     mind.scores["output"] = [0.6, 0.6, 0.65, 0.9]
     provider.otherwise = mind
@@ -336,7 +340,7 @@ async def test_a_step_that_is_tried_again_is_told_of_everywhere(provider: NearPr
         assert '"attempts": 3' in told and '"agent_output": 2' in told
 
 
-async def test_two_runs_at_once_do_not_mix(provider: NearProvider, tmp_path: Path) -> None:
+async def test_two_runs_at_once_do_not_mix(provider: LoopbackProvider, tmp_path: Path) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         one, other = await asyncio.gather(it.ask(MEDIUM), it.ask("Explain how login checks a password, and compare it"))
@@ -346,7 +350,7 @@ async def test_two_runs_at_once_do_not_mix(provider: NearProvider, tmp_path: Pat
 
 
 async def test_odd_weights_and_examples_that_cannot_be_used_are_told_once(
-    provider: NearProvider, tmp_path: Path
+    provider: LoopbackProvider, tmp_path: Path
 ) -> None:
     provider.otherwise = Mind(TWO)
     scoring = ScoringSettings(
@@ -360,7 +364,9 @@ async def test_odd_weights_and_examples_that_cannot_be_used_are_told_once(
         assert sum("missing.json cannot be read" in notice for notice in run.notices) == 1
 
 
-async def test_a_run_within_an_open_deliverable_counts_towards_that_one(provider: NearProvider, tmp_path: Path) -> None:
+async def test_a_run_within_an_open_deliverable_counts_towards_that_one(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         at = it.now()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.llm.wire_formats import Kind, Request
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
@@ -40,7 +40,7 @@ async def test_a_judge_of_plans_is_asked_twice_and_no_plan_is_made_anew(
     tmp_path: Path, option: Any, purpose: str, most: int, kind: Kind, shape: Any
 ) -> None:
     mind = judged_by(Mind(STEPS[:2]), shape, purpose)
-    with NearProvider() as provider:
+    with LoopbackProvider() as provider:
         provider.otherwise = mind
         async with bench(tmp_path, provider.llm_settings(kind), provider.environ) as it:
             run = await it.ask(MEDIUM, verification=option)
@@ -54,7 +54,7 @@ async def test_a_judge_of_outputs_is_not_paid_for_every_step_and_the_answer_says
     tmp_path: Path, shape: Any
 ) -> None:
     mind = judged_by(Mind(STEPS, depends={1: (0,), 2: (1,), 3: (2,), 4: (3,)}), shape, "output")
-    with NearProvider() as provider:
+    with LoopbackProvider() as provider:
         provider.otherwise = mind
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
             run = await it.ask(MEDIUM)
@@ -69,7 +69,7 @@ async def test_what_rules_find_wanting_stays_so_where_the_judge_is_of_no_use(tmp
     mind = judged_by(Mind(STEPS[:2], depends={1: (0,)}), SHAPES[0], "output")
     beside = {"status": "partial", "summary": "Bananas are yellow: fruit.py:3", "data": {}, "confidence": 0.9}
     mind.instead["work"] = lambda request: beside if "two" in str(request.json["subgoal"]) else None
-    with NearProvider() as provider:
+    with LoopbackProvider() as provider:
         provider.otherwise = mind
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
             run = await it.ask(MEDIUM)

@@ -12,7 +12,7 @@ from aurora_orchestration.soar.verify_output import precheck, verify_output
 from aurora_orchestration.soar.verify_synthesis import precheck as precheck_answer
 from aurora_orchestration.soar.verify_synthesis import sourceless, verify_synthesis
 from aurora_orchestration.types import AgentResponse, Claim, Output, Subgoal, SubgoalResult, Verification
-from tests.orchestration.llm.near_provider import NearProvider
+from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.planned import bundle, llm_of, scores
 
 SETTINGS = ScoringSettings()
@@ -23,8 +23,8 @@ ANSWER_CHECKS = "addresses_query traceable consistent calibrated"
 
 
 @pytest.fixture
-def provider() -> Iterator[NearProvider]:
-    with NearProvider() as provider:
+def provider() -> Iterator[LoopbackProvider]:
+    with LoopbackProvider() as provider:
         yield provider
 
 
@@ -60,7 +60,7 @@ def test_unusable_outputs_are_named(given: AgentResponse, issue: str) -> None:
     assert found.verdict != "pass" and any(issue in one for one in found.critical_issues), found
 
 
-async def test_no_judge_is_paid_for_simple_questions_or_failed_agents(provider: NearProvider) -> None:
+async def test_no_judge_is_paid_for_simple_questions_or_failed_agents(provider: LoopbackProvider) -> None:
     llm = llm_of(provider)
     await verify_output(SUBGOAL, response(), llm, SETTINGS, complexity="simple", attempt=0)
     failed = response(status="error", output=None)
@@ -68,7 +68,7 @@ async def test_no_judge_is_paid_for_simple_questions_or_failed_agents(provider: 
     assert found.verdict == "fail" and provider.requests == []
 
 
-async def test_a_judge_of_outputs_is_computed_with_not_believed(provider: NearProvider) -> None:
+async def test_a_judge_of_outputs_is_computed_with_not_believed(provider: LoopbackProvider) -> None:
     provider.script(scores(0.3, OUTPUT_CHECKS, overall_score=0.99, verdict="pass"))
     found = await verify_output(SUBGOAL, response(), llm_of(provider), SETTINGS, complexity="medium", attempt=1)
     assert (found.verdict, found.by) == ("fail", "option_a") and len(found.notices) == 2
@@ -140,7 +140,7 @@ def test_an_answer_may_not_be_surer_than_its_sources() -> None:
     assert unsure.checks["calibrated"].score == 0.5
 
 
-async def test_a_judge_of_answers_cannot_raise_what_rules_found(provider: NearProvider) -> None:
+async def test_a_judge_of_answers_cannot_raise_what_rules_found(provider: LoopbackProvider) -> None:
     provider.script(scores(1.0, ANSWER_CHECKS))
     found = await verify_synthesis(
         "Where are uploads validated?",
