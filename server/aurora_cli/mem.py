@@ -14,7 +14,7 @@ import click
 from aurora_cli.errors import FINE, NO, CommandError
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json, style_of
-from aurora_cli.recall_view import recall_lines
+from aurora_cli.recall_view import as_files, recall_lines
 from aurora_cli.session import open_session
 from aurora_protocol import RequestFailed
 from aurora_protocol.client import Client
@@ -85,6 +85,8 @@ def mem(
         return NO if reply.get("missing") else FINE
     if reply.get("missing"):
         raise NothingThere(str(reply["hint"]))
+    if level == "file":
+        reply = as_files(reply)
     style = style_of(sys.stdout, os.environ, no_color=settings.no_color)
     lines = recall_lines(reply, style=style, here=settings.here, now=datetime.now(UTC), explain=explain)
     print("\n".join(lines))

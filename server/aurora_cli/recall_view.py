@@ -26,6 +26,12 @@ from aurora_protocol.human_text import (
 from aurora_protocol.provenance_text import drifted_at, learned_by, parts_of
 
 _CALLABLE = ("function", "method", "macro")
+_FILE = "file"
+"""The kind of a result that is told as its file."""
+_WHOLE_FILE = "<module>"
+"""The name of what of a file stands in no other chunk."""
+_OF_CHUNKS = frozenset({"callers", "likely_callers", "subclasses", "likely_subclasses", "handed_on", "signature"})
+"""What is said of one chunk, and not of its file."""
 _WIDEST_NAME = 48
 _NARROWEST_NAME = 24
 _NARROW = 80
@@ -73,6 +79,16 @@ def recall_lines(
     return lines
 
 
+def as_files(reply: dict[str, Any]) -> dict[str, Any]:
+    """An answer of which each result is told as its file, with the chunk that answers for it first of what is in it."""
+    results = []
+    for item in reply["results"]:
+        best = [] if item["name"] == _WHOLE_FILE or not item["file"] else [item]
+        told = {key: item[key] for key in item if key not in _OF_CHUNKS}
+        results.append({**told, "kind": _FILE, "also": [*best, *item.get("also", ())]} if item["file"] else item)
+    return {**reply, "results": results}
+
+
 def location(item: dict[str, Any], here: Path) -> str:
     """`path:line` as a terminal in `here` can open it: relative below `here`'s workspace, else absolute.
 
@@ -88,7 +104,7 @@ def location(item: dict[str, Any], here: Path) -> str:
             file = os.path.relpath(root / file, here)
         else:
             file = os.fspath(root / file)
-    return f"{plain(file)}:{item['line_start']}"
+    return plain(file) if item["kind"] == _FILE else f"{plain(file)}:{item['line_start']}"
 
 
 def title(item: dict[str, Any]) -> str:
@@ -97,9 +113,11 @@ def title(item: dict[str, Any]) -> str:
     signature = plain(str(item.get("signature") or "")).rstrip(" {:")
     if kind == "reasoning":
         return signature
+    if kind == _FILE:
+        return plain(Path(str(item["file"])).name)
     if kind == "module":
         return f"module {Path(str(item['file'])).stem}"
-    if name == "<module>":
+    if name == _WHOLE_FILE:
         return f"{kind} {plain(Path(str(item['file'])).name)}"
     if kind == "section":
         return plain(_ANCHOR.sub("", name).replace(".", " › "))
@@ -185,6 +203,8 @@ def footer(reply: dict[str, Any]) -> str:
         parts = ["indexing failed (aurora doctor)"]
     elif pending:
         parts = [f"{count(pending, 'file')} still being indexed"]
+    elif freshness["indexed_at"] is not None and freshness.get("state") == "scanning":
+        parts = ["looking for files that changed"]  # indexed to its end before, as after each start
     elif freshness["indexed_at"] is None or freshness.get("state") in ("scanning", "indexing"):
         parts = ["still being indexed"]
     elif freshness.get("heard", True):
@@ -252,7 +272,7 @@ def _also(members: list[dict[str, Any]], width: int) -> str:
 
 def _member(member: dict[str, Any]) -> str:
     """A member by its name; a section by its own heading, without those above it; what is left of a file as such."""
-    if member["name"] == "<module>":
+    if member["name"] == _WHOLE_FILE:
         return "the file itself"
     name = _ANCHOR.sub("", str(member["name"]))
     return plain(name.rpartition(".")[2] if member.get("kind") == "section" else name)

@@ -79,6 +79,16 @@ async def test_answers_of_one_size(tmp_path: Path, level: Level, kinds: set[str]
         assert all(hit.chunk.id not in {each.id for each in hit.also} for hit in hits), "nor beside itself"
 
 
+async def test_of_files_the_one_that_is_called_so_comes_first(tmp_path: Path) -> None:
+    """Who asks by one name for a file wants that file before those which have something of the name."""
+    async with of_this_package(tmp_path / "memory.db", "recall/*.py", "activation.py") as store:
+        for name in ("recall", "Signals", "activation"):
+            hits = await store.read(recall, parse_question(name), 10, 1_800_000_000.0, level="file")
+            assert Path(hits[0].chunk.path).stem == name.lower(), [hit.chunk.path for hit in hits]
+            strengths = [hit.strength for hit in hits]
+            assert strengths == sorted(strengths, reverse=True)
+
+
 async def test_topics_of_this_package_lead_to_their_files(tmp_path: Path) -> None:
     async with of_this_package(tmp_path / "memory.db", *ALL) as store:
         gains = {}

@@ -236,7 +236,8 @@ def test_nothing_found_without_a_hint() -> None:
     [
         ({}, "index up to date · 4 ms"),
         ({"pending_files": 1}, "1 file still being indexed · 4 ms"),
-        ({"state": "scanning"}, "still being indexed · 4 ms"),
+        ({"state": "scanning"}, "looking for files that changed · 4 ms"),
+        ({"state": "scanning", "indexed_at": None}, "still being indexed · 4 ms"),
         ({"state": "error", "pending_files": 1}, "indexing failed (aurora doctor) · 4 ms"),
         (
             {"state": "error", "skipped_files": 1},

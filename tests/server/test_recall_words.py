@@ -11,7 +11,7 @@ import pytest
 from aurora_cli.explain import related_lines
 from aurora_cli.mem import from_root
 from aurora_cli.output import TerminalStyle
-from aurora_cli.recall_view import explanation, footer, location, parameters, recall_lines, title
+from aurora_cli.recall_view import as_files, explanation, footer, location, parameters, recall_lines, title
 
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
 FRESH: dict[str, Any] = {"indexed_at": "x", "pending_files": 0, "skipped_files": 0, "state": "ready"}
@@ -24,6 +24,22 @@ ITEM: dict[str, Any] = {
 def lines_of(width: int | None = None, **changes: Any) -> list[str]:
     reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [ITEM | changes]}
     return recall_lines(reply, style=TerminalStyle(width=width), here=Path("/w"), now=NOW)[:-1]
+
+
+def test_where_files_are_asked_for_each_is_told_by_its_name_with_what_answers_first_of_what_is_in_it() -> None:
+    beside = {"id": "c", "name": "Session.close", "kind": "method", "line_start": 88, "line_end": 90}
+    best = ITEM | {"name": "login", "kind": "function", "file": "app/session.py", "line_start": 12, "callers": 3}
+    whole = ITEM | {"name": "<module>", "kind": "module", "file": "app/tokens.py", "summary": "Tokens and their end."}
+    pattern = ITEM | {"name": "p", "kind": "reasoning", "file": "", "id": "reas:p:v1", "signature": "Pattern"}
+    reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [best | {"also": [beside]}, whole, pattern]}
+    lines = recall_lines(as_files(reply), style=TerminalStyle(), here=Path("/w"), now=NOW)[:-1]
+    assert [" ".join(line.split()) for line in lines] == [
+        "1 session.py app/session.py",
+        "also here: login :12, Session.close :88",
+        "2 tokens.py app/tokens.py",
+        "Tokens and their end.",
+        "3 Pattern reas:p:v1",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def write(root: Path, texts: Mapping[str, str]) -> None:
 @pytest.fixture
 async def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Workspace]:
     """A memory of more parts than a question reads itself, all of whose vectors are given back in a time of quiet."""
-    monkeypatch.setattr(part_vectors, "KEPT", 0)
+    monkeypatch.setattr(part_vectors.PartVectors, "stay", lambda _: False)
     monkeypatch.setattr(kinship, "AT_ONCE", PARTS // 4)
     monkeypatch.setattr(kinship, "STEP", PARTS // 8)
     monkeypatch.setattr(recall, "VECTORS_WITHIN", 60.0)
@@ -62,36 +62,46 @@ async def test_the_first_question_has_them_and_the_first_after_they_were_given_b
     assert "authenticate" in await names(workspace)
 
 
-async def test_a_question_waits_for_no_more_than_a_moment_until_all_were_read_once_or_they_are_too_many(
+async def test_questions_wait_together_for_some_seconds_until_all_were_read_once(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
-    missing = True
+    missing, now = True, 0.0
 
     async def waited(tasks: set[asyncio.Task[None]], *, timeout: float) -> None:
+        nonlocal now
         waits.append(timeout)
-        if not missing:
+        if missing:
+            now += 0.75
+        else:
             await really(tasks)
 
     really = asyncio.wait
-    monkeypatch.setattr(recall, "VECTORS_WITHIN", 0.25)
+    monkeypatch.setattr(recall, "VECTORS_WITHIN", 2.0)
     monkeypatch.setattr(recall.asyncio, "wait", waited)
     monkeypatch.setattr(recall, "read_some", lambda _: missing)
-    await names(workspace)
-    await names(workspace)
-    assert waits == [0.25, 0.25]
-    for _ in range(recall.WAITS):
-        await names(workspace)
-    assert waits == [0.25] * recall.WAITS, "a huge workspace is not waited for"
+    monkeypatch.setattr(recall.time, "perf_counter", lambda: now)
     await workspace.give_memory_back()
-    await names(workspace)
-    assert waits == [0.25] * (recall.WAITS + 1)
+    for _ in range(5):
+        await names(workspace)
+    assert waits == [2.0, 1.25, 0.5], "then who asks is answered without"
     missing = False
     await names(workspace)
-    known = len(waits)
-    await names(workspace)
-    assert len(waits) == known, "and then no more"
     await workspace.give_memory_back()
     await names(workspace)
     await names(workspace)
-    assert len(waits) == known + 1
+    assert waits == [2.0, 1.25, 0.5, 2.0], "and once they are there, nobody waits"
+
+
+async def test_those_of_a_huge_workspace_are_read_beside_questions(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part_vectors, "KEPT", 5)
+    waits: list[float] = []
+
+    async def waited(_: set[asyncio.Task[None]], *, timeout: float) -> None:
+        waits.append(timeout)
+
+    monkeypatch.setattr(recall.asyncio, "wait", waited)
+    await names(workspace)
+    assert not waits

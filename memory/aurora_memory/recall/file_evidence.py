@@ -93,11 +93,24 @@ def strongest(candidates: Candidates, ranks: Sequence[Rank]) -> list[int]:
 
 
 def of_files(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
-    """One rank for each file, its best by what the file says together, whatever the kind of question."""
+    """One rank for each file, its best by what the file says together, whatever the kind of question; a file that is
+    called what one name asks for comes first.
+    """
     ordered = _one_of_each_file(candidates, ranks)
-    files = dict.fromkeys(candidates.heads[rank.place].path for rank in ordered.ranks)
-    first = {path: next(r for r in ordered.ranks if candidates.heads[r.place].path == path) for path in files}
+    first: dict[str, Rank] = {}
+    for rank in ordered.ranks:
+        first.setdefault(candidates.heads[rank.place].path, rank)
+    if len(candidates.question.identifiers) == 1 and candidates.question.by_name:
+        called = candidates.question.identifiers[0].lower()
+        own = [path for path in first if _stem(path) == called]
+        order = [*(first[path].id for path in own), *(rank.id for rank in first.values())]
+        return Ordered(_placed(list(first.values()), order), ordered.also)
     return Ordered(list(first.values()), ordered.also)
+
+
+def _stem(path: str) -> str:
+    """The name of a file before its first dot, folded."""
+    return path.rpartition("/")[2].partition(".")[0].lower()
 
 
 def with_report(ordered: Ordered, ranks: Sequence[Rank], most: int) -> Ordered:

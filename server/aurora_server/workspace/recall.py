@@ -33,7 +33,7 @@ from aurora_memory.recall import (
     with_uses_of_others,
 )
 from aurora_memory.recall.conversation_logs import recall_logs
-from aurora_memory.recall.kinship import read_some
+from aurora_memory.recall.kinship import read_some, vectors_stay
 from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.places import below
 from aurora_memory.recall.prefix import completed
@@ -62,10 +62,9 @@ logger = logging.getLogger(__name__)
 CHOICE = 50
 """Hits that a budget is filled from, at least."""
 
-VECTORS_WITHIN = 0.3
-WAITS = 6
-"""Seconds that a question waits for word vectors where all of them are still to be read (some 10,000 parts are in that
-time), and how many questions do: those of a huge workspace are read beside them.
+VECTORS_WITHIN = 3.0
+"""Seconds that questions, all together, wait for word vectors where these are still to be read (the 100,000 parts that
+are waited for take that long): who asks first is answered as who asks later is.
 """
 
 _NEVER = -1
@@ -134,12 +133,12 @@ class MemoryRecall:
         self._colleagues = colleagues
         self._reading: asyncio.Task[None] | None = None
         self._read_at = _NEVER
-        self._waits = WAITS
+        self._patience = VECTORS_WITHIN
 
     def read_anew(self) -> None:
         """Look with the next question whether vectors are missing: memory was given back."""
         self._read_at = _NEVER
-        self._waits = WAITS
+        self._patience = VECTORS_WITHIN
 
     async def close(self) -> None:
         """Stop reading what later questions need."""
@@ -200,9 +199,7 @@ class MemoryRecall:
         read = partial(file_text, self._root)
         if self._embedder is None and asks_vectors(question):
             self._read_ahead()
-            if self._reading is not None and self._waits:
-                self._waits -= 1
-                await asyncio.wait({self._reading}, timeout=VECTORS_WITHIN)
+            await self._vectors_read()
         return await self._read(
             find,
             question,
@@ -217,6 +214,14 @@ class MemoryRecall:
             by_meaning=self._embedder is None,
         )
 
+    async def _vectors_read(self) -> None:
+        """Wait until vectors are read, as long as there is patience and where that takes no more than some seconds."""
+        if self._reading is None or self._patience <= 0 or not await self._read(vectors_stay):
+            return
+        began = time.perf_counter()
+        await asyncio.wait({self._reading}, timeout=self._patience)
+        self._patience -= time.perf_counter() - began
+
     def _read_ahead(self) -> None:
         """Begin to read vectors where something was written since; who is reading reads what comes meanwhile, too."""
         reads = self._reading is not None and not self._reading.done()
@@ -230,7 +235,7 @@ class MemoryRecall:
             more = True
             while more:
                 more = await self._read(read_some)
-            self._waits = 0
+            self._patience = 0.0
         except StoreError as error:
             logger.warning("no word vectors", extra={"root": str(self._root), "problem": str(error)})
 
