@@ -120,6 +120,8 @@ class Question(Struct, frozen=True):
     """The terms of a report's first line, where more follows."""
     synonyms: frozenset[str] = frozenset()
     """Those of the terms that have weights which only code may have for what the question says."""
+    title: Question | None = None
+    """A report's first line, asked by itself, where more follows."""
 
     @property
     def is_id(self) -> bool:
@@ -215,6 +217,7 @@ def parse_question(query: str) -> Question:
         scope=_scope(asked) if kind == "change" else (),
         heading=heading if "\n" in query.strip() else frozenset(),
         synonyms=synonyms,
+        title=_title(query) if is_report or kind == "report" else None,
     )
 
 
@@ -273,6 +276,15 @@ def _joined(query: str) -> list[str]:
 def _heading(query: str) -> frozenset[str]:
     """The terms of a report's first line."""
     return frozenset(terms(query.strip().partition("\n")[0][:MAX_TITLE]))
+
+
+def _title(query: str) -> Question | None:
+    """The question that a report's first line is; None where that is all, one word or a trace's beginning."""
+    first, _, more = query.strip().partition("\n")
+    if not more or len(first) > MAX_TITLE or len(first.split()) >= ISSUE_WORDS:
+        return None
+    title = parse_question(first)
+    return None if title.kind == "error" or title.by_name or len(title.terms) < 2 else title
 
 
 def _weights(heading: Collection[str], counts: Mapping[str, int], said: Collection[str]) -> dict[str, float]:

@@ -8,6 +8,7 @@ are plain functions over a `Reader`: `await store.read(recall, question, …)` r
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Literal
 
@@ -30,7 +31,7 @@ from aurora_memory.recall.file_evidence import (
     with_other_files,
     with_report,
 )
-from aurora_memory.recall.fusion import fuse
+from aurora_memory.recall.fusion import fuse, reciprocal_ranks
 from aurora_memory.recall.mentions import with_known_names
 from aurora_memory.recall.overloads import Name, longest_first, overloaded
 from aurora_memory.recall.prefix import completed
@@ -57,6 +58,9 @@ OF_LEVEL: Mapping[Level | None, frozenset[str]] = {
 TOPICS = 5
 """Answers to a question that may be a topic or a report which are a topic's; what follows is a report's."""
 
+TITLED = 0
+"""Damping of ranks where a report's text and its title each say what comes first: they take turns."""
+
 FOLDED = 8
 """Ranks below the asked number among which near-duplicates are looked for."""
 
@@ -82,8 +86,30 @@ def recall(
     similarity; that ranking is fused with the one of words, relations and history. With `read` a constant that
     the query names, and asks nothing else of, is found where it is declared. `level` asks for answers of one size.
     Without `by_meaning` the table of word vectors is not asked: a model of the user's takes its place, or the editor's
-    context (`focus`).
+    context (`focus`). A report with a title is asked as a whole and by its title, and both say what comes first.
     """
+    asked = partial(_recall, reader, limit=limit, now=now, focus=focus, types=types, read=read, level=level)
+    hits = asked(question, weights=weights, near=near, by_meaning=by_meaning)
+    if question.title is None or weights is not None:
+        return hits
+    return by_text_and_title(hits, asked(question.title, by_meaning=by_meaning))[:limit]
+
+
+def _recall(
+    reader: Reader,
+    question: Question,
+    limit: int,
+    now: float,
+    focus: Focus | None = None,
+    types: Collection[str] | None = None,
+    weights: Weights | None = None,
+    near: Sequence[tuple[int, float]] = (),
+    read: ReadText | None = None,
+    level: Level | None = None,
+    *,
+    by_meaning: bool = True,
+) -> list[Hit]:
+    """Recall of one question, whatever else is asked with it."""
     if not question.terms and not question.identifiers:
         return []
     question = with_known_names(reader, completed(reader, question))
@@ -117,6 +143,28 @@ def recall(
     if weights is None and not near:
         ordered = _hedged(candidates, table, ranks, ordered, limit)
     return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also, overloads)
+
+
+def by_text_and_title(text: Sequence[Hit], title: Sequence[Hit]) -> list[Hit]:
+    """Fusion of the answers to a whole report with those to its title alone, best first: what many words point at is
+    often not what went wrong, and what one line says is often not all. At the same place the text's answer comes first.
+
+    Each hit takes the strength of the place it comes to; none is told beside another as well.
+    """
+    sums = reciprocal_ranks([[hit.chunk.id for hit in text], [hit.chunk.id for hit in title]], k=TITLED)
+    known = {hit.chunk.id: hit for hit in (*title, *text)}
+    first = dict.fromkeys([*(hit.chunk.id for hit in text), *known])
+    order = sorted(first, key=lambda chunk: -sums[chunk])
+    strengths = sorted((hit.strength for hit in known.values()), reverse=True)
+    return [
+        replace(
+            known[chunk],
+            strength=strength,
+            score=round(score(strength), 6),
+            also=tuple(each for each in known[chunk].also if each.id not in known),
+        )
+        for chunk, strength in zip(order, strengths, strict=True)
+    ]
 
 
 def _hedged(candidates: Candidates, table: SignalTable, ranks: Sequence[Rank], ordered: Ordered, limit: int) -> Ordered:
