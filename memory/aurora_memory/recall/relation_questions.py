@@ -380,21 +380,22 @@ def _members(reader: Reader, owner: ChunkView, leaf: str) -> list[int]:
 
 
 def _together(reader: Reader, ids: Sequence[int]) -> tuple[dict[int, str], bool]:
-    """What changed in commits that changed one of `ids` and elsewhere less often, most beyond chance first: by row id,
-    in how many of that one's. And whether anything did at all.
+    """What changed in commits that changed one of `ids` and elsewhere less often, likeliest to do so again first: by
+    row id, in how many of that one's. And whether anything did at all.
     """
     own = ids[: 4 * MAX_MEANT]
     changes = commit_reader.change_counts(reader, own)
-    shared: dict[int, tuple[float, int, int]] = {}
+    shared: dict[int, tuple[tuple[float, int, float], float, str]] = {}
     known = commit_reader.companions(reader, own)
     for each, companions in known.items():
         for other in companions[: 4 * MAX_MEANT]:
-            told = other.excess, other.commits, changes.get(each, other.commits)
+            of = changes.get(each, other.commits)
+            told = other.rank, other.commits / of, f"{other.commits} of {of} commits"
             shared[other.id] = max(told, shared.get(other.id, told))
     for each in ids:
         shared.pop(each, None)
-    ordered = sorted(shared.items(), key=lambda item: (-item[1][0], item[0]))
-    return {other: f"{commits} of {of} commits" for other, (_, commits, of) in ordered}, bool(known)
+    ordered = sorted(shared.items(), key=lambda item: item[1][:2], reverse=True)
+    return {other: said for other, (_, _, said) in ordered}, bool(known)
 
 
 def _said(question: RelationQuestion, sure: int, likely: int, one: str, many: str, handing: int) -> str:
