@@ -316,6 +316,16 @@ async def test_a_constant_that_is_called_as_its_file_may_come_from_any_file_here
     assert "use/far.ts" not in str(found[0])
 
 
+async def test_who_imports_it_by_another_name_is_told_so(store: Store) -> None:
+    barrel = source("web/all.ts", Import("./client", "fetchAll", "getAll"), language="typescript")
+    await store.write([barrel, source("web/late.ts", Import("./all", "getAll"), language="typescript")])
+    await store.resolve()
+    found = await told(store, "who imports fetchAll")
+    assert found is not None
+    assert ("web/late.ts", "imports it by another name") in found[0]
+    assert ("web/all.ts", "imports fetchAll from ./client as getAll") in found[0]
+
+
 @pytest.mark.parametrize(
     ("text", "hits", "said"),
     [

@@ -26,6 +26,9 @@ from aurora_memory.views import ChunkView
 
 MAX_IMPORTERS = 20_000
 
+RENAMED = "imports it by another name"
+"""What is said of who imports what a file in between calls otherwise: `export { find as search }`."""
+
 _UNNAMED = frozenset({"go", "c", "ruby", "lua", "bash"})
 """Families of languages whose imports tell a package or a file, and none of the names in it."""
 
@@ -173,7 +176,7 @@ class FileImports:
             some = some or [
                 each for each in entries.get(head.path, ()) if each.name == "default" and each.alias in names
             ]
-            yield Importer(head.path, related[head.id], written(some))
+            yield Importer(head.path, related[head.id], written(some) or RENAMED)
 
     def of_names(self, names: Collection[str], places: Mapping[str, str]) -> Iterator[Importer]:
         """The files that may import one of `names`, which the files `places` define (with their families): all that
