@@ -322,7 +322,7 @@ async def test_who_imports_it_by_another_name_is_told_so(store: Store) -> None:
     await store.resolve()
     found = await told(store, "who imports fetchAll")
     assert found is not None
-    assert ("web/late.ts", "imports it by another name") in found[0]
+    assert ("web/late.ts", "imports it through another name") in found[0]
     assert ("web/all.ts", "imports fetchAll from ./client as getAll") in found[0]
 
 

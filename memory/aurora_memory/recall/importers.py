@@ -26,8 +26,8 @@ from aurora_memory.views import ChunkView
 
 MAX_IMPORTERS = 20_000
 
-RENAMED = "imports it by another name"
-"""What is said of who imports what a file in between calls otherwise: `export { find as search }`."""
+RENAMED = "imports it through another name"
+"""What is said of who imports what another file calls otherwise: `export { find as search }`, `const t = new T()`."""
 
 _UNNAMED = frozenset({"go", "c", "ruby", "lua", "bash"})
 """Families of languages whose imports tell a package or a file, and none of the names in it."""
@@ -73,6 +73,7 @@ class FileImports:
         self._aliases = relation_reader.module_aliases(reader)
         self._aliased = {"go", *("python" if each.is_python else "ecmascript" for each in self._aliases)}
         self._lookup = NameLookup({}, LinkedFiles(known, aliases=self._aliases))
+        self._named: dict[frozenset[str], Mapping[str, Sequence[str]]] = {}
         self._packages = {posixpath.dirname(path) for path in known if path.endswith("/__init__.py")}
 
     def modules(self, name: str) -> ImportedModules:
@@ -139,9 +140,21 @@ class FileImports:
             found = [each for each in self._meant(entry, path, of) if each in modules.units]
             return not all(self._is_shadowed(entry, path, each) for each in found) if found else None
         ends = list(_written_paths(entry, path, of))
-        if not any(self._families.get(each) == of and _is_at(each, ends, of) for each in modules.units):
+        if not self._at(ends, of, modules.units):
             return None
-        return not any(self._families[each] == of and _is_at(each, ends, of) for each in modules.alike)
+        return not self._at(ends, of, modules.alike)
+
+    def _at(self, ends: Sequence[str], of: str, paths: frozenset[str]) -> list[str]:
+        """Those of some files of a family of languages whose paths end so."""
+        named = self._named.get(paths)
+        if named is None:
+            named = self._named[paths] = _by_name(paths)
+        return [
+            each
+            for name in {posixpath.basename(end).partition(".")[0] for end in ends}
+            for each in named.get(name, ())
+            if self._families.get(each) == of and _is_at(each, ends, of)
+        ]
 
     def _meant(self, entry: Import, path: str, of: str) -> Iterator[str]:
         """The files that an import statement leads to: the module, in Python the packages around it and the module
@@ -253,14 +266,12 @@ class FileImports:
             name = bound_name(replace(entry, alias=""))
             return {min(files, key=lambda each: (_stem(each) != name, is_test(each), each)): is_sure} if files else {}
         ends = list(_written_paths(entry, path, of))
-        names = {posixpath.basename(each).partition(".")[0] for each in ends}
-        files = [
-            each
-            for name in names
-            for each in self._by_name.get(name, ())
-            if each != path and self._families[each] == of and _is_at(each, ends, of)
-        ]
+        files = sorted({each for each in self._at(ends, of, self._paths) if each != path})
         return dict.fromkeys(files[:_MAX_ALIKE], len(files) == 1)
+
+    @cached_property
+    def _paths(self) -> frozenset[str]:
+        return frozenset(self._families)
 
     @cached_property
     def _of_folder(self) -> Mapping[str, Sequence[str]]:
@@ -269,16 +280,6 @@ class FileImports:
         for path, of in self._families.items():
             if of == "go":
                 found.setdefault(unit(path, of), []).append(path)
-        return found
-
-    @cached_property
-    def _by_name(self) -> Mapping[str, Sequence[str]]:
-        """Files by their stem, and by their folder's name where they stand for that."""
-        found: dict[str, list[str]] = {}
-        for path in sorted(self._families):
-            found.setdefault(_stem(path), []).append(path)
-            if _stem(path) in _FRONTS:
-                found.setdefault(posixpath.basename(posixpath.dirname(path)).partition(".")[0], []).append(path)
         return found
 
     def names(self) -> set[str]:
@@ -341,6 +342,16 @@ def _called(modules: ImportedModules) -> set[str]:
     called = {_stem(each.rstrip("/")) for each in modules.units}
     fronts = {posixpath.basename(posixpath.dirname(each)) for each in modules.units if _stem(each) in _FRONTS}
     return {*called, *fronts, *(BUILT if fronts.intersection(WRITTEN_IN) else ())} - {""}
+
+
+def _by_name(paths: frozenset[str]) -> Mapping[str, Sequence[str]]:
+    """Files by their stem, and by their folder's name where they stand for that."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(paths):
+        fronts = {posixpath.basename(posixpath.dirname(path)).partition(".")[0]} if _stem(path) in _FRONTS else ()
+        for name in {_stem(path), *fronts}:
+            found.setdefault(name, []).append(path)
+    return found
 
 
 def _stem(path: str) -> str:
