@@ -6,6 +6,8 @@ it does so in the other commits as well. Pure.
 
 from __future__ import annotations
 
+import posixpath
+
 FEW_FILES = 10
 """Files from which on a commit counts less the more it changed: half with twice as many."""
 
@@ -18,17 +20,17 @@ LIFT = 2.0
 ELSEWHERE = 3.0
 """Commits in which something has to change without the other, before that speaks against it: of fewer none can tell."""
 
-_PRIOR_CHANGED, _PRIOR_COMMITS = 0.5, 4.0
-"""What is thought of other commits before any is known."""
 
-
-def beyond_chance(shared: float, changed: float, other: float, total: float) -> float | None:
-    """Commits that changed both, beyond those in which chance has it so; None where there is little more than chance.
+def is_beyond_chance(shared: float, changed: float, other: float, total: float) -> bool:
+    """Whether two things change together more often than chance has it.
 
     Of `total` commits `changed` changed the one, `other` the other, `shared` both; each by its weight.
     """
     rest = max(0.0, total - changed)
     elsewhere = min(max(0.0, other - shared), rest)
-    if elsewhere >= ELSEWHERE and LIFT * elsewhere * changed > shared * rest:
-        return None
-    return shared - changed * (elsewhere + _PRIOR_CHANGED) / (rest + _PRIOR_COMMITS)
+    return elsewhere < ELSEWHERE or LIFT * elsewhere * changed <= shared * rest
+
+
+def nearness(path: str, other: str) -> int:
+    """How near two files lie: 2 is the same one, 1 the same folder."""
+    return 2 if path == other else int(posixpath.dirname(path) == posixpath.dirname(other))

@@ -16,8 +16,8 @@ _ES_WRITTEN = (".js", ".jsx", ".mjs", ".cjs")
 SOURCE_FOLDERS = ("", "src/", "lib/", "python/")
 """Folders below a project's in which its Python packages lie."""
 
-_WRITTEN_IN = ("src", "lib")
-_BUILT = ("dist", "lib", "build", "out", "esm", "cjs", "types")
+WRITTEN_IN = ("src", "lib")
+BUILT = ("dist", "lib", "build", "out", "esm", "cjs", "types")
 
 
 class ModuleAlias(Struct, frozen=True, array_like=True):
@@ -70,6 +70,30 @@ def candidates(module: str, importer: str, family: str, aliases: Sequence[Module
                         yield from _es_files(target.replace("*", matched, 1))
 
 
+def is_renamed(alias: ModuleAlias, file: str, family: str) -> bool:
+    """Whether an import may mean `file` (a folder of Go's, with `/` at its end) by this alias without having the last
+    name of its path: `@shop/server` for `packages/server/src/index.ts`.
+    """
+    if alias.is_python != (family == "python"):
+        return False
+    for target in alias.targets:
+        before, star, after = target.partition("*") if "*" in alias.pattern else (target.replace("*", "", 1), "", "")
+        base = posixpath.dirname(before).split("/")
+        built = next((n for n, part in enumerate(base) if part in BUILT), len(base))
+        if not file.startswith(posixpath.normpath("/".join([*base[:built], ""])).strip("./")):
+            continue
+        if star and after:
+            return True
+        if family == "go":
+            folder = posixpath.normpath(before)
+            led = file == ("/" if folder == "." else f"{folder}/")
+        else:
+            led = file in (_python_files(before) if alias.is_python else _es_files(before))
+        if led:
+            return True
+    return False
+
+
 def _python(module: str, importer: str) -> Iterator[str]:
     """Module resolution of Python: relative imports by their dots, others from each folder above the importer."""
     folder = posixpath.dirname(importer)
@@ -117,8 +141,8 @@ def _sources_of(path: str) -> Iterator[str]:
     """Where the source of a built file may lie: `packages/a/dist/index.js` → `packages/a/src/index.js`."""
     parts = path.split("/")
     for n, part in enumerate(parts[:-1]):
-        if part in _BUILT:
-            for written in _WRITTEN_IN:
+        if part in BUILT:
+            for written in WRITTEN_IN:
                 if written != part:
                     yield "/".join([*parts[:n], written, *parts[n + 1 :]])
 

@@ -115,11 +115,15 @@ class Commits(Struct, frozen=True, array_like=True):
 
 
 class Companion(Struct, frozen=True, array_like=True):
-    """Chunk (row id) that commits changed with another: how many did, and by their weights how many beyond chance."""
+    """Chunk (row id) that commits changed with another, and how many did.
+
+    Of two the one with the higher `rank` changes likelier again: by what these commits weigh, then by how near it lies,
+    then by what all weigh that changed it.
+    """
 
     id: int
     commits: int
-    excess: float
+    rank: tuple[float, int, float]
 
 
 class SimilarCommit(Struct, frozen=True, array_like=True):

@@ -70,7 +70,8 @@ class LazyGroup(click.Group):
             if near:
                 ctx.fail(f"No such command {args[0]!r}; did you mean {near!r}?")
             if ctx.info_name != _QUICK and args[0].isascii() and args[0].replace("-", "").isalpha():
-                ctx.fail(f"No such command {args[0]!r}; to recall it: aur mem {args[0]}")  # as a script would mean it
+                word = f"-- {args[0]}" if args[0].startswith("-") else args[0]
+                ctx.fail(f"No such command {args[0]!r}; to recall it: aur mem {word}")  # as a script would mean it
             if args[0] not in _left_out():
                 return self._otherwise, self.get_command(ctx, self._otherwise), args
         return super().resolve_command(ctx, args)

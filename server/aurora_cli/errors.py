@@ -22,6 +22,9 @@ __all__ = [
     "report",
 ]
 
+_WORDS = frozenset({"query", "text", "words", "target", "request"})
+"""Arguments that are words of people, any of which may begin with dashes."""
+
 
 class CommandError(AuroraError):
     """Error of a command: what it was given cannot be used."""
@@ -46,7 +49,8 @@ def one_line(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, click.UsageError):
         command = error.ctx.command_path if error.ctx is not None else "aurora"
-        return f"{_numbers(_flat(error.format_message())).rstrip('.')}; see: {command} --help"
+        said = _numbers(_flat(error.format_message())).rstrip(".")
+        return f"{said}; {_as_a_word(error)}see: {command} --help"
     if isinstance(error, click.ClickException):
         return _flat(error.format_message())
     if isinstance(error, OSError) and error.filename is not None:
@@ -68,6 +72,19 @@ def report(error: BaseException, *, verbosity: int, stream: TextIO | None = None
         print(file=stream)  # the terminal has just shown ^C there
     print(f"aurora: {one_line(error)}", file=stream)
     return exit_code(error)
+
+
+def _as_a_word(error: click.UsageError) -> str:
+    """How to give what was taken for an option to a command that takes words: `aur mem -- --no-cache`."""
+    ctx = error.ctx
+    if not isinstance(error, click.NoSuchOption) or ctx is None:
+        return ""
+    is_top = ctx.parent is None and isinstance(ctx.command, click.Group)
+    if not is_top and not any(each.name in _WORDS for each in ctx.command.params):
+        return ""
+    # Of what has one dash, click tells the first letter only.
+    word = _flat(error.option_name) if error.option_name.startswith("--") else "…"
+    return f"for a word write: {ctx.command_path}{' mem' if is_top else ''} -- {word}; "
 
 
 def _numbers(text: str) -> str:

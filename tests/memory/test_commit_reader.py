@@ -11,7 +11,7 @@ from aurora_memory.store import Store, chunk_reader, commit_reader
 from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.tokens import terms
 from tests.memory.chunks import chunk, file
-from tests.memory.stores import filled_store
+from tests.memory.stores import filled_store, new_store
 
 NAMES = ("alpha", "beta", "gamma", "delta")
 
@@ -69,6 +69,38 @@ async def test_what_is_changed_together_was_so_twice_and_not_by_what_changes_eve
         ids["alpha"]: 8,
         ids["delta"]: 1,
     }
+
+
+async def test_of_a_chunk_that_many_commits_changed_all_of_them_speak_for_what_changed_with_it(store: Store) -> None:
+    """As many as speak against it: beta never changed without alpha."""
+    given = [(n, "fix", ("alpha", "beta")) for n in range(600)]
+    await commit(store, *given, *((n, "fix", ("gamma",)) for n in range(600, 700)))
+    ids = await rows(store)
+    assert await store.read(commit_reader.edited_with, ids["alpha"], 9) == [(ids["beta"], 600)]
+    assert await store.read(commit_reader.edited_with, ids["beta"], 9) == [(ids["alpha"], 600)]
+    assert await store.read(commit_reader.change_counts, [ids["alpha"]]) == {ids["alpha"]: 600}
+
+
+async def test_of_what_changed_equally_often_with_a_chunk_the_nearest_comes_first_then_what_changes_oftener(
+    tmp_path: Path,
+) -> None:
+    store = await new_store(tmp_path / "memory.db")
+    paths = {"alpha": "x/a.py", "same": "x/a.py", "folder": "x/b.py", "far": "b.py", "busy": "y/c.py", "most": "y/d.py"}
+    written = {
+        path: [chunk(path, name, name, line=10 * n + 1) for n, (name, at) in enumerate(paths.items()) if at == path]
+        for path in paths.values()
+    }
+    await store.write([file(path, *chunks) for path, chunks in written.items()])
+    ids = {name: (await store.read(chunk_reader.by_name, path, name))[0].id for name, path in paths.items()}
+    names = [list(paths)] * 2 + [["alpha", "most"]] + [["busy"]] * 2
+    made = [
+        ChangingCommit(f"{n:040x}", n, "fix", "fix", 2, False, tuple(ids[each] for each in some))
+        for n, some in enumerate(names)
+    ]
+    await store.history.save(made, {row: name for name, row in ids.items()})
+    found = await store.read(commit_reader.edited_with, ids["alpha"], 9)
+    await store.close()
+    assert found == [(ids["most"], 3), *((ids[name], 2) for name in ("same", "folder", "busy", "far"))]
 
 
 async def test_who_is_asked_what_commits_changed_hears_of_sweeping_ones_where_he_wants_to(store: Store) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aurora_memory.module_paths import ModuleAlias, candidates
+from aurora_memory.module_paths import ModuleAlias, candidates, is_renamed
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,32 @@ def test_a_python_package_is_no_other_languages() -> None:
     assert "api/shop/cart/lines.py" in candidates("shop.cart.lines", "server/a.py", "python", aliases)
     assert "front/shop/cart.py" not in candidates("shop.cart", "web/a.py", "python", aliases)
     assert not any(path.startswith("api/") for path in candidates("shop.cart", "web/a.ts", "ecmascript", aliases))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "target", "file", "family", "renamed"),
+    [
+        ("@shop/kit", "packages/kit/dist/index.mjs", "packages/kit/src/index.ts", "ecmascript", True),
+        ("@shop/kit", "packages/kit/dist/index.mjs", "packages/kit/src/cart.ts", "ecmascript", False),
+        ("@shop/kit", "packages/kit/dist/index.mjs", "packages/kits/src/index.ts", "ecmascript", False),
+        ("@shop/kit/*", "packages/kit/src/*", "packages/kit/src/cart.ts", "ecmascript", False),
+        ("@shop/kit/*", "packages/kit/src/*", "packages/kit/src/index.ts", "ecmascript", True),
+        ("@shop/*", "packages/*/src", "packages/kit/src/index.ts", "ecmascript", True),
+        ("@shop/*", "packages/*/src", "apps/kit/src/index.ts", "ecmascript", False),
+        ("*", "*", "cart.ts", "ecmascript", False),
+        ("example.org/tool", ".", "/", "go", True),
+        ("example.org/tool", "tool", "tool/", "go", True),
+        ("example.org/tool/*", "./*", "doc/", "go", False),
+        ("example.org/tool", ".", "cart.py", "python", False),
+    ],
+)
+def test_an_alias_may_have_another_last_name_than_the_file(
+    pattern: str, target: str, file: str, family: str, renamed: bool
+) -> None:
+    assert is_renamed(ModuleAlias("", pattern, (target,)), file, family) is renamed
+
+
+def test_an_alias_of_python_may_have_another_name_too() -> None:
+    alias = ModuleAlias("", "tools", ("kits/tools",), is_python=True)
+    assert is_renamed(alias, "kits/tools/__init__.py", "python")
+    assert not is_renamed(alias, "kits/tools/__init__.py", "ecmascript")

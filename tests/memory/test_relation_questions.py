@@ -324,7 +324,7 @@ async def test_what_changes_together(store: Store) -> None:
     assert await told(store, "what changes with base.py") == (["load"], "1 changed with 'base.py'."), "not itself"
 
 
-async def test_of_what_changed_with_a_file_equally_often_that_comes_first_of_which_it_is_the_larger_share(
+async def test_what_changed_equally_often_with_a_file_comes_in_the_order_of_how_often_it_changes_then_of_its_share(
     tmp_path: Path,
 ) -> None:
     store = await new_store(tmp_path / "memory.db")
@@ -348,10 +348,10 @@ async def test_of_what_changed_with_a_file_equally_often_that_comes_first_of_whi
     assert found is not None
     assert [(hit.chunk.name, hit.relation) for hit in found.hits] == [
         ("most", "3 of 3 commits"),
+        ("both", "2 of 3 commits"),
         ("second", "2 of 3 commits"),
         ("first", "2 of 5 commits"),
-        ("both", "2 of 3 commits"),
-    ], "what changes elsewhere as well comes last"
+    ]
 
 
 async def changed(store: Store, *commits: tuple[int, tuple[str, ...]]) -> None:

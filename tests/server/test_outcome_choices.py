@@ -302,7 +302,13 @@ def test_a_stream_that_was_closed_leads_nowhere_and_the_others_stay(monkeypatch:
         (["logs", "list", "2026/02", "--date", "2026-02-01"], 2, "a month and other dates exclude each other"),
         (["logs", "search", " "], 2, "the words are empty"),
         (["config", "set", "a.b"], 2, "every KEY needs a VALUE"),
-        (["config", "set", "--nope", "1"], 2, "No such option"),
+        (["config", "set", "--nope", "1"], 2, "No such option '--nope'; see: "),
+        (["mem", "what", "--no-cache", "does"], 2, "for a word write: aurora mem -- --no-cache; see: aurora mem"),
+        (["query", "--no-cache"], 2, "for a word write: aurora query -- --no-cache; see: "),
+        (["mem", "-no-cache"], 2, "for a word write: aurora mem -- …; see: "),
+        (["--no-cache"], 2, "for a word write: aurora mem -- --no-cache; see: "),
+        (["--", "--no-cache"], 2, "to recall it: aur mem -- --no-cache; see: "),
+        (["who", "--xyz"], 2, "No such option '--xyz'; see: "),
     ],
 )
 def test_what_cannot_be_asked_is_told_before_anybody_is_asked(

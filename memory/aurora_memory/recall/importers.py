@@ -10,21 +10,33 @@ from __future__ import annotations
 import posixpath
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aurora_memory.chunks import Import
 from aurora_memory.language_families import EXACT_FAMILIES, family
-from aurora_memory.name_lookup import LinkedFiles, NameLookup, is_star, module_segments, unit
+from aurora_memory.module_paths import BUILT, WRITTEN_IN, is_renamed
+from aurora_memory.name_lookup import LinkedFiles, NameLookup, bound_name, is_star, module_segments, unit
+from aurora_memory.recall.places import is_test
 from aurora_memory.store import chunk_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView
 
 MAX_IMPORTERS = 20_000
 
+RENAMED = "imports it through another name"
+"""What is said of who imports what another file calls otherwise: `export { find as search }`, `const t = new T()`."""
+
 _UNNAMED = frozenset({"go", "c", "ruby", "lua", "bash"})
 """Families of languages whose imports tell a package or a file, and none of the names in it."""
+
+_MAX_ALIKE = 20
+"""Files told, at most, that one import may mean."""
+
+_FEW_MODULES = 40
+"""Modules asked about together, at most, that aliases are compared with one by one."""
 
 _FRONTS = frozenset({"__init__", "index", "mod", "lib"})
 """Stems of files that stand for their folder when it is imported."""
@@ -54,37 +66,63 @@ class FileImports:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._files = relation_reader.imports_by_file(reader)
-        languages = {path: language for path, language, _ in self._files}
-        self._families = {path: family(language) for path, language in languages.items()}
+        self._families = {path: family(language) for path, language in file_reader.languages(reader).items()}
         known = dict.fromkeys(self._families, ())
         known |= {unit(path, "go"): () for path, of in self._families.items() if of == "go"}
-        self._importing = {self._families[path] for path, _, entries in self._files if entries}
-        aliases = relation_reader.module_aliases(reader)
-        self._aliased = {"go", *("python" if each.is_python else "ecmascript" for each in aliases)}
-        self._lookup = NameLookup({}, LinkedFiles(known, aliases=aliases))
+        self._importing = {family(each) for each in relation_reader.importing_languages(reader)}
+        self._aliases = relation_reader.module_aliases(reader)
+        self._aliased = {"go", *("python" if each.is_python else "ecmascript" for each in self._aliases)}
+        self._lookup = NameLookup({}, LinkedFiles(known, aliases=self._aliases))
+        self._named: dict[frozenset[str], Mapping[str, Sequence[str]]] = {}
         self._packages = {posixpath.dirname(path) for path in known if path.endswith("/__init__.py")}
 
     def modules(self, name: str) -> ImportedModules:
         """What `name` means as a module: a path, its end, or dotted names; a folder is meant by the file in front."""
         exact = set(file_reader.files_like(self._reader, name.removeprefix("./"), MAX_IMPORTERS))
-        sources = {path for path, of in self._families.items() if of in self._importing}  # documents are not imported
-        paths = sources & exact
+        paths = {path for path in exact if self._is_source(path)}
         wanted = "/".join(module_segments(name.removesuffix("/")))
         if not paths and wanted:
-            paths = {path for path in sources if _is_called(path, wanted)}
+            last = wanted.rpartition("/")[2]
+            paths = {
+                path for path in self._families if last in path and _is_called(path, wanted) and self._is_source(path)
+            }
         units = {unit(path, self._families[path]) for path in paths}
         folders = {unit(path, of) for path, of in self._families.items() if of == "go"} if wanted else set()
         units |= {each for each in folders if f"/{each}".endswith(f"/{wanted}/")}
         names = {_stem(path) for path in paths}
-        alike = {path for path in sources if path not in paths and _stem(path) in names}
+        others = self._families if names else ()
+        alike = {path for path in others if _stem(path) in names and self._is_source(path)} - paths
         return ImportedModules(frozenset(units), frozenset(alike))
+
+    def _is_source(self, path: str) -> bool:
+        """Whether a file can be imported: documents are not."""
+        return self._families[path] in self._importing
+
+    def _written(self, modules: ImportedModules, more: Collection[str] = ()) -> Iterator[tuple[str, Sequence[Import]]]:
+        """The files whose imports may mean one of these modules, or have one of `more` in them, and some others."""
+        words, folders = {*more, *_called(modules)}, set[str]()
+        for each in modules.units:
+            of = "go" if each.endswith("/") else self._families.get(each, "")
+            if _stem(each) in _FRONTS:
+                folders.add(posixpath.dirname(each))
+            for alias in self._aliases if of in EXACT_FAMILIES and len(modules.units) <= _FEW_MODULES else ():
+                if not is_renamed(alias, each, of):
+                    continue
+                if alias.pattern.startswith("/"):  # a folder, by its path or from within it
+                    folders.add(alias.pattern[1:])
+                    words |= {posixpath.basename(alias.pattern)} - {""}
+                else:
+                    words.add(alias.pattern.partition("*")[0])
+        if self._aliases and len(modules.units) > _FEW_MODULES:
+            words.add("")
+        for path, entries in relation_reader.imports_written(self._reader, words, folders):
+            if path in self._families:
+                yield path, entries
 
     def of_modules(self, modules: ImportedModules) -> Iterator[Importer]:
         """The files that import one of these modules, or something from it."""
-        called = {_stem(each.rstrip("/")) for each in modules.units}
-        called |= {posixpath.basename(posixpath.dirname(each)) for each in modules.units if _stem(each) in _FRONTS}
-        for path, _, entries in self._files:
+        called = _called(modules)
+        for path, entries in self._written(modules) if modules else ():
             of = self._families[path]
             told: dict[bool, list[Import]] = {True: [], False: []}
             for entry in entries:
@@ -102,9 +140,21 @@ class FileImports:
             found = [each for each in self._meant(entry, path, of) if each in modules.units]
             return not all(self._is_shadowed(entry, path, each) for each in found) if found else None
         ends = list(_written_paths(entry, path, of))
-        if not any(self._families.get(each) == of and _is_at(each, ends, of) for each in modules.units):
+        if not self._at(ends, of, modules.units):
             return None
-        return not any(self._families[each] == of and _is_at(each, ends, of) for each in modules.alike)
+        return not self._at(ends, of, modules.alike)
+
+    def _at(self, ends: Sequence[str], of: str, paths: frozenset[str]) -> list[str]:
+        """Those of some files of a family of languages whose paths end so."""
+        named = self._named.get(paths)
+        if named is None:
+            named = self._named[paths] = _by_name(paths)
+        return [
+            each
+            for name in {posixpath.basename(end).partition(".")[0] for end in ends}
+            for each in named.get(name, ())
+            if self._families.get(each) == of and _is_at(each, ends, of)
+        ]
 
     def _meant(self, entry: Import, path: str, of: str) -> Iterator[str]:
         """The files that an import statement leads to: the module, in Python the packages around it and the module
@@ -132,13 +182,14 @@ class FileImports:
     def of_definitions(self, ids: Sequence[int], names: Collection[str]) -> Iterator[Importer]:
         """The files whose imports were found to mean one of these definitions (row ids), which are called `names`."""
         related = dict(relation_reader.related(self._reader, ids, "imports", MAX_IMPORTERS))
-        entries = {path: some for path, _, some in self._files}
-        for head in chunk_reader.heads(self._reader, list(related)):
+        heads = chunk_reader.heads(self._reader, list(related))
+        entries = relation_reader.imports_by_file(self._reader, sorted({head.path for head in heads}))
+        for head in heads:
             some = [each for each in entries.get(head.path, ()) if each.name in names]
             some = some or [
                 each for each in entries.get(head.path, ()) if each.name == "default" and each.alias in names
             ]
-            yield Importer(head.path, related[head.id], written(some))
+            yield Importer(head.path, related[head.id], written(some) or RENAMED)
 
     def of_names(self, names: Collection[str], places: Mapping[str, str]) -> Iterator[Importer]:
         """The files that may import one of `names`, which the files `places` define (with their families): all that
@@ -146,12 +197,25 @@ class FileImports:
         """
         families = set(places.values())
         modules = ImportedModules(frozenset(unit(path, of) for path, of in places.items()), frozenset())
-        for path, _, entries in self._files:
+        packages = {
+            posixpath.basename(posixpath.dirname(path)) for path, of in places.items() if of not in EXACT_FAMILIES
+        }
+        for path, entries in self._written(modules, {*names, *packages}) if places else ():
             of = self._families[path]
             if of not in families or path in places:
                 continue
             found = [each for each in entries if each.module and self._may_name(each, path, of, names, modules)]
             if found:
+                yield Importer(path, False, written(found))
+
+    def of_constants(self, name: str) -> Iterator[Importer]:
+        """The files that import what is called so from a file here, which may have it, by whatever way: no definition
+        here has that name.
+        """
+        for path, entries in relation_reader.imports_written(self._reader, {name}):
+            of = self._families.get(path, "")
+            found = [each for each in entries if each.name == name and each.module and of in EXACT_FAMILIES]
+            if any(self._lookup.file_of(each.module, path, of) is not None for each in found):
                 yield Importer(path, False, written(found))
 
     def _may_name(self, entry: Import, path: str, of: str, names: Collection[str], modules: ImportedModules) -> bool:
@@ -166,19 +230,71 @@ class FileImports:
         # Of what is not here at all no file of these languages can tell something that is.
         return of not in EXACT_FAMILIES or self._lookup.file_of(entry.module, path, of) is not None
 
+    def of_files(self, modules: ImportedModules) -> tuple[list[Importer], list[str]]:
+        """What these files import, the other way round: files here, in the order of their imports with how that is
+        written, and modules that are none, as they are written.
+        """
+        paths = sorted(path for path, of in self._families.items() if unit(path, of) in modules.units)
+        told: dict[str, list[tuple[bool, Import]]] = {}
+        outside: dict[str, None] = {}
+        for path, entries in relation_reader.imports_by_file(self._reader, paths).items():
+            of = self._families[path]
+            for entry in entries:
+                led = self._led_to(entry, path, of) if entry.module else {}
+                for file, is_sure in led.items():
+                    told.setdefault(file, []).append((is_sure, entry))
+                if entry.module and not led and not entry.module.startswith("."):
+                    outside[entry.module] = None
+        found = []
+        for file, some in told.items():
+            sure = [entry for is_sure, entry in some if is_sure]
+            found.append(Importer(file, bool(sure), written(sure or [entry for _, entry in some])))
+        return found, list(outside)
+
+    def _led_to(self, entry: Import, path: str, of: str) -> dict[str, bool]:
+        """The files that an import statement leads to, each with whether it surely does: of a package of Go's the one
+        that is called so, else its first.
+        """
+        if of in EXACT_FAMILIES:
+            meant = next(self._meant(entry, path, of), None)
+            if meant is None:
+                return {}
+            is_sure = not self._is_shadowed(entry, path, meant)
+            if of != "go":
+                return {meant: is_sure}
+            files = self._of_folder.get(meant, ())
+            name = bound_name(replace(entry, alias=""))
+            return {min(files, key=lambda each: (_stem(each) != name, is_test(each), each)): is_sure} if files else {}
+        ends = list(_written_paths(entry, path, of))
+        files = sorted({each for each in self._at(ends, of, self._paths) if each != path})
+        return dict.fromkeys(files[:_MAX_ALIKE], len(files) == 1)
+
+    @cached_property
+    def _paths(self) -> frozenset[str]:
+        return frozenset(self._families)
+
+    @cached_property
+    def _of_folder(self) -> Mapping[str, Sequence[str]]:
+        """Files of each Go package."""
+        found: dict[str, list[str]] = {}
+        for path, of in self._families.items():
+            if of == "go":
+                found.setdefault(unit(path, of), []).append(path)
+        return found
+
     def names(self) -> set[str]:
         """Names that something here is imported by: of modules, their packages, and what is taken out of them."""
-        entries = [each for _, _, some in self._files for each in some]
-        found = {segment for each in entries for segment in module_segments(each.module)}
+        entries = [each for _, some in relation_reader.all_imports(self._reader) for each in some]
+        found = {segment for module in {each.module for each in entries} for segment in module_segments(module)}
         return found | {each.name for each in entries if each.name}
 
     def literally(self, name: str, *, below: bool) -> list[Importer]:
         """The files whose imports are written so: of a name, a module, or (`below`) what is in it."""
         wanted = tuple(module_segments(name)) if "/" not in name else (name,)
         found: list[Importer] = []
-        for path, _, entries in self._files:
+        for path, entries in relation_reader.imports_written(self._reader, wanted[-1:]) if wanted else ():
             entries = tuple(each for each in entries if each.module)
-            some = [each for each in entries if wanted and _is_written(each, name, wanted, below=below)]
+            some = [each for each in entries if _is_written(each, name, wanted, below=below)]
             if some:
                 found.append(Importer(path, True, written(some)))
         return found
@@ -219,6 +335,23 @@ def _is_called(path: str, wanted: str) -> bool:
     stem = file.partition(".")[0]
     front = f"/{folder}".endswith(f"/{wanted}") and stem in _FRONTS
     return front or f"/{folder}/{stem}".endswith(f"/{wanted}")
+
+
+def _called(modules: ImportedModules) -> set[str]:
+    """The names that an import of these modules has one of as a rule: of the file, or the folder it stands for."""
+    called = {_stem(each.rstrip("/")) for each in modules.units}
+    fronts = {posixpath.basename(posixpath.dirname(each)) for each in modules.units if _stem(each) in _FRONTS}
+    return {*called, *fronts, *(BUILT if fronts.intersection(WRITTEN_IN) else ())} - {""}
+
+
+def _by_name(paths: frozenset[str]) -> Mapping[str, Sequence[str]]:
+    """Files by their stem, and by their folder's name where they stand for that."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(paths):
+        fronts = {posixpath.basename(posixpath.dirname(path)).partition(".")[0]} if _stem(path) in _FRONTS else ()
+        for name in {_stem(path), *fronts}:
+            found.setdefault(name, []).append(path)
+    return found
 
 
 def _stem(path: str) -> str:

@@ -1,5 +1,5 @@
-"""Questions about relations (callers, callees, importers, implementations, co-changes): "who calls X", "who imports X",
-"what implements Y", "what usually changes with Z", answered from the call graph.
+"""Questions about relations (callers, callees, importers, imports, implementations, co-changes): "who calls X", "who
+imports X", "what implements Y", "what usually changes with Z", answered from the call graph.
 
 Only what names a definition that memory knows is such a question; "who calls the shots" is one like any other. The
 answer is what is related and nothing else, surest first; where there is nothing, that is said.
@@ -30,7 +30,7 @@ from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView, ReferenceTarget
 from aurora_protocol.spelling import OF_MANY, closest
 
-Asked = Literal["callers", "callees", "importers", "heirs", "together"]
+Asked = Literal["callers", "callees", "importers", "imported", "heirs", "together"]
 
 MAX_MEANT = 20
 """Definitions of one name that are asked about together."""
@@ -47,6 +47,9 @@ HANDS_ON = "hands it on"
 
 STEP = 0.0005
 """What each next one's score is less."""
+
+_SHOWN_OUTSIDE = 12
+"""Modules from elsewhere that are told by name."""
 
 _SPELLED = 2
 """Letters that a name may have more or fewer than one that is meant by it."""
@@ -84,6 +87,8 @@ _WRITTEN: tuple[tuple[Asked, str], ...] = (
     ("importers", rf"where\s+(?:is|are|does|do)\s+{_MODULE}{_NAME}\s+(?:imported|included)"),
     ("importers", rf"what\s+is\s+{_MODULE}{_NAME}\s+imported\s+by"),
     ("importers", rf"{_WHO}\s+(?:includes?|requires?)\s+{_MODULE}(?=\S*[./])\S*?{_NAME}"),
+    ("imported", rf"(?:what|which\s+\w+)\s+(?:does|do|is|are)\s+{_MODULE}{_NAME}\s+(?:imports?|importing)"),
+    ("imported", rf"(?:what|which\s+\w+)\s+(?:is|are)\s+imported\s+by\s+{_MODULE}{_NAME}"),
     ("heirs", rf"{_WHO}\s+{_INHERITS}\s+{_THING}{_NAME}"),
     (
         "heirs",
@@ -101,6 +106,7 @@ _SAID: dict[Asked, tuple[str, str]] = {
     "callers": ("calls", "call"),
     "callees": ("is called by", "are called by"),
     "importers": ("file imports", "files import"),
+    "imported": ("imports", "import"),
     "heirs": ("inherits from", "inherit from"),
     "together": ("changed with", "changed with"),
 }
@@ -144,6 +150,8 @@ def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadTe
         return None
     if question.asked == "importers":
         return _imported(reader, question, asked.text, limit, now)
+    if question.asked == "imported":
+        return _imports_of(reader, question, asked.text, limit, now)
     ids: list[int] = []
     for name in _spellings(reader, question, asked.text):
         if not ids:
@@ -226,6 +234,28 @@ def _imported(reader: Reader, question: RelationQuestion, text: str, limit: int,
     return RelatedHits(hits, f"{likely:,} {'file' if likely == 1 else 'files'} may import '{name}'.")
 
 
+def _imports_of(reader: Reader, question: RelationQuestion, text: str, limit: int, now: float) -> RelatedHits | None:
+    """The answer about what a file imports; None where a plain word is no module, but rather a topic."""
+    files = FileImports(reader)
+    modules = files.modules(question.name)
+    if not modules:
+        return _unknown(reader, question, text)
+    imported, outside = files.of_files(modules)
+    imported.sort(key=lambda each: not each.is_sure)
+    heads = speakers(reader, [each.path for each in imported[:limit]])
+    chosen = [(heads[each.path].id, each.is_sure) for each in imported[:limit] if each.path in heads]
+    said = {heads[each.path].id: each.written for each in imported[:limit] if each.path in heads}
+    sure = sum(each.is_sure for each in imported)
+    here = [f"{sure:,} {'file' if sure == 1 else 'files'} here"] if sure else []
+    if likely := len(imported) - sure:
+        here.append(f"maybe {likely:,}{' more' if sure else ' of the files here'}")
+    shown = ", ".join(outside[:_SHOWN_OUTSIDE])
+    more = f" and {len(outside) - _SHOWN_OUTSIDE:,} more" if len(outside) > _SHOWN_OUTSIDE else ""
+    elsewhere = f"besides {shown}{more}" if outside else ""
+    told = "; ".join(filter(None, (", and ".join(here), elsewhere))) or "nothing"
+    return RelatedHits(_hits(reader, chosen, said, now), f"'{question.name}' imports {told}.")
+
+
 def _known_importers(reader: Reader, files: FileImports, name: str) -> dict[str, Importer] | None:
     """Who imports definitions of that name, and modules, by path; None where nothing here is called so."""
     ids = _meant(reader, RelationQuestion("importers", name))
@@ -243,6 +273,7 @@ def _known_importers(reader: Reader, files: FileImports, name: str) -> dict[str,
     # `json` may be Python's as well as a module of that name here; `@scope/name` is what is written so.
     is_bare = re.fullmatch(r"\w+", name) is not None
     told += [replace(each, is_sure=not is_bare) for each in files.literally(name, below=False)]
+    told += files.of_constants(name) if is_bare and not meant else ()
     found: dict[str, Importer] = {}
     for each in sorted(told, key=lambda one: not one.is_sure):
         found.setdefault(each.path, each)
@@ -256,8 +287,9 @@ def _imported_nowhere(reader: Reader, files: FileImports, question: RelationQues
     imports_it = any("import" in each.lower() for each in chunk_reader.names_with(reader, leaf.removesuffix("s")))
     if not _CODE_LIKE.search(name) and (imports_it or _VAGUE.search(text) or _GOODS.search(text)):
         return None
-    known = {each.lower(): each for each in sorted(files.names())}
-    near = near_name(reader, leaf) or (closest(leaf.lower(), known, OF_MANY) if len(leaf) > 2 else None)
+    near = near_name(reader, leaf)
+    if not near and len(leaf) > 2:
+        near = closest(leaf.lower(), {each.lower(): each for each in sorted(files.names())}, OF_MANY)
     if near:
         return RelatedHits([], f"Nothing here imports '{name}'; did you mean {near!r}?", is_unknown=True)
     return RelatedHits([], f"Nothing here is known that imports '{name}'.")
@@ -380,21 +412,22 @@ def _members(reader: Reader, owner: ChunkView, leaf: str) -> list[int]:
 
 
 def _together(reader: Reader, ids: Sequence[int]) -> tuple[dict[int, str], bool]:
-    """What changed in commits that changed one of `ids` and elsewhere less often, most beyond chance first: by row id,
-    in how many of that one's. And whether anything did at all.
+    """What changed in commits that changed one of `ids` and elsewhere less often, likeliest to do so again first: by
+    row id, in how many of that one's. And whether anything did at all.
     """
     own = ids[: 4 * MAX_MEANT]
     changes = commit_reader.change_counts(reader, own)
-    shared: dict[int, tuple[float, int, int]] = {}
+    shared: dict[int, tuple[tuple[float, int, float], float, str]] = {}
     known = commit_reader.companions(reader, own)
     for each, companions in known.items():
         for other in companions[: 4 * MAX_MEANT]:
-            told = other.excess, other.commits, changes.get(each, other.commits)
+            of = changes.get(each, other.commits)
+            told = other.rank, other.commits / of, f"{other.commits} of {of} commits"
             shared[other.id] = max(told, shared.get(other.id, told))
     for each in ids:
         shared.pop(each, None)
-    ordered = sorted(shared.items(), key=lambda item: (-item[1][0], item[0]))
-    return {other: f"{commits} of {of} commits" for other, (_, commits, of) in ordered}, bool(known)
+    ordered = sorted(shared.items(), key=lambda item: item[1][:2], reverse=True)
+    return {other: said for other, (_, _, said) in ordered}, bool(known)
 
 
 def _said(question: RelationQuestion, sure: int, likely: int, one: str, many: str, handing: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from aurora_memory.chunks import type_of
-from aurora_memory.co_change import FEW_FILES, LEAST_WEIGHT, beyond_chance
+from aurora_memory.co_change import FEW_FILES, LEAST_WEIGHT, is_beyond_chance, nearness
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.statements import as_list, marks
 from aurora_memory.views import ChunkPlace, Commits, Companion, SimilarCommit
@@ -15,7 +15,6 @@ from aurora_memory.views import ChunkPlace, Commits, Companion, SimilarCommit
 MAX_TIMES = 64
 """Commit times given of one chunk: older ones add next to nothing to its activation."""
 
-_COMMITS_COMPARED = 200
 _COMPANIONS_WEIGHED = 500
 """Of what changed with a chunk so many are weighed, what did so most often."""
 
@@ -141,7 +140,7 @@ def changed_by(reader: Reader, commit_ids: Sequence[int], *, sweeping: bool = Fa
 
 def edited_with(reader: Reader, chunk_id: int, limit: int, least: int = 2) -> list[tuple[int, int]]:
     """Co-change (change coupling): live chunks changed by the same commits, at least `least` of them and more often
-    than by chance: (id, commits in common), most beyond chance first.
+    than by chance: (id, commits in common), likeliest to change with it again first.
     """
     return [(each.id, each.commits) for each in companions(reader, [chunk_id], least).get(chunk_id, ())[:limit]]
 
@@ -153,6 +152,9 @@ def companions(reader: Reader, ids: Sequence[int], least: int = 2) -> dict[int, 
         return {}
     others = {row[0] for rows in shared.values() for row in rows}
     weights = _change_weights(reader, [*shared.keys() | others])
+    own = dict(
+        reader.rows("SELECT id, path FROM chunks WHERE id IN (SELECT value FROM json_each(?))", (as_list([*shared]),))
+    )
     # Each version of a changelog has a section of its own, and one of them is always what changed.
     paths = sorted({path for rows in shared.values() for *_, path, kind in rows if type_of(kind) == "know"})
     of_files = dict(
@@ -170,24 +172,25 @@ def companions(reader: Reader, ids: Sequence[int], least: int = 2) -> dict[int, 
         told = []
         for other, commits, weight, path, kind in rows:
             often = of_files[path] if type_of(kind) == "know" else weights[other]
-            excess = beyond_chance(weight, weights[each], often, total)
-            if excess is not None and weight >= LEAST_WEIGHT:
-                told.append(Companion(other, commits, excess))
-        found[each] = sorted(told, key=lambda one: (-one.excess, one.id))
+            if weight >= LEAST_WEIGHT and is_beyond_chance(weight, weights[each], often, total):
+                told.append(Companion(other, commits, (weight, nearness(own[each], path), often)))
+        found[each] = sorted(told, key=lambda one: (*(-by for by in one.rank), one.id))
     return found
 
 
 def _shared(reader: Reader, chunk_id: int, least: int) -> list[Any]:
-    """What commits changed that changed a chunk: row id, how many of them and their weight, path and kind."""
+    """What commits changed that changed a chunk: row id, how many of them and their weight, path and kind.
+
+    All of them, however many: what is held against them, how often the other changes, is of all commits, too.
+    """
     return reader.rows(
-        f"""SELECT other.chunk_id, count(*) AS shared, sum(weight), path, kind
-            FROM (SELECT commit_id, {_WEIGHT} AS weight
-                  FROM changes JOIN git_commits ON git_commits.id = changes.commit_id
-                  WHERE chunk_id = ? AND changed AND NOT sweeping ORDER BY at DESC LIMIT ?) AS mine
-            JOIN changes AS other ON other.commit_id = mine.commit_id AND other.changed AND other.chunk_id != ?
-            JOIN chunks ON chunks.id = other.chunk_id AND chunks.gone_at IS NULL
-            GROUP BY other.chunk_id HAVING shared >= ? ORDER BY sum(weight) DESC, other.chunk_id LIMIT ?""",
-        (chunk_id, _COMMITS_COMPARED, chunk_id, least, _COMPANIONS_WEIGHED),
+        f"""SELECT id, shared, weight, path, kind FROM (
+              SELECT other.chunk_id AS other_id, count(*) AS shared, sum({_WEIGHT}) AS weight
+              FROM changes AS mine JOIN git_commits ON git_commits.id = mine.commit_id AND NOT sweeping
+              JOIN changes AS other ON other.commit_id = mine.commit_id AND other.changed AND other.chunk_id != ?1
+              WHERE mine.chunk_id = ?1 AND mine.changed GROUP BY other.chunk_id HAVING shared >= ?2)
+            JOIN chunks ON chunks.id = other_id AND gone_at IS NULL ORDER BY weight DESC, id LIMIT ?3""",
+        (chunk_id, least, _COMPANIONS_WEIGHED),
     )
 
 
@@ -203,12 +206,12 @@ def _change_weights(reader: Reader, ids: Sequence[int]) -> dict[int, float]:
 
 
 def change_counts(reader: Reader, ids: Sequence[int]) -> dict[int, int]:
-    """In how many commits each of those chunks was changed, of the latest that `edited_with` compares."""
+    """In how many commits each of those chunks was changed, of those that `edited_with` compares."""
     rows = reader.rows(
-        """SELECT changes.chunk_id, min(count(*), ?) FROM changes JOIN git_commits ON git_commits.id = changes.commit_id
+        """SELECT changes.chunk_id, count(*) FROM changes JOIN git_commits ON git_commits.id = changes.commit_id
            WHERE changes.chunk_id IN (SELECT value FROM json_each(?)) AND changed AND NOT sweeping
            GROUP BY changes.chunk_id""",
-        (_COMMITS_COMPARED, as_list(ids)),
+        (as_list(ids),),
     )
     return dict(rows)
 

@@ -17,6 +17,11 @@ def files(reader: Reader) -> dict[str, FileStat]:
     return {path: FileStat(*stat) for path, *stat in rows}
 
 
+def languages(reader: Reader) -> dict[str, str]:
+    """Every indexed file's language."""
+    return dict(reader.rows("SELECT path, language FROM files"))
+
+
 def files_at(reader: Reader, paths: Sequence[str]) -> dict[str, FileStat]:
     """Those of `paths` that are indexed files, and the files below those that are folders."""
     found: dict[str, FileStat] = {}

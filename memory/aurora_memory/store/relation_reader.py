@@ -4,7 +4,8 @@ made of. Never writes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from itertools import chain
 
 from msgspec.structs import replace
@@ -14,12 +15,19 @@ from aurora_memory.module_paths import ModuleAlias
 from aurora_memory.scope import LIKELY, SURE
 from aurora_memory.store.implementation_reader import implementers
 from aurora_memory.store.reader import Reader
-from aurora_memory.store.rows import MODULE_ALIASES, decode_imports
+from aurora_memory.store.rows import MODULE_ALIASES, NO_IMPORTS, decode_imports
 from aurora_memory.store.statements import as_list
 from aurora_memory.views import Arc, ChunkView, Edge, ReferenceTarget, UsageCounts
 from aurora_protocol import typed
 
 _COUNTED = 100_000
+
+_WORDS = 40
+"""Words that imports are searched for, at most: each takes a fifteenth of what reading all takes, which are then looked
+through, too."""
+
+_DOTS = re.compile(rb"(?:[\xa1-\xbf]|\xd9[\x20-\xff])[./]+(?:[\x80-\xff]|\Z)")
+"""A text of dots and slashes alone, as MessagePack has it: its length, then that, then what the next thing is."""
 
 
 def arcs(reader: Reader, ids: Sequence[int], hub: int) -> list[Arc]:
@@ -150,10 +158,48 @@ def imports(reader: Reader, path: str) -> tuple[Import, ...]:
     return decode_imports(rows[0][0]) if rows else ()
 
 
-def imports_by_file(reader: Reader) -> list[tuple[str, str, tuple[Import, ...]]]:
-    """Path, language and imports of every file, in the order of paths."""
-    rows = reader.rows("SELECT path, language, imports FROM files ORDER BY path")
-    return [(path, language, decode_imports(blob)) for path, language, blob in rows]
+def imports_by_file(reader: Reader, paths: Sequence[str]) -> dict[str, tuple[Import, ...]]:
+    """Imports of those of some paths that are indexed files."""
+    rows = reader.rows(
+        "SELECT path, imports FROM files WHERE path IN (SELECT value FROM json_each(?))", (as_list(paths),)
+    )
+    return {path: decode_imports(blob) for path, blob in rows}
+
+
+def all_imports(reader: Reader) -> list[tuple[str, tuple[Import, ...]]]:
+    """Path and imports of every file that has some, in the order of paths."""
+    rows = reader.rows("SELECT path, imports FROM files WHERE imports <> ? ORDER BY path", (NO_IMPORTS,))
+    return [(path, decode_imports(blob)) for path, blob in rows]
+
+
+def imports_written(
+    reader: Reader, words: Collection[str], folders: Collection[str] = ()
+) -> list[tuple[str, tuple[Import, ...]]]:
+    """Path and imports, in the order of paths, of the files whose imports have one of these words in them, or that lie
+    below one of these folders and import one around them by dots alone (`from . import x`).
+
+    For many words it is every file that imports something: to look for them takes longer than to read all.
+    """
+    if "" in words or len(words) + len(folders) > _WORDS:
+        return all_imports(reader)
+    below = "(path >= ? AND path < ? AND (instr(imports, ?) OR instr(imports, ?) OR instr(imports, ?)))"
+    found = dict(
+        reader.rows(
+            f"SELECT path, imports FROM files WHERE {' OR '.join(['instr(imports, ?)'] * len(words)) or '0'}",
+            [word.encode() for word in words],
+        )
+    )
+    for folder in folders:
+        first, end = (f"{folder}/", f"{folder}0") if folder else ("", "\U0010ffff")  # "0" comes after "/"
+        rows = reader.rows(f"SELECT path, imports FROM files WHERE {below}", (first, end, b"\xa1.", b"./", b".."))
+        found.update((path, blob) for path, blob in rows if _DOTS.search(blob))
+    return [(path, decode_imports(found[path])) for path in sorted(found)]
+
+
+def importing_languages(reader: Reader) -> list[str]:
+    """Languages of the files that import something."""
+    nothing = NO_IMPORTS.hex()
+    return [row[0] for row in reader.lasting(f"SELECT DISTINCT language FROM files WHERE imports <> x'{nothing}'")]
 
 
 def module_aliases(reader: Reader) -> tuple[ModuleAlias, ...]:

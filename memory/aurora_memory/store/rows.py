@@ -22,6 +22,9 @@ ChunkRow = tuple[str | int | bytes | float | None, ...]
 _encoder = msgspec.msgpack.Encoder()
 _imports_decoder = msgspec.msgpack.Decoder(tuple[Import, ...])
 
+NO_IMPORTS = _encoder.encode(())
+"""Imports of a file that has none, as they are kept."""
+
 CHUNK_COLUMNS = (
     "path, name, ordinal, leaf, kind, parent, language, line_start, line_end, signature, docstring, complexity, "
     "branches, loops, keywords, body_hash, shape_hash, tokens, part_count"
