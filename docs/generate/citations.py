@@ -28,10 +28,11 @@ _HEADING = r'\\?"[^"\\\n]{3,60}\\?"'
 _ITEM = rf"(?:{_SECTION}|{_APPENDIX}|{_HEADING})"
 _CHAIN = rf"{_ITEM}(?:[,;]?{_GAP}(?:(?:and|or){_GAP})?{_ITEM})*"
 _CITATION = re.compile(
+    r"(?=[AR2§r])(?:"  # what each of these begins with: most places are passed over at once
     rf"(?P<document>AURORA|AURA-M|AURA-P)(?:'s)?{_GAP}(?P<chain>{_CHAIN})"
     rf"|(?P<foreign>RFC\s\d+|2020-12)"
     rf"|(?P<bare>{_SECTION}|{_APPENDIX})"
-    rf"|\bruling{_GAP}(?P<ruling>\d+(?:\s?[,–]\s?\d+)*)"
+    rf"|\bruling{_GAP}(?P<ruling>\d+(?:\s?[,–]\s?\d+)*))"
 )
 
 

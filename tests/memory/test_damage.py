@@ -151,6 +151,32 @@ async def test_a_changed_bit_of_a_row_id_is_mended_and_that_of_a_sum_costs_nothi
     assert learned(path) == everything
 
 
+async def test_where_sums_are_lost_a_page_without_a_table_gives_its_rows_and_one_of_deleted_rows_none(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "memory.db"
+    await built(path, FEW)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA secure_delete = 0")  # some builds of SQLite write zeros over what is deleted
+        accesses = [(1, NOON, "edited")] * 999
+        db.executemany("INSERT INTO accesses (chunk_id, at, kind) VALUES (?, ?, ?)", accesses)
+        db.commit()
+        db.execute("DELETE FROM accesses WHERE kind = 'edited'")
+        db.commit()
+    everything = learned(path)
+    raw = bytearray(path.read_bytes())
+    with Pages(path) as pages:
+        roots = {each.name: each.root for each in pages.schema()}
+        lost = [roots["deliverable_events"], *(number for number, _ in pages.tree(roots["row_sums"], set()).pages())]
+        assert pages.free() and pages.kind(roots["deliverable_events"]) != TABLE_LEAF
+    for number in lost:
+        raw[(number - 1) * PAGE : number * PAGE] = bytes(PAGE)
+    mended = fresh(tmp_path, "lost")
+    assert await saved(mended, bytes(raw)) == everything
+    with closing(sqlite3.connect(mended)) as db:
+        assert list(db.execute("SELECT * FROM outbox")) == [], "rows of an index over events look like its own"
+
+
 async def test_no_changed_bit_in_what_was_learned_is_called_sound(tmp_path: Path) -> None:
     raw = await built(tmp_path / "memory.db", FEW)
     everything = learned(tmp_path / "memory.db")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import json
+import unicodedata
 from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from aurora_manifest.client.arguments import misfits, read_arguments, unused
 from aurora_manifest.client.cache import MAX_FRESH, ManifestCache, fresh_until
 from aurora_manifest.client.consent import MASK, destructive
 from aurora_manifest.client.cookies import Jar
-from aurora_manifest.client.expressions import as_python
+from aurora_manifest.client.expressions import EMPTY_PLANES, as_python
 from aurora_manifest.client.formats import format_checker
 from aurora_manifest.client.origins import Origin, manifest_url, parse_url, resolved
 from aurora_manifest.client.redaction import Hiding, secret_texts
@@ -86,12 +87,21 @@ def test_what_hangs_on_an_expression_that_python_has_not_is_not_checked(schema: 
         pytest.param("^a$", "a\n", False, id="the end is no place before a line end"),
         pytest.param(r"^[\b]$", "\b", True, id="a backspace in a class"),
         pytest.param(r"^(a)\1$", "aa", True, id="a group once more"),
+        pytest.param(r"^\p{Lo}$", "\U0003134a", True, id="a letter before the planes without a character"),
+        pytest.param(r"^\p{Mn}$", "\U000e0100", True, id="a mark behind them"),
+        pytest.param(r"^\p{Cn}{2}$", "\U00040000\U000dffff", True, id="what is no character is in them"),
+        pytest.param(r"^\p{C}$", "\U00040000", True, id="and is in the class of such"),
+        pytest.param(r"^\P{Lo}$", "\U00040000", True, id="and no letter"),
     ],
 )
 def test_an_expression_means_what_javascript_means(pattern: str, text: str, fits: bool) -> None:
     schema = {"properties": {"a": {"pattern": pattern}}}
     assert as_python(pattern) is not None
     assert (misfits(schema, {"a": text}) == []) is fits
+
+
+def test_no_character_is_in_the_planes_that_are_not_asked() -> None:
+    assert {unicodedata.category(chr(point)) for point in EMPTY_PLANES} == {"Cn"}
 
 
 def test_a_group_in_a_class_is_none_that_python_has() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import random
+import re
 import string
 
 import pytest
@@ -16,6 +17,9 @@ BASE_62 = string.ascii_letters + string.digits
 BASE_36 = string.ascii_lowercase + string.digits
 BASE_64_OF_ADDRESSES = BASE_62 + "-_"
 BLOCK = base64.b64encode(random.Random(1).randbytes(110)).decode()
+KEY = "qW7xRtY9KmLpZ3nBvC5dFgH1jKs8Tu2V"
+LONG = "".join(random.Random(1).choices(BASE_62, k=401))
+HEXADECIMAL = "3f9a0c7be1d258463f9a"
 LINES = (BLOCK[:64], BLOCK[64:128], BLOCK[128:])
 AROUND = ("x = Client('{}')", "# see {} there", "Deploy with {}", "run `{}`", "--id {}")
 
@@ -89,8 +93,52 @@ def test_names_digests_and_data_stay(text: str) -> None:
     assert masked(text) == text
 
 
+@pytest.mark.parametrize(
+    ("around", "key", "none"),
+    [
+        pytest.param("x = '{}'", KEY[:24], KEY[:23], id="24 letters are a key"),
+        pytest.param("x = '{}'", LONG[:400], LONG[:401], id="and up to 400; what is longer is data"),
+        pytest.param("salt = '{}'", HEXADECIMAL[:20], HEXADECIMAL[:19], id="20 digits of base 16 beside a name"),
+        pytest.param("salt = '{}'", "481516234248151623a2", "48151623424815162342", id="of which one is a letter"),
+        pytest.param("https://{}@a.example/1", HEXADECIMAL[:20], HEXADECIMAL[:19], id="or where a user's name stands"),
+        pytest.param("salt = '{}'", "qw7xrty9kmlpz3nb", "notificationcenter2background", id="words of 8 letters"),
+        pytest.param(
+            "seed = '{}'", "release2024a1b2c3d4linux64", "release-2024a1-b2c3d4-linux64", id="divided, beside a name"
+        ),
+        pytest.param("x = '{}'", "ab12cd34ef56gh78ij90kl12", "ab12cd34-ef56gh78-ij90kl12", id="divided, of one case"),
+        pytest.param(
+            "at {} there", "aB3dE7gH/1jK5mN9pQ2sT6v/X", "aB3d/E7gH/1jK5/mN9pQ2sT6v", id="more than two slashes"
+        ),
+        pytest.param("is {}", "A9CD-1234-E5FG-H6JK", "ABCD-1234-E5FG-H6JK", id="most groups of a licence are mixed"),
+        pytest.param("x = '{}'", f"4sIAAAAAAAA{BLOCK[:40]}", f"H4sIAAAAAAAA{BLOCK[:40]}", id="an archive's beginning"),
+        pytest.param("{}", f"{KEY}=1", "a_name_of_words=1", id="a name before a value is no key itself"),
+        pytest.param(
+            "{}", f"{BLOCK[:55]}\n{BLOCK[55:110]}", f"{BLOCK[:56]}\n{BLOCK[56:112]}", id="lines of 56 are a block"
+        ),
+        pytest.param("x = '{}'", "gijftjyg5ahz1WdlSbqdIgDbD", "gijftjyg5a-hz1WdlSbqdIgDbD", id="words of 2.6, divided"),
+        pytest.param("https://a.example/{}/b", KEY[:24], KEY[:23], id="a part of an address"),
+        pytest.param(
+            "{}", "aB3d-E7gH1-jK5mN9-pQ2s-T6vX0", "aB3d-E7g-H1jK-5mN9-pQ2s-T6vX", id="one sign in six divides"
+        ),
+        pytest.param(
+            "{}",
+            "7xRtY9Key3nBvC5Key8Tu2V4dFg1jKs9Lp",
+            "7xRtY9Key3nBvC5Key8Tu2V4dFg1Key9Lp",
+            id="a fifth of it comes again",
+        ),
+    ],
+)
+def test_what_is_just_a_key_and_what_is_just_none(around: str, key: str, none: str) -> None:
+    assert masked(around.format(key)) == around.format(re.sub(r"\S+", "[REDACTED]", key))
+    assert masked(around.format(none)) == around.format(none)
+
+
+def test_a_line_that_is_followed_by_a_longer_one_is_no_block() -> None:
+    assert masked(f"{BLOCK[:60]}\n{BLOCK[60:130]}") == "[REDACTED]\n[REDACTED]"
+
+
 def test_keys_below_each_other_are_no_block_of_data() -> None:
-    text = "\n".join(("qW7xRtY9KmLpZ3nBvC5dFgH1jKs8Tu2V", "aB3dE7gH1jK5mN9pQ2sT6vX0zL4wR8yC", LINES[0][:40]))
+    text = "\n".join((KEY, "aB3dE7gH1jK5mN9pQ2sT6vX0zL4wR8yC", LINES[0][:40]))
     assert masked(text) == "[REDACTED]\n[REDACTED]\n[REDACTED]"
     assert masked(f"{LINES[0]}\n\n{LINES[1]}") == "[REDACTED]\n\n[REDACTED]"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -42,11 +42,14 @@ def local_path(root: Path, address: str) -> Path | None:
 
 async def published(root: Path) -> Published:
     """What the local remotes of the repository at `root` have now; none of a remote that is that very repository."""
+    folders = await asyncio.to_thread(_repositories, root, await remote_addresses(root))
+    if not folders:
+        return {}
     own = await commands.text(root, ["rev-parse", "--path-format=absolute", "--git-common-dir"])
+    own = await asyncio.to_thread(os.path.realpath, own)
     found: Published = {}
-    for address in await remote_addresses(root):
-        folder = await asyncio.to_thread(_repository, root, address, own)
-        if folder and folder not in found and (refs := await _refs(root, folder)) is not None:
+    for folder in folders:
+        if folder != own and (refs := await _refs(root, folder)) is not None:
             found[folder] = refs
         if len(found) >= MAX_REMOTES:
             break
@@ -97,12 +100,14 @@ async def _refs(root: Path, folder: str) -> dict[str, str] | None:
     return {ref: commit for commit, _, ref in (line.partition(" ") for line in lines)}
 
 
-def _repository(root: Path, address: str, own: str) -> str:
-    """The folder (or the file that names it) in which git keeps a remote on this machine; "" for none but `own`."""
-    path = local_path(root, address)
-    if path is None:
-        return ""
-    folder = (
-        path if (path / "HEAD").is_file() and (path / "objects").is_dir() else Path(os.path.realpath(path / ".git"))
-    )
-    return str(folder) if folder.exists() and folder != Path(own).resolve() else ""
+def _repositories(root: Path, addresses: Sequence[str]) -> list[str]:
+    """The folders (or the files that name them) in which git keeps remotes on this machine, none twice. Blocks."""
+    found: dict[str, None] = {}
+    for path in (local_path(root, address) for address in addresses):
+        if path is None:
+            continue
+        bare = (path / "HEAD").is_file() and (path / "objects").is_dir()
+        folder = path if bare else Path(os.path.realpath(path / ".git"))
+        if folder.exists():
+            found[str(folder)] = None
+    return list(found)

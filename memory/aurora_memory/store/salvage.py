@@ -163,10 +163,14 @@ class _Shape:
 
     def values(self, rowid: int | None, payload: bytes) -> list[Raw] | None:
         """Values of a row by columns; None where a row of this table cannot look so."""
-        values = record(payload)
-        if values is None or len(values) > len(self.names) or self.by_rowid != (rowid is not None):
+        decoded = record(payload)
+        return None if decoded is None else self.row(rowid, decoded)
+
+    def row(self, rowid: int | None, decoded: Sequence[Raw]) -> list[Raw] | None:
+        """Values by columns of a record that was decoded; None as above."""
+        if len(decoded) > len(self.names) or self.by_rowid != (rowid is not None):
             return None
-        values += [None] * (len(self.names) - len(values))  # columns that came later
+        values = [*decoded, *[None] * (len(self.names) - len(decoded))]  # columns that came later
         if self.by_rowid:
             values[self._rowid_at] = rowid
         for at, (value, kind) in enumerate(zip(values, self.kinds, strict=True)):
@@ -297,10 +301,11 @@ class _Reading:
             if number in self._seen:
                 continue
             for cell in self.pages.cells(number):
+                decoded = record(cell.payload)
+                if decoded is None:
+                    continue
                 fitting = [
-                    (shape, values)
-                    for shape in self.shapes
-                    if (values := shape.values(cell.rowid, cell.payload)) is not None
+                    (shape, values) for shape in self.shapes if (values := shape.row(cell.rowid, decoded)) is not None
                 ]
                 if any(self._known(shape, values) for shape, values in fitting):
                     continue
@@ -309,9 +314,8 @@ class _Reading:
 
     def _mend(self, doubtful: Sequence[tuple[_Shape, Cell]]) -> None:
         """Give rows the bit back that changed, or find that their checksum is what changed."""
-        flipped_sums = {
-            each for head in self._heads if _rowid(head) in self._unmatched for each in _flipped_rowids(head)
-        }
+        heads = [] if self._sums_lost else self._heads  # where sums are lost, a row without one stays anyway
+        flipped_sums = {each for head in heads if _rowid(head) in self._unmatched for each in _flipped_rowids(head)}
         left: list[tuple[_Shape, list[Raw]]] = []
         broken = 0
         few = len(doubtful) <= MOST_MENDED

@@ -98,9 +98,9 @@ async def look(root: Path, *, without: Sequence[Path] = ()) -> TreeState:
     """The work tree at `root` as git and its files show it now; `without` are files that do not count (our notes)."""
     repository = await _ask(root, "rev-parse", "--absolute-git-dir")
     branch = await _ask(root, "symbolic-ref", "--quiet", "HEAD")
-    head = await _ask(root, "rev-parse", "--quiet", "--verify", "HEAD")
     listed = await _ask(root, "for-each-ref", "--format=%(objectname) %(refname)")
     refs = {name: commit for commit, _, name in (line.partition(" ") for line in listed.splitlines())}
+    head = refs.get(branch) or await _ask(root, "rev-parse", "--quiet", "--verify", "HEAD")
     status = await _ask(
         root, *await _without_filters(root), "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"
     )
