@@ -28,6 +28,8 @@ from aurora_protocol.provenance_text import drifted_at, learned_by, parts_of
 _CALLABLE = ("function", "method", "macro")
 _FILE = "file"
 """The kind of a result that is told as its file."""
+_IMPORTING = "imports "
+"""What a relation of files begins with."""
 _WHOLE_FILE = "<module>"
 """The name of what of a file stands in no other chunk."""
 _OF_CHUNKS = frozenset({"callers", "likely_callers", "subclasses", "likely_subclasses", "handed_on", "signature"})
@@ -58,7 +60,7 @@ def recall_lines(
     reply: dict[str, Any], *, style: TerminalStyle, here: Path, now: datetime, explain: bool = False
 ) -> list[str]:
     """An `aurora/recall` result as lines for people. `here` is the working folder that locations are spelled from."""
-    results = reply["results"]
+    results = _bystanders_as_files(reply["results"])
     lines: list[str] = []
     if not results:
         lines.append(plain(reply.get("hint") or f"nothing in memory answers {reply['query']!r}"))
@@ -84,9 +86,21 @@ def as_files(reply: dict[str, Any]) -> dict[str, Any]:
     results = []
     for item in reply["results"]:
         best = [] if item["name"] == _WHOLE_FILE or not item["file"] else [item]
-        told = {key: item[key] for key in item if key not in _OF_CHUNKS}
-        results.append({**told, "kind": _FILE, "also": [*best, *item.get("also", ())]} if item["file"] else item)
+        results.append(_as_file(item) | {"also": [*best, *item.get("also", ())]} if item["file"] else item)
     return {**reply, "results": results}
+
+
+def _as_file(item: dict[str, Any]) -> dict[str, Any]:
+    said = {} if item["name"] == _WHOLE_FILE else {"summary": ""}
+    return {key: item[key] for key in item if key not in _OF_CHUNKS} | said | {"kind": _FILE}
+
+
+def _bystanders_as_files(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of who imports something the file is told where a definition only stands for it (Rust, TypeScript)."""
+    return [
+        _as_file(item) if str(item.get("relation") or "").startswith(_IMPORTING) and item["kind"] != "module" else item
+        for item in results
+    ]
 
 
 def location(item: dict[str, Any], here: Path) -> str:

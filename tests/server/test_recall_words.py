@@ -42,6 +42,18 @@ def test_where_files_are_asked_for_each_is_told_by_its_name_with_what_answers_fi
     ]
 
 
+def test_of_who_imports_the_file_is_told_where_only_a_definition_stands_for_it() -> None:
+    importing = {"relation": "imports Reader from io", "file": "app/read.rs", "callers": 2, "summary": "One line."}
+    assert lines_of(**importing, name="Line", kind="struct")[0].split() == (
+        "1 read.rs app/read.rs imports Reader from io".split()
+    )
+    assert len(lines_of(**importing, name="Line", kind="struct")) == 1, "nothing of what only stands for it"
+    whole = lines_of(**importing, name="<module>", kind="module")
+    assert whole[0].split()[1:4] == ["module", "read", "app/read.rs:7"] and whole[1].strip() == "One line."
+    called = lines_of(**(importing | {"relation": "3 of 4 commits"}), name="Line", kind="struct")
+    assert called[0].split()[1:4] == ["struct", "Line", "app/read.rs:7"], "by another relation the definition is meant"
+
+
 @pytest.mark.parametrize(
     ("freshness", "said"),
     [

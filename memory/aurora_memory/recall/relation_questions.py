@@ -355,7 +355,7 @@ def _meant(reader: Reader, question: RelationQuestion) -> list[int]:
     if question.asked == "heirs":
         found = [each for each in found if each.kind not in ("function", "method")] or found
     if not found and question.asked == "together":
-        files = file_reader.files_like(reader, question.name, 1)
+        files = sorted(file_reader.files_like(reader, question.name, MAX_MEANT), key=is_test)[:1]
         return [chunk.id for path in files for chunk in chunk_reader.of_file(reader, path)]
     return [each.id for each in found[:MAX_MEANT]]
 
