@@ -324,16 +324,14 @@ async def test_what_changes_together(store: Store) -> None:
     assert await told(store, "what changes with base.py") == (["load"], "1 changed with 'base.py'."), "not itself"
 
 
-async def test_of_files_of_one_name_the_one_that_is_no_test_is_asked_about(tmp_path: Path) -> None:
-    store = await new_store(tmp_path / "memory.db")
+async def test_of_files_of_one_name_the_one_that_is_no_test_is_asked_about(store: Store) -> None:
     paths = {"tests/repl.rs": "test_repl", "crates/cli/src/repl.rs": "evaluate", "crates/cli/src/prompt.rs": "prompt"}
     await store.write([file(path, chunk(path, name, language="rust")) for path, name in paths.items()])
     rows = {path: (await store.read(chunk_reader.by_name, path, name))[0].id for path, name in paths.items()}
     together = (rows["crates/cli/src/repl.rs"], rows["crates/cli/src/prompt.rs"])
     commits = [ChangingCommit(f"{n:040x}", n, "fix", "", 2, False, together) for n in (1, 2, 3)]
-    await store.history.save(commits, {row: path for path, row in rows.items()})
+    await store.history.save(commits, {row: paths[path] for path, row in rows.items()})
     assert await told(store, "what changes with repl.rs") == (["prompt"], "1 changed with 'repl.rs'.")
-    await store.close()
 
 
 async def test_what_changed_equally_often_with_a_file_comes_in_the_order_of_how_often_it_changes_then_of_its_share(
