@@ -203,6 +203,7 @@ def test_of_a_conflict_the_first_side_ends_at_the_first_line_between(middle: str
         pytest.param('{"a": {"x": 1\n}, "b": 3}', "1\n", "1, \n", id="a comma"),
         pytest.param('{"a": {"x": {"y": 1}\n}, "b": 3}', "1}", "1", id="one bracket too few"),
         pytest.param('{"a": {"x": 1}}', "1", "[" * 99 + "]" * 99, id="as deep as is looked at"),
+        pytest.param('{\n "a": {\n  "x": 1\n }\n}', "{\n  ", "{{", id="one bracket before another"),
     ],
 )
 def test_an_edit_is_read_as_the_whole_text_is(before: str, old: str, new: str) -> None:
