@@ -6,18 +6,23 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from aurora_memory import StoreError
-from aurora_memory.store import Store, chunk_reader, row_sums
+from aurora_memory.store import Store, chunk_reader, row_sums, salvage
+from aurora_memory.store.connection import pragma_int
 from tests.memory.chunks import chunk, file
 from tests.memory.runs import NOON
 from tests.memory.stores import filled_store
 from tests.memory.test_export import learned
 from tests.shares import long
 from tests.wait_limits import HANG
+
+NORMAL, FULL = 1, 2
+"""What SQLite calls `PRAGMA synchronous`."""
 
 FILES = (file("shop.py", chunk("shop.py", "total", "sum the prices of the lines")),)
 
@@ -104,6 +109,38 @@ async def test_what_was_committed_is_heard_of_although_nobody_waits_for_it(
     assert [row[3] for row in learned(store.path)["accesses"]] == [NOON]
 
 
+async def test_who_leaves_when_told_keeps_nobody_else_from_hearing(store: Store) -> None:
+    (total,) = await store.read(chunk_reader.by_name, "shop.py", "total")
+    heard: list[str] = []
+
+    def once() -> None:
+        heard.append("once")
+        leave()
+
+    leave = store.on_learned(once)
+    store.on_learned(lambda: heard.append("each time"))
+    for at in (NOON, NOON + 1):
+        await store.record_accesses([total.id], "success", at)
+    assert heard == ["once", "each time", "each time"]
+
+
+@pytest.mark.parametrize(("durable", "given_up"), [(True, False), (True, True), (False, False)])
+async def test_only_what_is_learned_is_waited_for_until_it_is_on_the_disk(
+    store: Store, durable: bool, given_up: bool
+) -> None:
+    async def synchronous() -> int:
+        return await pragma_int(store._writer, "synchronous")
+
+    modes = [await synchronous()]
+    with suppress(asyncio.CancelledError):
+        async with store._transaction(durable=durable) as db:
+            modes.append(await pragma_int(db, "synchronous"))
+            if given_up:
+                raise asyncio.CancelledError
+    modes.append(await synchronous())
+    assert modes == [NORMAL, FULL if durable else NORMAL, NORMAL]
+
+
 async def test_a_commit_that_fails_leaves_no_transaction_open(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     (total,) = await store.read(chunk_reader.by_name, "shop.py", "total")
     execute = store._writer.execute
@@ -130,6 +167,31 @@ async def test_a_file_that_is_written_back_is_written_back_to_its_end(store: Sto
     asking.cancel()
     await asyncio.wait([asking])
     await store.record_accesses([total.id], "success", NOON + 1)
+    assert [row[3] for row in learned(store.path)["accesses"]] == [NOON, NOON + 1]
+
+
+async def test_a_damaged_file_is_exchanged_to_its_end_although_nobody_waits_for_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (total,) = await store.read(chunk_reader.by_name, "shop.py", "total")
+    await store.record_accesses([total.id], "success", NOON)
+    entered, go_on = threading.Event(), threading.Event()
+    exchange = salvage.exchange
+
+    def held_exchange(path: Path, fresh: Path, now: float) -> Path | None:
+        entered.set()
+        assert go_on.wait(HANG)
+        return exchange(path, fresh, now)
+
+    monkeypatch.setattr(salvage, "exchange", held_exchange)
+    asking = asyncio.create_task(store.salvage(NOON))
+    assert await asyncio.to_thread(entered.wait, HANG)
+    asking.cancel()
+    await asyncio.wait([asking])
+    writing = asyncio.create_task(store.record_accesses([total.id], "success", NOON + 1))
+    await asyncio.wait([writing], timeout=0.01)  # its turn comes after the exchange
+    go_on.set()
+    await writing
     assert [row[3] for row in learned(store.path)["accesses"]] == [NOON, NOON + 1]
 
 

@@ -8,8 +8,10 @@ import pytest
 
 from aurora_manifest.edits import adding_member, same, spelling
 from aurora_manifest.findings import MAX_FINDINGS, finding, in_order
+from aurora_manifest.json import incremental_parse, parser
 from aurora_manifest.json.document import Object
 from aurora_manifest.json.incremental_parse import reparse
+from aurora_manifest.json.indentation import rebalanced
 from aurora_manifest.json.parser import parse
 from aurora_manifest.json.value_text import excerpt, with_article
 from aurora_manifest.kind_checks import against_schema, schema_of
@@ -18,6 +20,10 @@ from aurora_manifest.shape import Shapes
 
 Told = list[tuple[str, str | None, bool]]
 """The text that is wrong, what it should be where that is known, and whether it can be nothing else."""
+
+
+OF_ANOTHER_KIND = ' "p": [\n  1\n },\n'
+"""A member whose list ends in the wrong bracket."""
 
 
 def read(text: str) -> tuple[Any, Told]:
@@ -182,6 +188,46 @@ def test_three_missing_brackets_are_found_by_the_lines(count: int, known: bool) 
     assert (parse(text).torn is None) is known
 
 
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        pytest.param('{\n "a":\n ]\n}', '{\n "a":\n  \n}', id="what is no deeper than a name is not its value"),
+        pytest.param('{\n "a":\n  "b"\n}', None, id="a value on a line of its own lacks nothing"),
+        pytest.param('{\n "a": [\n  []],\n "b": 1\n}', None, id="what comes next is beside it, so it ends there"),
+        pytest.param('{\n "a": {"b": []}},\n "c": 1\n}', '{\n "a": {"b": []} ,\n "c": 1\n}', id="it goes on"),
+        pytest.param('{\n "a": 1},\n "b": 2\n}', '{\n "a": 1},\n "b": 2\n ', id="behind a value a bracket ends it"),
+        pytest.param('{\n "a": [\n  1]}\n ]', '{\n "a": [\n  1]}\n  ', id="a bracket that follows is too many itself"),
+        pytest.param('{\n "a": [\n  1,\n}', '{\n "a": [\n  1,]}', id="a comma before the end is told by itself"),
+        pytest.param('{\n "a": [\n  },\n  1\n ]\n}', '{\n "a": [\n    \n  1\n ]\n}', id="what goes takes its comma"),
+        pytest.param("{\n{\n}", None, id="there is no room for a bracket and a comma"),
+        pytest.param('[\n "a": [],{\n}', None, id="a bracket amid a line was opened by nobody knows what"),
+        pytest.param('{\n "a": [\n  1\n }]\n}', '{\n "a": [\n  1\n  ]\n}', id="the right one stands behind it"),
+        pytest.param("{\n" + "}\n" * 4, "{\n}\n" + " \n" * 3, id="three too many"),
+        pytest.param("{\n" + "}\n" * 5, None, id="four too many"),
+        pytest.param(
+            f"{{\n{OF_ANOTHER_KIND * 3}}}", f"{{\n{OF_ANOTHER_KIND * 3}}}".replace(" }", " ]"), id="three wrong"
+        ),
+        pytest.param(f"{{\n{OF_ANOTHER_KIND * 4}}}", None, id="four wrong"),
+    ],
+)
+def test_what_lines_say_of_brackets(text: str, mended: str | None) -> None:
+    found = rebalanced(text)
+    assert (found.text if found else None) == mended
+
+
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        pytest.param('{\n "a": [\n  1\n}', ["1\n ]"], id="on a line of its own, as deep as what it closes"),
+        pytest.param('{\n\t"a": [\n\t\t1\n}', ["1\n]"], id="blanks and no text are taken over"),
+        pytest.param('{\n "a": [\n  {\n   "b": 1  \n}', [None, None], id="of two, no place of one is right"),
+    ],
+)
+def test_how_a_missing_bracket_is_put_in(text: str, instead: list[str | None]) -> None:
+    found = rebalanced(text)
+    assert found is not None and [each.instead for each in found.problems] == instead
+
+
 def test_a_tab_is_as_deep_as_eight_blanks() -> None:
     text = '{\n\t"a": {\n\t\t"b": 1,\n        "c": 2\n}\n'
     assert parse(text).torn is None and list(read(text)[0]) == ["a", "c"]
@@ -203,6 +249,12 @@ def test_of_a_conflict_the_first_side_ends_at_the_first_line_between(middle: str
         pytest.param('{"a": {"x": 1\n}, "b": 3}', "1\n", "1, \n", id="a comma"),
         pytest.param('{"a": {"x": {"y": 1}\n}, "b": 3}', "1}", "1", id="one bracket too few"),
         pytest.param('{"a": {"x": 1}}', "1", "[" * 99 + "]" * 99, id="as deep as is looked at"),
+        pytest.param('{\n "a": {\n  "x": 1\n }\n}', "{\n  ", "{{", id="one bracket before another"),
+        pytest.param('{\n "a": {\n  "b": "x"\n }\n}', "{\n  ", "{] ", id="a bracket of another kind"),
+        pytest.param('{"a": [{}]}', "{}", "]}", id="an end before the end"),
+        pytest.param('{"a": {"x": 1}, "b": tru}', "1", "2", id="a fault elsewhere, which is still there"),
+        pytest.param('{"a": {"b": {},\n"c": 1\n}}', ": 1", "// 1", id="what is told last stands first"),
+        pytest.param('{"a": {"b": {"c": ["x", "y"]\n}}}', '",', '":', id="a bracket of another kind than its fellow"),
     ],
 )
 def test_an_edit_is_read_as_the_whole_text_is(before: str, old: str, new: str) -> None:
@@ -210,6 +262,20 @@ def test_an_edit_is_read_as_the_whole_text_is(before: str, old: str, new: str) -
     found, whole = reparse(parse(before), after), parse(after)
     assert (found.root.value if found.root else None) == (whole.root.value if whole.root else None)
     assert found.problems == whole.problems and found.torn == whole.torn
+
+
+def test_an_edit_that_makes_too_many_values_is_refused_as_the_whole_text_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (parser, incremental_parse):
+        monkeypatch.setattr(module, "MAX_NODES", 4)
+    found = reparse(parse('{"a": {"x": 1}}'), '{"a": {"x": [1, 2]}}')
+    assert [each.message for each in found.problems] == ["the file holds more than 4 values and was not checked"]
+
+
+def test_what_moves_twice_before_anybody_looks_has_moved_by_both() -> None:
+    document = parse('{"a": {"x": 1}, "b": {"y": [2]}}')
+    for number in ("12", "12345"):
+        document = reparse(document, f'{{"a": {{"x": {number}}}, "b": {{"y": [2]}}}}')
+    assert repr(document.root) == repr(parse(document.text).root)
 
 
 def test_a_cursor_right_behind_a_name_is_in_it_and_one_step_on_it_is_not() -> None:

@@ -50,6 +50,8 @@ def reparse(before: JsonDocument, text: str) -> JsonDocument:
         return parse(text)
     if scan.problems and not isinstance(old, Object):  # a bracket could close an array here, or what is around it
         return parse(text)
+    if scan.doubled:  # whether a bracket is one too many is told by what follows, which may stand behind the piece
+        return parse(text)
     if scan.problems and max(each.end for each in scan.problems) > max(piece.rfind("\n"), piece.rfind("\r")):
         return parse(text)  # what is missing there may stand behind the piece, on the same line
     node: Node = moved(scan.root, old.start)
