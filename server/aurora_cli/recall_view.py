@@ -104,7 +104,7 @@ def location(item: dict[str, Any], here: Path) -> str:
             file = os.path.relpath(root / file, here)
         else:
             file = os.fspath(root / file)
-    return plain(file) if item["kind"] == _FILE else f"{plain(file)}:{item['line_start']}"
+    return plain(file) if item.get("kind") == _FILE else f"{plain(file)}:{item['line_start']}"
 
 
 def title(item: dict[str, Any]) -> str:

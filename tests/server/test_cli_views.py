@@ -120,6 +120,8 @@ def test_locations() -> None:
     assert location(item(), Path("/w")) == "src/http/template.py:41"
     assert location(item(), Path("/w/src/tests")) == "../http/template.py:41"
     assert location(item(), Path("/elsewhere")) == "/w/src/http/template.py:41"
+    place = {key: item()[key] for key in ("file", "workspace", "line_start")}
+    assert location(place, Path("/w")) == "src/http/template.py:41", "as `aurora who` has it, of no kind"
 
 
 def lines_of(*results: dict[str, Any], width: int | None = None) -> list[str]:
