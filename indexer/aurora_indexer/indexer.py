@@ -22,7 +22,7 @@ from aurora_indexer.documents import DocumentFormat
 from aurora_indexer.files.scan import FoundFile, Limits, ScanResult, find_file, scan
 from aurora_indexer.files.skips import Skip
 from aurora_indexer.git.history import learn_history
-from aurora_indexer.index_runs import IndexProgress, IndexSummary, State, Touched
+from aurora_indexer.index_runs import ChangedFiles, IndexProgress, IndexSummary, State
 from aurora_indexer.languages import Language
 from aurora_indexer.module_aliases import keep_module_aliases
 from aurora_indexer.watch.watched_root import WatchedRoot
@@ -124,7 +124,7 @@ class Indexer:
         self._waiters: list[_Waiter] = []
         self._sweeping: list[_Waiter] | None = None
         self._listeners: list[Callable[[IndexProgress | None], None]] = []
-        self._hearers: list[Callable[[Touched], None]] = []
+        self._hearers: list[Callable[[ChangedFiles], None]] = []
         self._current: list[Callable[[IndexProgress], None]] = []
         self._task: asyncio.Task[None] | None = None
         self.learning_history = False
@@ -202,7 +202,7 @@ class Indexer:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 
-    def on_files_changed(self, hearer: Callable[[Touched], None]) -> Callable[[], None]:
+    def on_files_changed(self, hearer: Callable[[ChangedFiles], None]) -> Callable[[], None]:
         """Be told which files each run but the very first found changed; returns how to stop."""
         self._hearers.append(hearer)
         return lambda: self._hearers.remove(hearer) if hearer in self._hearers else None
@@ -406,7 +406,7 @@ class Indexer:
             for file in changed
         ]
         done = 0
-        touched: list[str] = []
+        parsed: list[str] = []
         count_at = time.monotonic() + COUNT_EVERY
 
         async def take(reply: Reply) -> None:
@@ -414,7 +414,7 @@ class Indexer:
             await batches.add(reply)
             done += 1
             if isinstance(reply, Parsed) and not first_time:
-                touched.append(reply.path)
+                parsed.append(reply.path)
             self.pending = len(changed) - done
             if time.monotonic() >= count_at:  # a first index of a large tree takes minutes, and answers all the while
                 self.counts = await self._store.counts()
@@ -422,9 +422,9 @@ class Indexer:
             self._tell(IndexProgress(done, len(changed), chunks + batches.chunks, "indexing"))
 
         def tell_changed() -> None:
-            if touched or (removed and not first_time):
+            if parsed or (removed and not first_time):
                 for hearer in tuple(self._hearers):
-                    hearer(Touched(tuple(touched), tuple(removed), edited))
+                    hearer(ChangedFiles(tuple(parsed), tuple(removed), edited))
 
         try:
             few = len(items) <= HERE_FILES and sum(item.size for item in items) <= HERE_BYTES

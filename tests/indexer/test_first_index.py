@@ -146,7 +146,7 @@ async def test_what_other_rules_make_of_files_is_no_edit(tmp_path: Path, monkeyp
     files(tmp_path / "work", 1)
     async with indexed(tmp_path) as (indexer, _):
         heard: list[tuple[tuple[str, ...], bool]] = []
-        indexer.on_files_changed(lambda touched: heard.append((touched.changed, touched.edited)))
+        indexer.on_files_changed(lambda told: heard.append((told.changed, told.edited)))
         await indexer._store.remember("chunking", "of another version")
         assert (await indexer.run(None)).parsed == 1
         assert await indexer._store.read(file_reader.fact, "chunking") != "of another version"
