@@ -19,6 +19,7 @@ from aurora_memory.recall.ranking import score
 from aurora_memory.recall.signals import SIGNALS, Signals, SignalTable, fitted, signal, weights_of
 from aurora_memory.store import Store
 from aurora_server.workspace import evidence
+from tests.benchmarks.recall_fit import FITTED
 from tests.memory.chunks import chunk, file
 from tests.memory.stores import new_store
 
@@ -93,6 +94,12 @@ async def test_of_topics_a_files_documentation_makes_up_for_its_being_a_remainde
     shares = {hit.chunk.path: hit.signals[signals.file_documentation] for hit in found}
     assert shares["told.py"] == 1.0 > shares["half.py"] > shares["code.py"] == 0.0
     assert found[0].chunk.path == "told.py"
+
+
+def test_a_weight_that_was_not_fitted_is_of_what_the_fit_can_tell_nothing_of() -> None:
+    for kind, (_, untold) in FITTED.items():
+        by_hand = {each.name for each in SIGNALS if each.weight and each.name not in fitted().kinds[kind]}
+        assert by_hand <= untold, f"{kind}: fit it anew, or let the weight be 0"
 
 
 def test_no_repository_that_is_left_for_measuring_was_fitted_on() -> None:
