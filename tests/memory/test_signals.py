@@ -158,7 +158,7 @@ def test_what_lies_aside_is_known_by_its_path() -> None:
         assert is_aside(path), path
     for path in ("src/_vendor/six.py", "vendor/a/b.go", "third_party/zlib/zlib.c", "web/static/jquery-3.5.1.js"):
         assert is_aside(path), f"{path} is somebody else's"
-    for path in ("assets/vendors/ace/ace.js", "demo/cart.go", "demos/cart.go"):
+    for path in ("assets/vendors/ace/ace.js", "demo/cart.go", "demos/cart.go", "demo_site/a.py", "app/demo-shop/a.ts"):
         assert is_aside(path), path
     for path in ("static/app.min.css", ".github/ISSUE_TEMPLATE/bug_report.md"):
         assert is_aside(path), path
@@ -174,6 +174,8 @@ def test_what_lies_aside_is_known_by_its_path() -> None:
     for path in (
         "src/vendors.py",
         "lib/exampled/a.py",
+        "src/demographics/a.py",
+        "src/demo_mode.py",
         "src/external.py",
         "web/app.js",
         "src/benchmark.py",
