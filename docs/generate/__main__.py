@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from docs.generate import commands, decisions, events, limits, methods, requirements, rules, settings
+from docs.generate import commands, decisions, events, limits, methods, requirements, rules, settings, signals
 from docs.generate.citations import ROOT
 
 MAKERS = (
@@ -14,6 +14,7 @@ MAKERS = (
     limits.pages,
     events.pages,
     rules.pages,
+    signals.pages,
     decisions.pages,
     requirements.pages,
 )

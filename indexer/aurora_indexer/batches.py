@@ -31,7 +31,7 @@ class _Batch:
 
     files: list[IndexedFile] = field(default_factory=list)
     skipped: list[SkippedFile] = field(default_factory=list)
-    touched: dict[str, FileStat] = field(default_factory=dict)
+    restamped: dict[str, FileStat] = field(default_factory=dict)
     removed: list[str] = field(default_factory=list)
     chunks: int = 0
 
@@ -86,7 +86,7 @@ class Batches:
             batch.skipped.append(SkippedFile(reply.path, "failed", reply.message, _stat(reply.stat)))
         else:
             self.unchanged += 1
-            batch.touched[reply.path] = _stat(reply.stat)
+            batch.restamped[reply.path] = _stat(reply.stat)
         self._left -= 1
         full = batch.chunks >= self._most or self._left == LAST_REPLIES
         if full or self._clock() - self._begun >= BATCH_SECONDS:
@@ -122,7 +122,7 @@ class Batches:
                 batch.files,
                 batch.removed,
                 batch.skipped,
-                batch.touched,
+                batch.restamped,
                 first_time=self._first_time,
                 edited=self._edited,
             )

@@ -30,7 +30,7 @@ class IndexSummary(Struct, frozen=True):
     failed: int = 0
 
 
-class Touched(Struct, frozen=True):
+class ChangedFiles(Struct, frozen=True):
     """Changed files: those that one run found changed (or new) and gone. `edited` is false for checkouts, and changes
     nobody saw.
     """

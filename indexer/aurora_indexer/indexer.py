@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct, structs
@@ -22,7 +22,7 @@ from aurora_indexer.documents import DocumentFormat
 from aurora_indexer.files.scan import FoundFile, Limits, ScanResult, find_file, scan
 from aurora_indexer.files.skips import Skip
 from aurora_indexer.git.history import learn_history
-from aurora_indexer.index_runs import IndexProgress, IndexSummary, State, Touched
+from aurora_indexer.index_runs import ChangedFiles, IndexProgress, IndexSummary, State
 from aurora_indexer.languages import Language
 from aurora_indexer.module_aliases import keep_module_aliases
 from aurora_indexer.watch.watched_root import WatchedRoot
@@ -85,7 +85,9 @@ _Waiter = tuple["asyncio.Future[IndexSummary]", Callable[[IndexProgress], None] 
 
 
 class _Wanted(Struct):
-    """Queue of what has to be looked at next. `everything` outranks `paths`; `edited` is false for checkouts."""
+    """Queue of what has to be looked at next. `everything` outranks `paths`; `edited` is false for checkouts, and stays
+    so until it was looked at.
+    """
 
     paths: set[str]
     everything: bool = False
@@ -93,6 +95,12 @@ class _Wanted(Struct):
 
     def __bool__(self) -> bool:
         return self.everything or bool(self.paths)
+
+    def add(self, paths: Iterable[str] = (), *, everything: bool = False, edited: bool = True) -> None:
+        """Want more. One that is no edit makes all of it none: what of it is one, nobody can tell any more."""
+        self.paths.update(paths)
+        self.everything = self.everything or everything
+        self.edited = self.edited and edited
 
 
 class Indexer:
@@ -116,7 +124,7 @@ class Indexer:
         self._waiters: list[_Waiter] = []
         self._sweeping: list[_Waiter] | None = None
         self._listeners: list[Callable[[IndexProgress | None], None]] = []
-        self._hearers: list[Callable[[Touched], None]] = []
+        self._hearers: list[Callable[[ChangedFiles], None]] = []
         self._current: list[Callable[[IndexProgress], None]] = []
         self._task: asyncio.Task[None] | None = None
         self.learning_history = False
@@ -163,7 +171,7 @@ class Indexer:
 
     def changed(self, paths: Sequence[str]) -> None:
         """These files (relative, `/`) may have changed or gone."""
-        self._wanted.paths.update(paths)
+        self._wanted.add(paths)
         self.pending = max(self.pending, len(self._wanted.paths))
         self._wake.set()
 
@@ -185,11 +193,7 @@ class Indexer:
                 self._current.append(progress)
             return await future
         self._waiters.append((future, progress))
-        self._wanted.edited = self._wanted.edited and edited
-        if paths is None:
-            self._wanted.everything = True
-        else:
-            self._wanted.paths.update(paths)
+        self._wanted.add(paths or (), everything=paths is None, edited=edited)
         self._wake.set()
         return await future
 
@@ -198,7 +202,7 @@ class Indexer:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 
-    def on_files_changed(self, hearer: Callable[[Touched], None]) -> Callable[[], None]:
+    def on_files_changed(self, hearer: Callable[[ChangedFiles], None]) -> Callable[[], None]:
         """Be told which files each run but the very first found changed; returns how to stop."""
         self._hearers.append(hearer)
         return lambda: self._hearers.remove(hearer) if hearer in self._hearers else None
@@ -234,11 +238,11 @@ class Indexer:
                 async with asyncio.timeout(min(LOOK_SECONDS, self._settings.sweep)):
                     await self._wake.wait()
             if time.monotonic() >= due:
-                self._wanted.everything = True
+                self._wanted.add(everything=True)
                 return
             if await self._watched.was_replaced():
                 await self._watched.stop()
-                self._wanted.everything = True
+                self._wanted.add(everything=True, edited=False)
                 return
 
     async def _attempt(self, wanted: _Wanted, waiters: list[_Waiter]) -> None:
@@ -283,7 +287,7 @@ class Indexer:
             if not future.done():
                 future.set_exception(error)
         self._first.set()
-        self._wanted = _Wanted(self._wanted.paths | wanted.paths, self._wanted.everything or wanted.everything)
+        self._wanted.add(wanted.paths, everything=wanted.everything, edited=wanted.edited)
         await asyncio.sleep(RETRY_SECONDS)
 
     async def _once(self, wanted: _Wanted) -> IndexSummary:
@@ -295,7 +299,7 @@ class Indexer:
             await self._watched.start()
             summary = await self._sweep(wanted.edited)
         else:
-            summary = await self._refresh(sorted(wanted.paths))
+            summary = await self._refresh(sorted(wanted.paths), wanted.edited)
         await self._resolve()
         self.counts = await self._store.counts()
         self.state, self.last_error, self.pending = "ready", None, len(self._wanted.paths)
@@ -368,7 +372,7 @@ class Indexer:
             await self._store.remember("secret_rules", RULES)
         return structs.replace(summary, unchanged=summary.unchanged + unchanged)
 
-    async def _refresh(self, paths: Sequence[str]) -> IndexSummary:
+    async def _refresh(self, paths: Sequence[str], edited: bool) -> IndexSummary:
         """Incremental refresh: look at some files only; a folder among them stands for the files memory has below
         it."""
         found = await asyncio.to_thread(
@@ -378,7 +382,7 @@ class Indexer:
         changed = [file for _, file in found if not isinstance(file, Skip) and not _same(file, known.get(file.path))]
         kept = {file.path for _, file in found if not isinstance(file, Skip)}
         removed = [path for path in known if path not in kept]
-        return await self._take_in(changed, removed, known, first_time=False, edited=True)
+        return await self._take_in(changed, removed, known, first_time=False, edited=edited)
 
     async def _take_in(
         self,
@@ -402,7 +406,7 @@ class Indexer:
             for file in changed
         ]
         done = 0
-        touched: list[str] = []
+        parsed: list[str] = []
         count_at = time.monotonic() + COUNT_EVERY
 
         async def take(reply: Reply) -> None:
@@ -410,12 +414,17 @@ class Indexer:
             await batches.add(reply)
             done += 1
             if isinstance(reply, Parsed) and not first_time:
-                touched.append(reply.path)
+                parsed.append(reply.path)
             self.pending = len(changed) - done
             if time.monotonic() >= count_at:  # a first index of a large tree takes minutes, and answers all the while
                 self.counts = await self._store.counts()
                 count_at = time.monotonic() + COUNT_EVERY
             self._tell(IndexProgress(done, len(changed), chunks + batches.chunks, "indexing"))
+
+        def tell_changed() -> None:
+            if parsed or (removed and not first_time):
+                for hearer in tuple(self._hearers):
+                    hearer(ChangedFiles(tuple(parsed), tuple(removed), edited))
 
         try:
             few = len(items) <= HERE_FILES and sum(item.size for item in items) <= HERE_BYTES
@@ -433,12 +442,14 @@ class Indexer:
                     async for reply in replies:
                         await take(reply)
             await batches.finish()
+        except Exception:
+            await batches.abandon()
+            tell_changed()  # what was written by then is no change any more to the run that tries again
+            raise
         except BaseException:
             await batches.abandon()
             raise
-        if touched or (removed and not first_time):
-            for hearer in tuple(self._hearers):
-                hearer(Touched(tuple(touched), tuple(removed), edited))
+        tell_changed()
         return IndexSummary(
             parsed=batches.parsed,
             unchanged=batches.unchanged,
@@ -478,9 +489,8 @@ class Indexer:
 
     def _on_changes(self, changes: FileChanges) -> None:
         """Handler of file events: what changed is queued; an overflow or a checkout asks for a sweep."""
-        if changes.overflow or changes.git_head_changed:
-            self._wanted.everything = True
-            self._wanted.edited = not changes.git_head_changed
+        everything = changes.overflow or changes.git_head_changed
+        self._wanted.add(everything=everything, edited=not changes.git_head_changed)
         self.changed([*changes.changed, *changes.removed])
 
     def _tell(self, progress: IndexProgress | None) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from aurora_memory.domains import GENERAL
 from aurora_memory.semantic_tags import domain_of, keywords_of
+from aurora_memory.tag_lexicon import GENERAL
 from aurora_memory.tokens import MAX_WORD, stem_word, terms
 
 MAX_LOG = 4 << 20

@@ -1,8 +1,8 @@
 """Semantic tags (topic classification, keyword extraction) without a language model: role, domain and five to seven
 keywords (AURORA §6.3.7).
 
-Everything here is a pure function of words and the tables in `domains`: the same chunk always gets the same tags. Tags
-are computed when a document is read or made; none are stored for code.
+Everything here is a pure function of words and the tables in `tag_lexicon`: the same chunk always gets the same tags.
+Tags are computed when a document is read or made; none are stored for code.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from functools import cache, lru_cache
 from msgspec import Struct
 
 from aurora_memory.chunks import MODULE_NAME
-from aurora_memory.domains import ACTIONS, AGENT_NOUNS, DOMAINS, GENERAL, KIND_ROLES, SPEAKING_NOUNS, WHOLE_ROLES
 from aurora_memory.stopwords import STOP_WORDS
+from aurora_memory.tag_lexicon import ACTIONS, AGENT_NOUNS, DOMAINS, GENERAL, KIND_ROLES, SPEAKING_NOUNS, WHOLE_ROLES
 from aurora_memory.tokens import MAX_WORD, split_word, stem_word, terms
 
 MAX_KEYWORDS = 7

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from aurora_cli import query_text as words
+from aurora_cli import query_view as view
 from aurora_cli.errors import BLOCKED, FINE, INTERRUPTED, NO
 from aurora_cli.fast_exit import stay
 from aurora_cli.global_options import GlobalOptions
@@ -182,9 +182,9 @@ class RunView:
                 }
             )
             return
-        line = words.stage_line(notice)
+        line = view.stage_line(notice)
         if line is not None and self._level >= 1:
-            self._print(line, *(words.stage_details(notice) if self._level >= 2 else ()))
+            self._print(line, *(view.stage_details(notice) if self._level >= 2 else ()))
         self._show(notice, over=line is not None)
 
     def finish(self, result: Mapping[str, Any]) -> int:
@@ -197,14 +197,14 @@ class RunView:
             self._answer(str(result["answer"]))
         on_terminal = self._style.width is not None
         if (on_terminal or self._level >= 1) and result.get("claims"):
-            self._print("", self._style.dim("what it rests on:"), *words.claim_lines(result))
+            self._print("", self._style.dim("what it rests on:"), *view.claim_lines(result))
         if on_terminal or self._level >= 1:
-            self._print("", self._style.dim(words.sure_line(result)))
+            self._print("", self._style.dim(view.sure_line(result)))
         if self._level >= 2:
-            self._print(*words.detail_lines(result))
+            self._print(*view.detail_lines(result))
         for notice in result.get("notices") or ():
             print(f"aurora: {plain(str(notice))}", file=self._err)
-        self._print(words.done_line(result, verbose=self._level >= 1))
+        self._print(view.done_line(result, verbose=self._level >= 1))
         if result.get("error"):
             self._out.flush()
             print(f"aurora: {plain(str(result['error']))}", file=self._err)
@@ -292,11 +292,11 @@ class RunView:
         """Update of the live display by a stage."""
         if over:
             mark = {"failed": "✗", "retry": "↻"}.get(str(notice.get("status")), "✓")
-            self._passed.append(f"{mark} {words.stage_name(notice)} · {words.outcome(notice)}")
+            self._passed.append(f"{mark} {view.stage_name(notice)} · {view.outcome(notice)}")
             self._now = ""
         else:
             detail = f" · {plain(str(notice['detail']))}" if notice.get("detail") else ""
-            self._now = f"{words.stage_name(notice)}{detail}"
+            self._now = f"{view.stage_name(notice)}{detail}"
         spent = f"${notice.get('cost_usd') or 0.0:.4f} · {took(notice.get('elapsed_ms') or 0.0)}"
         if self._live is not None:
             self._live.update(self._drawn(float(notice.get("progress") or 0.0), spent))

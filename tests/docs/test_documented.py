@@ -55,6 +55,10 @@ def test_every_rule_is_in_the_reference() -> None:
     assert [info.id for info in catalogue() if f"\n## {info.id}\n" not in text] == []
 
 
-def test_every_mcp_tool_is_in_its_page() -> None:
-    text = page("docs/mcp.md")
-    assert [tool.name for tool in BUILT_IN if f"`{tool.name}`" not in text] == []
+def test_every_mcp_tool_is_in_its_page_as_it_describes_itself() -> None:
+    lines = page("docs/mcp.md").splitlines()
+    rows = [
+        f"| `{tool.name}` | {tool.description} | {'model calls' if tool.outside else 'nothing'} |" for tool in BUILT_IN
+    ]
+    assert [row for row in rows if row not in lines] == [], "rows of the table of tools"
+    assert sum(line.startswith("| `aurora_") for line in lines) == len(rows), "a row of a tool that is gone"

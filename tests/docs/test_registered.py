@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import pkgutil
+import re
+from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
@@ -16,6 +19,7 @@ import aurora_server.mcp
 from aurora_cli.app import COMMANDS, aurora
 from aurora_indexer.documents import FORMATS, DocumentFormat
 from aurora_indexer.documents.document_parser import parse_document
+from aurora_manifest import rules
 from aurora_server.lsp.features import FEATURES
 from aurora_server.mcp.tool import Tool
 from aurora_server.mcp.tools import BUILT_IN
@@ -39,6 +43,23 @@ def those(package: ModuleType, kind: type[T]) -> list[T]:
 def test_every_file_that_answers_requests_of_editors_is_a_feature() -> None:
     answering = [each for each in modules(aurora_server.lsp) if "register" in vars(each)]
     assert {each.__name__ for each in answering} == {each.__name__ for each in FEATURES}, "a row of FEATURES"
+
+
+def test_every_file_with_a_rule_of_manifests_is_imported_with_the_others() -> None:
+    """By what is written: a file that something else imported would have its rules all the same."""
+    written = {
+        file.stem
+        for file in Path(rules.__path__[0]).glob("*.py")
+        if re.search(r"^@\w+_rule\b", file.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    source = ast.parse(Path(str(rules.__file__)).read_text(encoding="utf-8"))
+    imported = {
+        each.name
+        for node in source.body
+        if isinstance(node, ast.ImportFrom) and node.module == rules.__name__
+        for each in node.names
+    }
+    assert written <= imported, "import it in __init__.py"
 
 
 def test_every_tool_is_built_in() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,9 @@ from aurora_indexer.indexer import HERE_FILES, Indexer, IndexerSettings
 from aurora_indexer.watch.watcher import FileChanges
 from aurora_indexer.workers.messages import ParseFailed, ReadStat, Reply, WorkItem
 from aurora_indexer.workers.pool import WorkerPool
-from aurora_memory.store import file_reader
+from aurora_memory import StoreBusy
+from aurora_memory.store import Written, file_reader
+from aurora_memory.store.reader import Reader
 from tests.indexer.workers.forked import have_forked
 from tests.memory.stores import new_store
 from tests.wait_limits import HANG
@@ -142,7 +146,7 @@ async def test_what_other_rules_make_of_files_is_no_edit(tmp_path: Path, monkeyp
     files(tmp_path / "work", 1)
     async with indexed(tmp_path) as (indexer, _):
         heard: list[tuple[tuple[str, ...], bool]] = []
-        indexer.on_files_changed(lambda touched: heard.append((touched.changed, touched.edited)))
+        indexer.on_files_changed(lambda told: heard.append((told.changed, told.edited)))
         await indexer._store.remember("chunking", "of another version")
         assert (await indexer.run(None)).parsed == 1
         assert await indexer._store.read(file_reader.fact, "chunking") != "of another version"
@@ -166,6 +170,108 @@ async def test_what_a_checkout_changes_is_no_edit(
         indexer._on_changes(FileChanges({"a.py"}, {"b.py"}, overflow=overflow, git_head_changed=git))
         wanted = indexer._wanted
         assert (wanted.paths, wanted.everything, wanted.edited) == ({"a.py", "b.py"}, everything, edited)
+
+
+async def test_a_checkout_is_no_edit_to_the_run_that_tries_again_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aurora_memory.store.connection.BUSY_SECONDS", 0)
+    monkeypatch.setattr(module, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(Indexer, "_on_changes", lambda *_: None)  # the watcher's own news would be hand edits
+    files(tmp_path / "work", 2)
+    async with indexed(tmp_path) as (indexer, _):
+        heard: list[bool] = []
+        indexer.on_files_changed(lambda changed: heard.append(changed.edited))
+        rewrite(tmp_path / "work", 2, 10)
+        with closing(sqlite3.connect(tmp_path / "memory.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StoreBusy):
+                await indexer.run(None, edited=False)
+            other.execute("ROLLBACK")
+        async with asyncio.timeout(HANG):
+            while indexer.state != "ready":
+                await asyncio.sleep(0.01)
+        assert heard and not any(heard)
+        assert await indexer._store.read(changed_times) == [None, None]
+        rewrite(tmp_path / "work", 2, 20)
+        indexer.changed(["m0.py"])
+        await indexer.run(["m1.py"])
+        assert None not in await indexer._store.read(changed_times)
+
+
+def rewrite(root: Path, count: int, by: int) -> None:
+    """Another body for the functions of so many modules."""
+    for number in range(count):
+        (root / f"m{number}.py").write_text(f"def f{number}():\n    return {number + by}\n")
+
+
+def changed_times(reader: Reader) -> list[float | None]:
+    """When each chunk was changed by hand, as memory saw it."""
+    return [at for (at,) in reader.rows("SELECT changed_at FROM chunks WHERE kind = 'function' ORDER BY path")]
+
+
+async def test_files_that_a_failed_run_wrote_are_told_of_as_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(Indexer, "_on_changes", lambda *_: None)
+    monkeypatch.setattr("aurora_indexer.batches.BATCH_CHANGED", 1)
+    files(tmp_path / "work", 2)
+    async with indexed(tmp_path) as (indexer, _):
+        heard: set[str] = set()
+        indexer.on_files_changed(lambda changed: heard.update(changed.changed))
+        files(tmp_path / "work", 2, 70)
+        write, writes = indexer._store.write, iter([True, False])
+
+        async def once(*given: Any, **options: Any) -> Written:
+            if next(writes, True):
+                return await write(*given, **options)
+            raise StoreBusy("the second batch found memory busy")
+
+        monkeypatch.setattr(indexer._store, "write", once)
+        with pytest.raises(StoreBusy):
+            await indexer.run(None)
+        assert (await indexer.run(None)).failed == 0
+        assert heard == {"m0.py", "m1.py"}
+
+
+async def test_after_a_checkout_nothing_that_is_wanted_besides_is_an_edit(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    async with indexed(tmp_path) as (indexer, _):
+        indexer._on_changes(FileChanges({"a.py"}, set(), git_head_changed=True))
+        indexer._on_changes(FileChanges({"b.py"}, set(), overflow=True))
+        assert (indexer._wanted.everything, indexer._wanted.edited) == (True, False)
+
+
+async def test_files_asked_for_by_name_are_no_edit_where_who_asks_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Indexer, "_on_changes", lambda *_: None)
+    files(tmp_path / "work", 1)
+    async with indexed(tmp_path) as (indexer, _):
+        heard: list[bool] = []
+        indexer.on_files_changed(lambda changed: heard.append(changed.edited))
+        files(tmp_path / "work", 1, 70)
+        assert (await indexer.run(["m0.py"], edited=False)).parsed == 1
+        assert heard == [False]
+
+
+async def test_what_another_folder_in_the_roots_place_holds_is_no_edit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(Indexer, "_on_changes", lambda *_: None)
+    files(tmp_path / "work", 1)
+    files(tmp_path / "other", 1, 70)
+    async with indexed(tmp_path) as (indexer, _):
+        heard: list[bool] = []
+        indexer.on_files_changed(lambda changed: heard.append(changed.edited))
+        (tmp_path / "work").rename(tmp_path / "old")
+        (tmp_path / "other").rename(tmp_path / "work")
+        async with asyncio.timeout(HANG):
+            while not heard:
+                await asyncio.sleep(0.01)
+        assert heard == [False]
 
 
 async def test_what_changes_as_it_is_closed_keeps_nobody_waiting(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from aurora_memory.recall.ranking import score
 from aurora_memory.recall.signals import SIGNALS, Signals, SignalTable, fitted, signal, weights_of
 from aurora_memory.store import Store
 from aurora_server.workspace import evidence
+from tests.benchmarks.recall_fit import FITTED
 from tests.memory.chunks import chunk, file
 from tests.memory.stores import new_store
 
@@ -95,6 +96,12 @@ async def test_of_topics_a_files_documentation_makes_up_for_its_being_a_remainde
     assert found[0].chunk.path == "told.py"
 
 
+def test_a_weight_that_was_not_fitted_is_of_what_the_fit_can_tell_nothing_of() -> None:
+    for kind, (_, untold) in FITTED.items():
+        by_hand = {each.name for each in SIGNALS if each.weight and each.name not in fitted().kinds[kind]}
+        assert by_hand <= untold, f"{kind}: fit it anew, or let the weight be 0"
+
+
 def test_no_repository_that_is_left_for_measuring_was_fitted_on() -> None:
     files = file_order().provenance
     for commits, known in (
@@ -151,7 +158,7 @@ def test_what_lies_aside_is_known_by_its_path() -> None:
         assert is_aside(path), path
     for path in ("src/_vendor/six.py", "vendor/a/b.go", "third_party/zlib/zlib.c", "web/static/jquery-3.5.1.js"):
         assert is_aside(path), f"{path} is somebody else's"
-    for path in ("assets/vendors/ace/ace.js", "demo/cart.go", "demos/cart.go"):
+    for path in ("assets/vendors/ace/ace.js", "demo/cart.go", "demos/cart.go", "demo_site/a.py", "app/demo-shop/a.ts"):
         assert is_aside(path), path
     for path in ("static/app.min.css", ".github/ISSUE_TEMPLATE/bug_report.md"):
         assert is_aside(path), path
@@ -167,6 +174,8 @@ def test_what_lies_aside_is_known_by_its_path() -> None:
     for path in (
         "src/vendors.py",
         "lib/exampled/a.py",
+        "src/demographics/a.py",
+        "src/demo_mode.py",
         "src/external.py",
         "web/app.js",
         "src/benchmark.py",

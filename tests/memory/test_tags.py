@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aurora_memory.chunks import MODULE_NAME
-from aurora_memory.domains import ACTIONS, AGENT_NOUNS, DOMAINS, KIND_ROLES, WHOLE_ROLES
 from aurora_memory.semantic_tags import code_tags, domain_of, keywords_of, knowledge_tags, pattern_name, reasoning_tags
+from aurora_memory.tag_lexicon import ACTIONS, AGENT_NOUNS, DOMAINS, KIND_ROLES, WHOLE_ROLES
 
 
 @pytest.mark.parametrize(

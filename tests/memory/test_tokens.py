@@ -11,6 +11,7 @@ from aurora_memory.tokens import MAX_WORD, plain_terms, split_word, terms, words
         ("get_user", ("get", "user", "getuser")),
         ("HTTPResponse", ("http", "response", "httpresponse")),
         ("parseHTTPResponse2", ("parse", "http", "response", "2", "parsehttpresponse2")),
+        ("ETag", ("e", "tag", "etag")),  # and so the whole is found where it is written as one
         ("utf8", ("utf", "utf8")),
         ("SCREAMING_CASE", ("screaming", "case", "screamingcase")),
         ("__init__", ("init",)),

@@ -21,7 +21,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality, M
 
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.telemetry import sender as senders
-from aurora_deliverables.telemetry.delivery_record import FILE, KEPT, DeliveryRecord
+from aurora_deliverables.telemetry.export_record import FILE, KEPT, ExportRecord
 from aurora_deliverables.telemetry.export_settings import Wish, choose
 from aurora_deliverables.telemetry.names import SCHEMA_URL
 from aurora_deliverables.telemetry.repository import Repository, repository_of
@@ -136,7 +136,7 @@ def test_a_change_that_two_work_trees_know_is_told_once(begin: Begin) -> None:
 
 
 def test_what_an_older_record_says_was_sent_is_not_sent_again(begin: Begin, tmp_path: Path) -> None:
-    record = DeliveryRecord(tmp_path / FILE, 1.0)
+    record = ExportRecord(tmp_path / FILE, 1.0)
     for what in ("counted", "traces", "metrics"):
         record.mark((f"/w\0{ACCEPTED.change_id}",), what)
     record.save()
@@ -322,18 +322,18 @@ def test_no_credentials_and_no_local_path_leave_with_a_remote(remote: str | None
 
 def test_a_record_that_is_lost_damaged_or_newer_is_begun_anew(tmp_path: Path) -> None:
     path = tmp_path / "home" / FILE
-    record = DeliveryRecord(path, 5.0)
+    record = ExportRecord(path, 5.0)
     for n in range(KEPT + 10):
         record.mark((str(n),), "traces")
     record.outcome("traces", 7.0, None)
     record.save()
     assert path.stat().st_mode & 0o777 == 0o600
-    again = DeliveryRecord(path, 9.0)
+    again = ExportRecord(path, 9.0)
     assert again.done(["5"]) == () and again.done(["5", "15"]) == ("traces",)
     assert again.outcomes()["traces"].last_success == 7.0
     for content in (b"", b"{", b"[" * 100_000, b'{"version": 2, "done": {"a": ["traces"]}}', b'{"done": 3}'):
         path.write_bytes(content)
-        assert DeliveryRecord(path, 1.0).done(["a"]) == ()
+        assert ExportRecord(path, 1.0).done(["a"]) == ()
 
 
 def test_nobody_there_is_told_by_signal(begin: Begin) -> None:

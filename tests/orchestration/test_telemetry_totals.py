@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aurora_deliverables.telemetry import delivery_record
-from aurora_deliverables.telemetry.delivery_record import Totals
+from aurora_deliverables.telemetry import export_record
+from aurora_deliverables.telemetry.export_record import Totals
 from aurora_deliverables.telemetry.instruments import COUNT, LATENCY, Measurement
 
 
@@ -26,7 +26,7 @@ def test_a_value_at_a_border_is_counted_below_it() -> None:
 
 
 def test_further_labels_than_may_be_are_counted_without_any(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delivery_record, "MAX_SERIES", 2)
+    monkeypatch.setattr(export_record, "MAX_SERIES", 2)
     totals = Totals(0.0)
     totals.add(Measurement(COUNT, 1.0, {"agent": name}) for name in ("a", "b", "c", "d", "a"))
     told = [(each.labels, each.value) for each in totals.series[COUNT.name]]

@@ -8,7 +8,7 @@ import pytest
 
 from aurora_manifest.client.fetch import _require_manifest
 from aurora_manifest.client.transport import SiteReply
-from aurora_manifest.rules.keywords import fits_dialect, has_keyword, is_count, is_of_type
+from aurora_manifest.schema_keywords import fits_dialect, has_keyword, is_count, is_of_type
 from aurora_protocol import SiteError
 from tests.manifests import check
 from tests.protocol.rule_cases import parameter, text, update

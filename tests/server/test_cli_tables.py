@@ -10,7 +10,7 @@ import pytest
 from aurora_cli.doctor import doctor_lines, without_daemon
 from aurora_cli.metrics import metrics_lines
 from aurora_cli.output import TerminalStyle
-from aurora_cli.query_text import detail_lines
+from aurora_cli.query_view import detail_lines
 from aurora_cli.table import markdown_table, table_lines
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address

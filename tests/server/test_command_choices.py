@@ -19,7 +19,7 @@ from aurora_cli.import_path import closed_path
 from aurora_cli.index import done
 from aurora_cli.manifest_files import UnreadableManifest
 from aurora_cli.output import TerminalStyle
-from aurora_cli.query_text import cost
+from aurora_cli.query_view import cost
 from aurora_cli.recall_view import _below, _parameter
 from aurora_cli.who import facts, name, who_lines
 from aurora_protocol import AuroraError, SiteError

@@ -18,7 +18,7 @@ import pytest
 from aurora_deliverables.deliverable import Deliverable, PhaseSpan
 from aurora_server.dashboard.charts import bars, timeline
 from aurora_server.dashboard.server import leading_page
-from aurora_server.strangers import MAX_STRANGERS
+from aurora_server.unauthenticated_connections import MAX_UNAUTHENTICATED
 from tests.programs import COMMAND, run
 from tests.server.daemons import Daemon
 from tests.server.dashboards import Dashboard
@@ -90,7 +90,7 @@ def test_many_who_never_show_the_token_do_not_keep_its_user_out(daemon: Daemon, 
     with Dashboard(home, root) as dashboard, ExitStack() as stack:
         held = [
             stack.enter_context(socket.create_connection(("127.0.0.1", dashboard.port), HANG))
-            for _ in range(MAX_STRANGERS + 50)
+            for _ in range(MAX_UNAUTHENTICATED + 50)
         ]
         dashboard.log_in()
         assert dashboard.get("/")[0].status == 200

@@ -18,7 +18,7 @@ import pytest
 from aurora_deliverables.deliverables import Deliverables
 from aurora_deliverables.detection import change_history, commits
 from aurora_indexer.git import commands
-from aurora_indexer.index_runs import Touched
+from aurora_indexer.index_runs import ChangedFiles
 from aurora_indexer.indexer import Indexer
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_memory import StoreError
@@ -32,15 +32,15 @@ from tests.wait_limits import HANG
 
 
 class Runs:
-    """What detection hears of index runs: files that one touched, and its end."""
+    """What detection hears of index runs: files that one found changed, and its end."""
 
     def __init__(self) -> None:
-        self.touched: list[Callable[[Touched], None]] = []
+        self.hearers: list[Callable[[ChangedFiles], None]] = []
         self.ended: list[Callable[[Any], None]] = []
 
-    def on_files_changed(self, hearer: Callable[[Touched], None]) -> Callable[[], None]:
-        self.touched.append(hearer)
-        return lambda: self.touched.remove(hearer)
+    def on_files_changed(self, hearer: Callable[[ChangedFiles], None]) -> Callable[[], None]:
+        self.hearers.append(hearer)
+        return lambda: self.hearers.remove(hearer)
 
     def on_progress(self, listener: Callable[[Any], None]) -> Callable[[], None]:
         self.ended.append(listener)
@@ -51,8 +51,8 @@ class Runs:
 
     def tell(self, *paths: str, edited: bool) -> None:
         """A run that found these files changed, and its end."""
-        for hearer in self.touched:
-            hearer(Touched(paths, (), edited))
+        for hearer in self.hearers:
+            hearer(ChangedFiles(paths, (), edited))
         for listener in self.ended:
             listener(None)
 

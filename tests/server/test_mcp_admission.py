@@ -42,9 +42,9 @@ async def test_who_is_let_in(header: str | None, let_in: bool) -> None:
 
     headers = [] if header is None else [(b"authorization", header.encode("latin-1"))]
     known: list[Any] = []
-    strangers: Any = SimpleNamespace(know=known.append)
+    unauthenticated: Any = SimpleNamespace(know=known.append)
     scope = {"type": "http", "headers": headers, "client": ["127.0.0.1", 5]}
-    await Admission(inner, TOKEN, strangers)(scope, receive, send)
+    await Admission(inner, TOKEN, unauthenticated)(scope, receive, send)
     assert reached == (["http"] if let_in else [])
     assert known == ([("127.0.0.1", 5)] if let_in else []), "who sends it is no stranger"
     assert [each["status"] for each in answers if "status" in each] == ([] if let_in else [401])

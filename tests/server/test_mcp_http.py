@@ -21,7 +21,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from aurora_server.strangers import MAX_STRANGERS, Strangers
+from aurora_server.unauthenticated_connections import MAX_UNAUTHENTICATED, UnauthenticatedConnections
 from tests.orchestration.soar.minds import Mind
 from tests.programs import run, start
 from tests.server.agents import COMMAND, environment, said
@@ -144,25 +144,25 @@ def test_many_who_never_show_the_token_do_not_keep_its_user_out(served: Served) 
                 each.sendall(b"POST /mcp HTTP/1.1\r\nX: ")
         assert served.post(json.dumps(HELLO).encode())[0] == 200
         turned_away = 0
-        for each in held[: 300 - MAX_STRANGERS]:
+        for each in held[: 300 - MAX_UNAUTHENTICATED]:
             with contextlib.suppress(ConnectionResetError):
                 assert each.recv(1) == b""
             turned_away += 1
-        assert turned_away == 300 - MAX_STRANGERS
+        assert turned_away == 300 - MAX_UNAUTHENTICATED
 
 
 async def test_who_does_not_show_the_token_in_time_is_turned_away() -> None:
-    strangers, aborted = Strangers(within=0.01), asyncio.Event()
+    unauthenticated, aborted = UnauthenticatedConnections(within=0.01), asyncio.Event()
 
     class Connection(asyncio.Transport):
         def abort(self) -> None:
             aborted.set()
 
-    strangers.come(("::1", 1), Connection())
-    strangers.know(("::1", 1))
+    unauthenticated.come(("::1", 1), Connection())
+    unauthenticated.know(("::1", 1))
     await asyncio.sleep(0.05)
     assert not aborted.is_set(), "it has shown it"
-    strangers.come(("::1", 1), Connection())
+    unauthenticated.come(("::1", 1), Connection())
     await asyncio.wait_for(aborted.wait(), HANG)
 
 

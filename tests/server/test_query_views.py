@@ -13,7 +13,7 @@ import pytest
 
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.query import exit_code_of, run_view
-from aurora_cli.query_text import sure_line
+from aurora_cli.query_view import sure_line
 from aurora_orchestration.soar.stages import Stage
 from aurora_server.workspace.query_documents import notice_of, result_of
 from tests.orchestration.runs import ANSWER, run, verification

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aurora_cli.query import prompt_of
-from aurora_cli.query_text import (
+from aurora_cli.query_view import (
     claim_lines,
     cost,
     detail_lines,

@@ -28,7 +28,7 @@ from aurora_server.session.errors import (
     RequestError,
     as_request_error,
 )
-from aurora_server.strangers import Strangers
+from aurora_server.unauthenticated_connections import UnauthenticatedConnections
 
 
 class Heard(SessionProtocol):
@@ -213,18 +213,18 @@ def test_whose_a_large_message_is_stands_before_or_behind_its_params(body: bytes
 
 async def test_of_too_many_strangers_the_oldest_is_turned_away_and_who_shows_the_token_stays() -> None:
     gone: list[int] = []
-    strangers = Strangers(within=100.0, most=2)
+    unauthenticated = UnauthenticatedConnections(within=100.0, most=2)
     for n in range(3):
         transport: Any = SimpleNamespace(abort=lambda n=n: gone.append(n))
-        strangers.come(n, transport)
+        unauthenticated.come(n, transport)
         if n == 0:
-            strangers.know(0)
+            unauthenticated.know(0)
     assert gone == []
     late: Any = SimpleNamespace(abort=lambda: gone.append(3))
-    strangers.come(3, late)
+    unauthenticated.come(3, late)
     assert gone == [1]
     for n in (2, 3):
-        strangers.know(n)
+        unauthenticated.know(n)
 
 
 def test_that_nobody_can_connect_is_told_once_a_minute_and_all_else_as_ever(caplog: pytest.LogCaptureFixture) -> None:

@@ -28,7 +28,8 @@ package, and a file of Ruby's in `lib/`, whatever it is called.
 """
 
 _ASIDE_PATH = re.compile(
-    r"(?i)(^|/)(examples?|demos?|(asv_)?bench(marks?)?|_?vendor(s|ed)?|third[_-]?party|extern|node_modules|\.github)/"
+    r"(?i)(^|/)(examples?|demos?([_-][\w-]+)?|(asv_)?bench(marks?)?|_?vendor(s|ed)?|third[_-]?party|extern|node_modules"
+    r"|\.github)/"
     r"|[-.](min|\d+(\.\d+)+)\.(m?js|css)$|(^|/)(([\w.]+-)?dist|docs/assets)/.*\.([cm]?js|css)$"
 )
 """Paths of examples, benchmarks, forms of a forge, libraries that were copied in, and bundles that were built."""

@@ -1,8 +1,9 @@
 """Ranking signals (scoring features of a linear ranker): what speaks for a chunk or against it. One function here is
 one signal, in all that it is.
 
-`@signal(weight=…)` declares it: the function gives its value for each candidate, its name is its name for people, its
-docstring what `--explain` and the reference say of it. Ranking, fusion and explanations read `SIGNALS` only.
+`@signal(weight=…)` declares it: the function gives its value for each candidate, its name is its name for people, as
+`--explain` has it, its docstring what the reference says of it (`docs/reference/signals.md`). Ranking, fusion and
+explanations read `SIGNALS` only.
 For some kinds of questions other weights are fitted on many repositories (`fitted_weights.json`); a signal of weight 0
 counts for those only.
 """
@@ -44,7 +45,9 @@ _NO_TYPES = CALLABLES | KNOWLEDGE_KINDS
 
 
 class RankingSignal(Struct, frozen=True):
-    """Ranking signal: its column among `SIGNALS`, its name, what a value of 1 adds in log odds, and what it means."""
+    """Ranking signal: its column among `SIGNALS`, its name, what a value of 1 adds in log odds, and what it means, for
+    the reference.
+    """
 
     place: int
     name: str

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.domains import GENERAL
 from aurora_memory.learning import fingerprint
 from aurora_memory.record.line_key import line_of, pattern_of
 from aurora_memory.record.people import people
 from aurora_memory.record.record_file import Record
 from aurora_memory.semantic_tags import reasoning_tags, stems_of
 from aurora_memory.store.export_format import ReasoningLine, UseLine
+from aurora_memory.tag_lexicon import GENERAL
 
 LEAST = 0.5
 """Share of a question's terms that a pattern has to have."""

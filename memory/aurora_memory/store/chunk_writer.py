@@ -60,7 +60,7 @@ async def write(
     files: Sequence[IndexedFile],
     removed: Sequence[str],
     skipped: Sequence[SkippedFile],
-    touched: Mapping[str, FileStat],
+    restamped: Mapping[str, FileStat],
     *,
     first_time: bool,
     edited: bool,
@@ -81,7 +81,7 @@ async def write(
     vanished = [old for old in left if old.id not in kept]
     vanished += [old for plan in plans for old in plan.vanished]
     await _vanish(db, vanished, now)
-    await _save_files(db, files, leaving, skipped, touched, now)
+    await _save_files(db, files, leaving, skipped, restamped, now)
     await _apply(db, plans, first_time=first_time, changed_at=now if edited and not first_time else None)
     return Written(
         added=sum(len(plan.added) for plan in plans),
@@ -315,7 +315,7 @@ async def _save_files(
     files: Sequence[IndexedFile],
     leaving: Sequence[str],
     skipped: Sequence[SkippedFile],
-    touched: Mapping[str, FileStat],
+    restamped: Mapping[str, FileStat],
     moment: float,
 ) -> None:
     """Upsert of the rows of files and of skips."""
@@ -341,5 +341,5 @@ async def _save_files(
     )
     await db.executemany(
         "UPDATE files SET size = ?, mtime_ns = ?, mark = ? WHERE path = ?",
-        [(stat.size, stat.mtime_ns, stat.mark, path) for path, stat in touched.items()],
+        [(stat.size, stat.mtime_ns, stat.mark, path) for path, stat in restamped.items()],
     )

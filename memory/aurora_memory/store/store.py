@@ -202,7 +202,7 @@ class Store(Maintained):
         files: Sequence[IndexedFile] = (),
         removed: Sequence[str] = (),
         skipped: Sequence[SkippedFile] = (),
-        touched: Mapping[str, FileStat] | None = None,
+        restamped: Mapping[str, FileStat] | None = None,
         *,
         first_time: bool = False,
         edited: bool = True,
@@ -211,7 +211,7 @@ class Store(Maintained):
         """Atomic batch of changes: make memory agree with some files, in one transaction.
 
         `files` were parsed; `removed` are gone, or no longer indexed; `skipped` were looked into and left out;
-        `touched` have a new stat but the same content. Chunks with a history that vanish are put aside, not deleted.
+        `restamped` have a new stat but the same content. Chunks with a history that vanish are put aside, not deleted.
         `first_time` says that nothing was resolved yet, so no older reference can be waiting for a new name;
         `edited` that a person is at work on these files (not a first index, not a checkout): changed chunks then count
         as modified now.
@@ -219,7 +219,7 @@ class Store(Maintained):
         moment = time.time() if now is None else now
         async with self._transaction() as db:
             return await chunk_writer.write(
-                db, files, removed, skipped, touched or {}, first_time=first_time, edited=edited, now=moment
+                db, files, removed, skipped, restamped or {}, first_time=first_time, edited=edited, now=moment
             )
 
     async def resolve(self, tell: Callable[[int], None] = lambda _: None) -> None:

@@ -36,7 +36,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExport
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from aurora_deliverables.telemetry.answers import Answers
-from aurora_deliverables.telemetry.delivery_record import DeliveryRecord, InstrumentSeries, Totals
+from aurora_deliverables.telemetry.export_record import ExportRecord, InstrumentSeries, Totals
 from aurora_deliverables.telemetry.export_settings import Choice, Exporter
 from aurora_deliverables.telemetry.instruments import INSTRUMENTS, Instrument, Measurement
 from aurora_deliverables.telemetry.names import SCHEMA_URL, SCOPE
@@ -195,7 +195,7 @@ class Providers:
             elif instrument is not None:
                 instrument.record(each.value, each.labels)
 
-    def send_totals(self, record: DeliveryRecord, *, again: bool = False) -> ExportAttempt:
+    def send_totals(self, record: ExportRecord, *, again: bool = False) -> ExportAttempt:
         """Send what every way out is to be told now; `again` leaves out those told only what is new. Blocks."""
         failed: list[Answers] = []
         rejected = 0

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.events import Event
-from aurora_deliverables.telemetry.delivery_record import DeliveryRecord, SignalOutcome
+from aurora_deliverables.telemetry.export_record import ExportRecord, SignalOutcome
 from aurora_deliverables.telemetry.export_settings import Choice, Exporter
 from aurora_deliverables.telemetry.instruments import Measurement, measurements
 from aurora_deliverables.telemetry.repository import Repository
@@ -89,7 +89,7 @@ class Sender:
         self._choice = choice
         self._version = version
         self._now = now
-        self._record = DeliveryRecord(record, now())
+        self._record = ExportRecord(record, now())
         self._wanted = _wanted(choice.exporters)
         self._interval = interval_of(environ)
         self._told_at = time.monotonic()

@@ -4,8 +4,8 @@ can do, told from these words.
 
 from __future__ import annotations
 
-from aurora_memory.domains import GENERAL
 from aurora_memory.semantic_tags import domain_of, keywords_of
+from aurora_memory.tag_lexicon import GENERAL
 
 LANGUAGES = frozenset(
     "python javascript typescript go golang rust java kotlin swift ruby php scala haskell elixir erlang lua perl bash"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -65,13 +65,24 @@ class AssessmentReply(Struct, frozen=True, kw_only=True):
     recommended_verification: Verification = "none"
 
 
+async def as_found(assessment: Assessment) -> Assessment:
+    """The assessment as it is: nobody else has a say in it."""
+    return assessment
+
+
 async def assess(
-    query: str, settings: ComplexitySettings, llm: Llm | None, *, tell: Tell, ask_model: bool = False
+    query: str,
+    settings: ComplexitySettings,
+    llm: Llm | None,
+    *,
+    tell: Tell,
+    ask_model: bool = False,
+    settle: Callable[[Assessment], Awaitable[Assessment]] = as_found,
 ) -> Assessment:
     """Assessment of `query`. Words decide first; a model is asked where they do not, or where `ask_model` wants it.
 
     A model that fails leaves it at the keywords' verdict, with a notice. What keywords were certain is critical, no
-    model makes less of. Raises nothing of its own.
+    model makes less of. `settle` makes of that what counts, and is told. Raises nothing of its own.
     """
     tell("assess", "in_progress", "reading the question")
     keyed = _NO_KEYWORDS
@@ -86,6 +97,13 @@ async def assess(
             tell("assess", "failed", f"no model could be asked how hard this is, so words decide: {error}", notice=True)
         else:
             found = by_model(judged, keyed, settings)
+    found = await settle(found)
+    tell_assessed(tell, found, keywords=list(keyed.indicators))
+    return found
+
+
+def tell_assessed(tell: Tell, found: Assessment, **data: object) -> None:
+    """Tell that the phase is over, and what it found; `data` is told besides."""
     tell(
         "assess",
         "complete",
@@ -95,9 +113,8 @@ async def assess(
         score=found.score,
         method=found.method,
         verification=found.verification,
-        keywords=list(keyed.indicators),
+        **data,
     )
-    return found
 
 
 def by_keywords(keyed: Keyed, settings: ComplexitySettings) -> Assessment:

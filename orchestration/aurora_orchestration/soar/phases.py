@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -15,7 +16,7 @@ from aurora_orchestration.llm.completion import CapReached, Llm, LlmError, Model
 from aurora_orchestration.llm.metered_model import RunSpending
 from aurora_orchestration.soar import phase_log as logged
 from aurora_orchestration.soar.answer_cache import CachedAnswer
-from aurora_orchestration.soar.assess import as_asked, assess, at_least
+from aurora_orchestration.soar.assess import as_asked, assess, at_least, tell_assessed
 from aurora_orchestration.soar.calibration import examples_told
 from aurora_orchestration.soar.claims import takeovers, usable
 from aurora_orchestration.soar.collect import collect
@@ -141,20 +142,14 @@ async def _assess(run: Run, llm: Llm | None) -> Assessment:
         found_before = run.continuation.assessment
     async with run.trace.phase("assess", query=run.record.query, mode=run.request.mode) as found:
         asked = None if run.request.dry_run else llm
-        judged = found_before or await assess(run.record.query, settings, asked, tell=run.trace.tell)
-        assessment = await _verification_of(run, judged)
+        if found_before is None:
+            settle = partial(_verification_of, run)
+            assessment = await assess(run.record.query, settings, asked, tell=run.trace.tell, settle=settle)
+        else:
+            assessment = await _verification_of(run, found_before)
+            tell_assessed(run.trace.tell, assessment)
         run.set(assessment=assessment, complexity=assessment.complexity)
         found.update(logged.assessed(assessment))
-        if found_before is not None or assessment is not judged:  # else `assess` has told it
-            run.trace.tell(
-                "assess",
-                "complete",
-                f"{assessment.complexity} ({assessment.confidence:.2f}, by {assessment.method})",
-                complexity=assessment.complexity,
-                confidence=assessment.confidence,
-                method=assessment.method,
-                verification=assessment.verification,
-            )
     return assessment
 
 

@@ -21,8 +21,8 @@ from aurora_manifest.findings import Edit
 from aurora_manifest.json.document import Array, JsonDocument, Object
 from aurora_manifest.json.value_text import sendable
 from aurora_manifest.model import Manifest, members
-from aurora_manifest.rules.keywords import FOR_TYPES
 from aurora_manifest.schema import manifest_schema
+from aurora_manifest.schema_keywords import FOR_TYPES
 from aurora_manifest.shape import SchemaShape
 from aurora_manifest.templates import is_variable
 from aurora_manifest.violations import SchemaCheck

@@ -13,11 +13,11 @@ from aurora_manifest.json.literals import number_text
 from aurora_manifest.json.value_text import alternatives, described, excerpt, quoted, type_in_words
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, string, value, within
-from aurora_manifest.rules.keywords import FOR_TYPES, KEYWORDS, NEWEST, TYPES, dialect_of, fits_dialect, has_keyword
 from aurora_manifest.rules.patterns import bad_pattern
 from aurora_manifest.rules.places import GUESSES, IGNORE
 from aurora_manifest.rules.registry import Path, RuleMatch, at, at_name, capability_rule
 from aurora_manifest.rules.undeclared import adding_parameter
+from aurora_manifest.schema_keywords import FOR_TYPES, KEYWORDS, NEWEST, TYPES, dialect_of, fits_dialect, has_keyword
 from aurora_manifest.subschemas import NAMED, Subschema
 from aurora_protocol.spelling import closest
 

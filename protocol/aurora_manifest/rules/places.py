@@ -13,7 +13,7 @@ from msgspec import Struct
 from aurora_manifest.json.document import Array, Object
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, obj, value
-from aurora_manifest.rules.keywords import TYPES
+from aurora_manifest.schema_keywords import TYPES
 from aurora_manifest.templates import placed
 
 IGNORE = "x-aurora-ignore"

@@ -14,8 +14,8 @@ from aurora_manifest.json.document import Array, JsonDocument, Node, Object
 from aurora_manifest.json.literals import number_text
 from aurora_manifest.json.value_text import described, quoted, type_in_words
 from aurora_manifest.model import Capability, value
-from aurora_manifest.rules.keywords import LIMITS, TYPES, is_count, is_number, is_of_type
 from aurora_manifest.rules.registry import RuleMatch, at, capability_rule
+from aurora_manifest.schema_keywords import LIMITS, TYPES, is_count, is_number, is_of_type
 
 _LONGEST = 40
 

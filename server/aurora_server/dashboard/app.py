@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from aurora_server.dashboard.page import Page
 from aurora_server.dashboard.picture_cache import PictureCache
 from aurora_server.dashboard.view import View, view_of
-from aurora_server.strangers import Strangers
+from aurora_server.unauthenticated_connections import UnauthenticatedConnections
 
 MOST_VIEWERS = 16
 HEARTBEAT = 15.0
@@ -57,7 +57,7 @@ _HEADERS = {
 
 
 def application(
-    pictures: PictureCache, page: Page, token: str, port: int, place: str, strangers: Strangers
+    pictures: PictureCache, page: Page, token: str, port: int, place: str, unauthenticated: UnauthenticatedConnections
 ) -> Starlette:
     """Web application with token login: the dashboard for whoever has `token`, at 127.0.0.1:`port`/`place`/."""
     cookie = f"aurora_dashboard_{port}"  # cookies do not tell ports apart
@@ -66,7 +66,7 @@ def application(
     def admitted(request: Request) -> bool:
         known = secrets.compare_digest(request.cookies.get(cookie, "").encode(), token.encode())
         if known and request.client is not None:
-            strangers.know(tuple(request.client))
+            unauthenticated.know(tuple(request.client))
         return known
 
     def refused(request: Request) -> Response:

@@ -18,7 +18,7 @@ from aurora_protocol.strict_modes import OWN_FILE, make_private_folder
 from aurora_server.dashboard.app import application
 from aurora_server.dashboard.page import Page
 from aurora_server.dashboard.picture_cache import PictureCache, PictureSource
-from aurora_server.strangers import Strangers
+from aurora_server.unauthenticated_connections import UnauthenticatedConnections
 
 END_WITHIN = 1
 """Seconds that pages which are still open may keep it from ending."""
@@ -44,10 +44,10 @@ def serve(source: PictureSource, listening: socket.socket, started: Callable[[st
 
     async def run() -> None:
         pictures = PictureCache(source)
-        strangers = Strangers()
+        unauthenticated = UnauthenticatedConnections()
         config = uvicorn.Config(
-            application(pictures, Page(), token, port, place, strangers),
-            http=strangers.protocol(),
+            application(pictures, Page(), token, port, place, unauthenticated),
+            http=unauthenticated.protocol(),
             log_config=None,
             access_log=False,  # the token is in the first request's address
             server_header=False,

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aurora_protocol.strict_modes import OWN_FILE, make_private_folder, read_own
 from aurora_server.mcp.server import McpFront, Serving
-from aurora_server.strangers import Strangers
+from aurora_server.unauthenticated_connections import UnauthenticatedConnections
 
 PATH = "/mcp"
 MAX_BODY = 4 << 20
@@ -104,10 +104,10 @@ async def serve_http(
     """Serve until Ctrl-C; `started` is given the address."""
     port = listening[0].getsockname()[1]
     front = McpFront(serving)
-    strangers = Strangers()
+    unauthenticated = UnauthenticatedConnections()
     config = uvicorn.Config(
-        Admission(application(front, port), token, strangers),
-        http=strangers.protocol(),
+        Admission(application(front, port), token, unauthenticated),
+        http=unauthenticated.protocol(),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -125,10 +125,10 @@ async def serve_http(
 class Admission:
     """Authentication: lets in who sends the token as `Authorization: Bearer`; all others get 401 and no more."""
 
-    def __init__(self, inner: ASGIApp, token: str, strangers: Strangers) -> None:
+    def __init__(self, inner: ASGIApp, token: str, unauthenticated: UnauthenticatedConnections) -> None:
         self._inner = inner
         self._token = token.encode()
-        self._strangers = strangers
+        self._unauthenticated = unauthenticated
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check of the bearer token in constant time; 401 without it."""
@@ -138,5 +138,5 @@ class Admission:
                 refused = PlainTextResponse("Unauthorized\n", 401, {"WWW-Authenticate": 'Bearer realm="aurora"'})
                 await refused(scope, receive, send)
                 return
-            self._strangers.know(tuple(scope["client"]))
+            self._unauthenticated.know(tuple(scope["client"]))
         await self._inner(scope, receive, send)

@@ -25,7 +25,7 @@ from aurora_deliverables.events import Event, TestsRan
 from aurora_indexer.files.gitdir import Head, find_git_directory, read_head
 from aurora_indexer.git import commands
 from aurora_indexer.git.commands import GitSilent
-from aurora_indexer.index_runs import IndexProgress, Touched
+from aurora_indexer.index_runs import ChangedFiles, IndexProgress
 from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreError
 from aurora_memory.store import Store, file_reader
@@ -128,7 +128,7 @@ class DeliverableDetection:
         self._begun = False
         self._leave = [deliverables.listen(self._told_of)]
         if self._specs.any or settings.work:
-            self._leave.append(indexer.on_files_changed(self._touched))
+            self._leave.append(indexer.on_files_changed(self._files_changed))
         if settings.git or settings.work:
             self._leave.append(indexer.on_progress(self._run_ended))
         self._task = asyncio.create_task(self._work(), name=f"detect deliverables of {root}")
@@ -190,13 +190,13 @@ class DeliverableDetection:
         """What of a deliverable's spec is met, by these tests or those that ran last: events to be recorded, if any."""
         return await self._checks.events_of(change_id, tests)
 
-    def _touched(self, touched: Touched) -> None:
+    def _files_changed(self, files: ChangedFiles) -> None:
         """Sort what changed: by name alone, as this is asked of every save."""
-        for path in (*touched.changed, *touched.removed):
+        for path in (*files.changed, *files.removed):
             self._noted.specs.update(self._specs.of(path))
         if self.settings.work and (self._open or self._noted.specs):
-            noted = self._noted.edits if touched.edited else self._noted.unsure
-            work = (path for path in touched.changed if self._specs.is_work(path))
+            noted = self._noted.edits if files.edited else self._noted.unsure
+            work = (path for path in files.changed if self._specs.is_work(path))
             for path, _ in zip(work, range(MAX_PATHS - len(noted)), strict=False):
                 noted[path] = None
         self._note()

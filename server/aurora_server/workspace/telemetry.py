@@ -47,7 +47,7 @@ def sender_of(settings: TelemetrySettings, environ: Mapping[str, str], *, kept: 
         return None
     for exporter in choice.exporters:
         logger.info("telemetry", extra={"signal": exporter.signal, "to": exporter.name, "place": exporter.place})
-    from aurora_deliverables.telemetry.delivery_record import FILE
+    from aurora_deliverables.telemetry.export_record import FILE
     from aurora_deliverables.telemetry.sender import Sender
 
     record = home(environ) / FILE if kept else None

@@ -98,6 +98,9 @@ async def test_a_critical_question_takes_three_paths_and_a_judge(provider: Loopb
     provider.otherwise = mind
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         run = await it.ask(MEDIUM, verification="option_c")
+        assessed = [stage for stage in it.stages if (stage.stage, stage.status) == ("assess", "complete")]
+        assert [(each.data["complexity"], each.data["method"]) for each in assessed] == [("critical", "asked")]
+        assert assessed[0].detail.startswith("critical (") and assessed[0].data["keywords"], "told once, with the words"
         assert run.error is None and run.state == "complete"
         assert run.complexity == "critical" and run.plan is not None and run.plan.option == "option_c"
         assert mind.asked.count("decompose") == 3 and mind.asked.count("rule") == 1

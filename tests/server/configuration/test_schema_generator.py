@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from aurora_server.configuration import schema_generator, schema_lookup
 from aurora_server.configuration.layers import OF_THE_USER, SAY, STRICTER
 from aurora_server.configuration.marks import ConfigMember, members
 from aurora_server.configuration.settings import DaemonSections, load
+from tests.server.configuration.setting_reads import SettingReads
 
 ROOT = Path(__file__).parents[3]
 PACKAGES = ("server", "orchestration", "indexer", "memory")
@@ -49,26 +49,56 @@ def test_a_setting_without_a_docstring_is_refused() -> None:
         [schema_generator.described(member) for member in members(Section, "section")]
 
 
-def read_names() -> set[str]:
-    """Every attribute that the product reads outside the structs themselves."""
-    found: set[str] = set()
-    for package in PACKAGES:
-        for file in (ROOT / package).rglob("*.py"):
-            if file.name == "settings.py":
-                continue
-            tree = ast.parse(file.read_text(encoding="utf-8"))
-            found |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    return found
-
-
 def test_every_setting_is_read() -> None:
-    read = read_names()
+    reads = SettingReads((*members(DaemonSections), *members(SoarSettings)))
+    reads.look_through(file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
     unread = {
         member.place
         for member in settings()
-        if member.name not in (*read, *FOR_PEOPLE) and member.owner.__name__ not in BY_NAME
+        if (member.owner.__name__, member.name) not in reads.found
+        and member.name not in FOR_PEOPLE
+        and member.owner.__name__ not in BY_NAME
     }
     assert unread == set()
+
+
+class One(Struct):
+    """A section."""
+
+    wait: int = 1
+
+
+class Other(Struct):
+    """Another section, with a setting of the same name."""
+
+    wait: int = 1
+
+
+class Sections(Struct):
+    """All sections."""
+
+    one: One
+    other: Other
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(settings): return settings.one.wait",
+        "def f(one: One): return one.wait",
+        "def f(given: One | None): return given.wait",
+        "def f(settings):\n    own = settings.one\n    return own.wait",
+        "class C:\n    def f(self, own: One): self._own = own\n    def g(self): return self._own.wait",
+        "def f(settings, level): return getattr(settings, level).wait",
+        "def f(settings): return [each.wait for each in (settings.one,)]",
+    ],
+)
+def test_a_setting_is_read_by_what_reads_it_of_its_section_and_by_nothing_else(text: str, tmp_path: Path) -> None:
+    (tmp_path / "reader.py").write_text("def settings() -> Sections: ...\n" + text)
+    reads = SettingReads(members(Sections))
+    reads.look_through([tmp_path / "reader.py"])
+    others = {("Other", "wait")} if "getattr" in text else set()
+    assert {each for each in reads.found if each[1] == "wait"} == {("One", "wait"), *others}
 
 
 def test_settings_that_did_nothing_are_gone_and_files_that_have_them_load(tmp_path: Path) -> None:

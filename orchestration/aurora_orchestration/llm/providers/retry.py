@@ -1,4 +1,6 @@
-"""Retry with exponential backoff and jitter of transient failures: rate limiting by a provider, a lost connection."""
+"""Retry with exponential backoff and jitter of transient failures: rate limiting by a provider (HTTP 429), an
+overloaded one (HTTP 503), a lost connection.
+"""
 
 from __future__ import annotations
 

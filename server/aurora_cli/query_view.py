@@ -1,4 +1,4 @@
-"""Text of a run: what is said of a run in the terminal, line by line (AURORA §9.5). Pure; what was found is made
+"""Query view: what is said of a run in the terminal, line by line (AURORA §9.5). Pure; what was found is made
 printable here.
 """
 

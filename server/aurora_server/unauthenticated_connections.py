@@ -1,4 +1,4 @@
-"""Unauthenticated connections (strangers) and their limits, in number and by a timeout: to a port of this machine's
+"""Unauthenticated connections and their limits, in number and by a timeout: to a port of this machine's
 loopback any user may connect, and each has a time to show the token.
 """
 
@@ -11,16 +11,16 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 TOKEN_WITHIN = 10.0
 """Seconds that a connection may take to show the token: who has it sends it at once."""
-MAX_STRANGERS = 128
+MAX_UNAUTHENTICATED = 128
 """Connections that have not shown it yet; the oldest goes where more come."""
 
 
-class Strangers:
-    """Unauthenticated connections, which have not shown the token: each has a time to do so, and they may not
-    be many.
+class UnauthenticatedConnections:
+    """Unauthenticated connections, which have not shown the token: each has a time to do so, and they may not be
+    many.
     """
 
-    def __init__(self, within: float = TOKEN_WITHIN, most: int = MAX_STRANGERS) -> None:
+    def __init__(self, within: float = TOKEN_WITHIN, most: int = MAX_UNAUTHENTICATED) -> None:
         self._within = within
         self._most = most
         self._waiting: dict[object, tuple[asyncio.Transport, asyncio.TimerHandle]] = {}
@@ -39,22 +39,22 @@ class Strangers:
             found[1].cancel()
 
     def _turn_away(self, client: object) -> None:
-        """Connection aborted that did not authenticate in time."""
+        """Dropped unauthenticated connection: it did not show the token in time, or is the oldest of too many."""
         transport, later = self._waiting.pop(client)
         later.cancel()
         transport.abort()
 
     def protocol(self) -> type[asyncio.Protocol]:
         """What uvicorn is to make for each connection."""
-        strangers = self
+        unauthenticated = self
 
         class KnownByToken(H11Protocol):
             def connection_made(self, transport: Any) -> None:
                 super().connection_made(transport)
-                strangers.come(self.client, transport)
+                unauthenticated.come(self.client, transport)
 
             def connection_lost(self, exc: Exception | None) -> None:
-                strangers.know(self.client)
+                unauthenticated.know(self.client)
                 super().connection_lost(exc)
 
         return KnownByToken

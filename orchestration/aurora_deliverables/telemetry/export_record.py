@@ -1,5 +1,6 @@
-"""Delivery record of telemetry: what of each deliverable went out by which signal, what instruments have counted, and
-how the last attempts went; kept in one file, so that a restart neither sends nor counts anything again.
+"""Export record of telemetry (at-least-once export of traces and metrics, deduplicated across restarts): what of each
+deliverable went out by which signal, what instruments have counted, and how the last attempts went; kept in one file,
+so that a restart neither sends nor counts anything again.
 
 A cumulative series goes on with the start and the value it had. Whoever loses the file begins a new series, and sends
 again what no collector has taken in whole.
@@ -91,8 +92,8 @@ class _Kept(Struct):
 _decoder = typed.decoder(_Kept)
 
 
-class DeliveryRecord:
-    """Delivery record, in mind and in its file. `path` None keeps it in mind only. For the sender's thread, but
+class ExportRecord:
+    """Export record, in mind and in its file. `path` None keeps it in mind only. For the sender's thread, but
     `outcomes`.
 
     Raises OSError where it cannot be written.

@@ -1,5 +1,5 @@
-"""Domain keywords (lexicon, topic taxonomy): words that tell of an area of work, verbs that make a role: the data of
-`semantic_tags`.
+"""Tag lexicon (domain keywords, topic taxonomy): words that tell of an area of work, verbs that make a role: the data
+of `semantic_tags`.
 
 Words stand here as people write them; `semantic_tags` compares their stems. A word that several areas could claim
 stands in the one it tells most of, or in none.
