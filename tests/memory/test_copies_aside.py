@@ -1,5 +1,6 @@
 """Secrets in memory files set aside: those that SQLite has split over pages, in the file and in its log."""
 
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -43,6 +44,16 @@ def built(path: Path, step: int, *, log: bool) -> list[str]:
             if (path.parent / name).exists():
                 shutil.copyfile(path.parent / name, path.parent / name.replace("w.db", "w.db.damaged-20260101T000000Z"))
     return texts
+
+
+def test_a_file_that_is_cleaned_stays_as_old_as_it_was(tmp_path: Path) -> None:
+    """People keep what was set aside by its age."""
+    tmp_path.chmod(0o700)
+    aside = tmp_path / "w.db.damaged-20260101T000000Z"
+    aside.write_bytes(f"one {SECRET} two".encode())
+    os.utime(aside, (1000, 1000))
+    assert clean_aside(tmp_path) == [aside]
+    assert SECRET.encode() not in aside.read_bytes() and aside.stat().st_mtime == 1000
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -98,6 +98,8 @@ def test_a_chunk_named_twice_counts_once() -> None:
         run(score=0.6, retrieved=(Retrieved(1), Retrieved(1, True), Retrieved(1), *retrieved(2, 2, helpful=None)))
     )
     assert lesson.retrieved == (Retrieved(1, True), Retrieved(2))
+    anew = lesson_of(run(score=0.6, retrieved=(Retrieved(1, True), Retrieved(1, False))))
+    assert anew.retrieved == (Retrieved(1, False),), "what was said of it last holds"
 
 
 def test_a_document_says_what_was_done() -> None:

@@ -164,11 +164,18 @@ async def test_logs_answer_where_memory_is_weak(store: Store) -> None:
     assert len(references) == 2 and {reference.file for reference in references} == {NAME}
 
 
-@pytest.mark.parametrize(("matched", "is_weak"), [(1, True), (2, False)])
-def test_an_answer_with_half_of_what_is_asked_is_none_that_logs_make_up_for(matched: int, is_weak: bool) -> None:
+@pytest.mark.parametrize(
+    ("matched", "is_weak"),
+    [
+        pytest.param([1], True, id="a quarter of it"),
+        pytest.param([2], False, id="half of it"),
+        pytest.param([1, 2], False, id="wherever that answer stands"),
+    ],
+)
+def test_an_answer_with_half_of_what_is_asked_is_none_that_logs_make_up_for(matched: list[int], is_weak: bool) -> None:
     question = parse_question("expiry of session cookies in carts")
     assert len(question.terms) == 4
-    hits = cast("list[Hit]", [SimpleNamespace(matched=question.terms[:matched])])
+    hits = cast("list[Hit]", [SimpleNamespace(matched=question.terms[:many]) for many in matched])
     assert weak(question, hits) is is_weak
 
 

@@ -26,13 +26,19 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
-    body = "".join(f"def function_{n}(value):\n    return value + {n}\n\n\n" for n in range(6))
+    return filled(tmp_path, functions=6)
+
+
+def filled(root: Path, functions: int) -> Path:
+    body = "".join(f"def function_{n}(value):\n    return value + {n}\n\n\n" for n in range(functions))
     for n in range(FILES):
-        (tmp_path / f"module_{n}.py").write_text(body)
-    return tmp_path
+        (root / f"module_{n}.py").write_text(body)
+    return root
 
 
-def test_background_indexing_is_shown_to_clients_that_can(daemon: Daemon, large: Path) -> None:
+def test_background_indexing_is_shown_to_clients_that_can(daemon: Daemon, tmp_path: Path) -> None:
+    """It takes some seconds: what is over in half a second is not shown."""
+    large = filled(tmp_path, functions=50)
     with daemon.wire() as wire:
         wire.initialize(large, capabilities={"window": {"workDoneProgress": True}})
         began = wire.notification("$/progress", 30)

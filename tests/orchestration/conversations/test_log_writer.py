@@ -20,6 +20,7 @@ from aurora_memory.conversation_logs import index_of
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.store import Store
+from aurora_orchestration.conversations import log_writer
 from aurora_orchestration.conversations.log_reader import conversation, section
 from aurora_orchestration.conversations.log_retention import mark_interrupted, unfinished
 from aurora_orchestration.conversations.log_writer import ConversationLog
@@ -299,6 +300,30 @@ def test_a_full_disk_stops_no_run_and_nothing_is_lost_when_there_is_room_again(
         log.phase(each)
     assert log.finish(record) is None
     assert log.path is not None and log.path.read_text() == written(tmp_path / "other")
+
+
+def test_where_a_full_disk_lasts_too_long_the_newest_is_given_up_and_how_much_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The beginning has the id and the question by which a log is found."""
+    record, write = run(), os.write
+    log = ConversationLog(tmp_path, SETTINGS)
+    full = True
+
+    def little(descriptor: int, data: Any) -> int:
+        if full:
+            raise OSError(28, "No space left on device")
+        return write(descriptor, bytes(data))
+
+    monkeypatch.setattr(os, "write", little)
+    monkeypatch.setattr(log_writer, "MAX_PENDING", 1500)
+    log.begin(record.id, record.query, record.started_at)
+    for each in record.phases:
+        log.phase(each, record.results)
+    full = False
+    notice = log.finish(record)
+    assert notice is not None and notice.endswith("are lost: the disk was full")
+    assert log.path is not None and log.path.read_text().startswith(written(tmp_path / "other")[:200])
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

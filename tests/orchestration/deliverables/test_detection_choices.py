@@ -173,6 +173,13 @@ def test_which_commands_run_tests(command: str, is_run: bool) -> None:
         pytest.param(
             "go test ./...", "ok  \ta\t0.1s\nok  \tb\t0.1s", True, (None, None, True), id="packages are no tests"
         ),
+        pytest.param(
+            "pytest",
+            "x\n" * test_runs.MAX_OUTPUT + "1 failed, 2 passed in 1s",
+            False,
+            (2, 1, False),
+            id="of long output the end counts, where runners sum up",
+        ),
     ],
 )
 def test_how_a_test_run_went(command: str, output: str, exited_well: bool | None, counts: tuple[Any, ...]) -> None:
