@@ -307,6 +307,7 @@ def test_where_a_full_disk_lasts_too_long_the_newest_is_given_up_and_how_much_is
 ) -> None:
     """The beginning has the id and the question by which a log is found."""
     record, write = run(), os.write
+    whole = written(tmp_path / "other")
     log = ConversationLog(tmp_path, SETTINGS)
     full = True
 
@@ -323,7 +324,7 @@ def test_where_a_full_disk_lasts_too_long_the_newest_is_given_up_and_how_much_is
     full = False
     notice = log.finish(record)
     assert notice is not None and notice.endswith("are lost: the disk was full")
-    assert log.path is not None and log.path.read_text().startswith(written(tmp_path / "other")[:200])
+    assert log.path is not None and log.path.read_text().startswith(whole[:200])
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
