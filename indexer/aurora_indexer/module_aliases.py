@@ -45,8 +45,8 @@ def module_aliases(root: Path, folders: Iterable[str]) -> tuple[ModuleAlias, ...
                 found += _of_config(root, folder, config)
         if name := _go_module(root, posixpath.join(folder, "go.mod")):
             found += [
-                ModuleAlias(folder, name, (folder or ".",)),
-                ModuleAlias(folder, f"{name}/*", (f"{folder or '.'}/*",)),
+                ModuleAlias(folder, name, (folder or ".",), language="go"),
+                ModuleAlias(folder, f"{name}/*", (f"{folder or '.'}/*",), language="go"),
             ]
         package = _json(root, posixpath.join(folder, "package.json"))
         if package:

@@ -24,13 +24,15 @@ class ModuleAlias(Struct, frozen=True, array_like=True):
     """Alias of modules: what matches `pattern` (at most one `*`) in files below `scope` is looked for at `targets`.
 
     A `tsconfig.json`'s `paths` and `baseUrl`, or a package of this workspace, by its name and, after a `/`, by its
-    folder. Paths are relative to the workspace. A Python package's names have dots, and are no other language's.
+    folder. Paths are relative to the workspace. A Python package's names have dots, and are no other language's; nor
+    are those of a `language` that is told (`go`).
     """
 
     scope: str
     pattern: str
     targets: tuple[str, ...]
     is_python: bool = False
+    language: str = ""
 
 
 def candidates(module: str, importer: str, family: str, aliases: Sequence[ModuleAlias] = ()) -> Iterator[str]:
@@ -46,7 +48,8 @@ def candidates(module: str, importer: str, family: str, aliases: Sequence[Module
                 if matched is not None:
                     yield from _python_files(alias.targets[0].replace("*", matched.replace(".", "/"), 1))
         return
-    aliases = [alias for alias in aliases if not alias.is_python]
+    language = family if family == "go" else ""
+    aliases = [alias for alias in aliases if not alias.is_python and alias.language == language]
     if family == "go":
         for alias in aliases:
             matched = _matched(alias.pattern, module)

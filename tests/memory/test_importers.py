@@ -53,7 +53,7 @@ FILES = [
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
     store = await Store.open(tmp_path / "memory.db")
     await store.write(FILES)
-    aliases = [ModuleAlias("", "@web/*", ("web/*",)), ModuleAlias("", "example.org/tool/*", ("*",))]
+    aliases = [ModuleAlias("", "@web/*", ("web/*",)), ModuleAlias("", "example.org/tool/*", ("*",), language="go")]
     await store.keep_module_aliases(aliases)
     await store.resolve()
     yield store

@@ -37,7 +37,7 @@ BATCH = 2500
 """Chunks resolved in one transaction."""
 
 _ALIASED = FAMILIES["ecmascript"].languages
-"""Languages whose modules have the aliases that are not Python's."""
+"""Languages whose modules have the aliases of which no language is told."""
 
 _LINKED = tuple(language for name in sorted(EXACT_FAMILIES) for language in FAMILIES[name].languages)
 """Languages whose imports are followed from file to file."""
@@ -182,9 +182,16 @@ async def keep_aliases(db: aiosqlite.Connection, aliases: Sequence[ModuleAlias])
 
 def _waiting(before: Sequence[ModuleAlias], now: Sequence[ModuleAlias]) -> list[str]:
     """Languages whose modules mean other files than before."""
-    old, new = ([each for each in some if not each.is_python] for some in (before, now))
-    others = [each for each in now if each.is_python] != [each for each in before if each.is_python]
-    return [*(_ALIASED if old != new else ()), *(["python"] if others else ())]
+    known: dict[tuple[str, ...], tuple[list[ModuleAlias], list[ModuleAlias]]] = {}
+    for n, some in enumerate((before, now)):
+        for alias in some:
+            known.setdefault(_whose(alias), ([], []))[n].append(alias)
+    return [language for languages, (old, new) in known.items() if old != new for language in languages]
+
+
+def _whose(alias: ModuleAlias) -> tuple[str, ...]:
+    """The languages that an alias of modules is of."""
+    return ("python",) if alias.is_python else (alias.language,) if alias.language else _ALIASED
 
 
 async def _reached(
