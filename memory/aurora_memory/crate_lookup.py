@@ -85,6 +85,8 @@ class CrateLookup:
         self._folders: dict[str, str] = {}
         self._circles = 0
         self._tentative: list[tuple[dict[Any, Any], Any]] = []
+        if self._crates:
+            self._know_modules()
 
     def holds(self) -> Iterator[object]:
         """All that it has found: for whoever takes it apart."""
@@ -102,7 +104,6 @@ class CrateLookup:
 
     def may_begin(self, name: str) -> bool:
         """Whether a path may begin with that name where it is not imported: modules and crates are called so."""
-        self._know_modules()
         return name in self._module_names or name in self._crates or name in _BEGINNINGS
 
     def members(self, owner: ReferenceTarget, name: str) -> list[ReferenceTarget]:
@@ -213,7 +214,6 @@ class CrateLookup:
 
     def _has_modules(self, path: str) -> bool:
         """Whether modules are written inside of a file."""
-        self._know_modules()
         return path in self._with_modules
 
     def _item(self, module: _Module, name: str, depth: int) -> PathMeaning:
@@ -241,7 +241,6 @@ class CrateLookup:
 
     def _having(self, name: str) -> set[_Module]:
         """The modules that may have something of that name without globs."""
-        self._know_modules()
         found = {(each.path, each.parent or "") for each in self.by_kind(name)[1]}
         found.update((path, "") for path in self._binding.get(name, ()))
         for each in self._named.get(name, ()):
@@ -344,7 +343,6 @@ class CrateLookup:
 
     def _modules_in(self, module: _Module, name: str) -> list[_Module]:
         """The modules of that name in a module: written inside of its file, or files themselves."""
-        self._know_modules()
         if name not in self._module_names:
             return []
         path, within = module
@@ -366,12 +364,9 @@ class CrateLookup:
         return folder
 
     def _know_modules(self) -> None:
-        """Index of modules, made once: files by the folder that they are told from and their name, files in which
+        """Index of modules: files by the folder that they are told from and their name, files in which
         modules are written, names of modules, and which files import what as which name.
         """
-        if self._module_names:
-            return
-        self._module_names.add("")
         for path in self._imports:
             if path.endswith(".rs"):
                 folder, file = posixpath.split(path)

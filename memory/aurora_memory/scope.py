@@ -157,7 +157,12 @@ class Scope:
         entry = self._bindings.get(first)
         names = (first, entry.name) if entry is not None else (first,)
         in_file = self._catalogue.in_file
-        return not any(each.parent for place in self._places for name in names for each in in_file(place, name))
+        for place in self._places:
+            for name in names:
+                for each in in_file(place, name):
+                    if each.parent:
+                        return False
+        return True
 
     def _candidates(self, source: ReferenceTarget, reference: Reference) -> list[tuple[ReferenceTarget, float]]:
         """Candidates of a reference, each with its weight: by scope, import or receiver, else by the name's rarity."""
@@ -365,6 +370,8 @@ def _each_meant(found: Sequence[ReferenceTarget], most: float) -> list[tuple[Ref
     """Weights, `most` at most, of definitions in several places of which one is meant. Those of one place, overloads or
     a class and its constructors, are each told as surely, but pass on less (`SURE`) than what is there alone.
     """
+    if len(found) == 1:
+        return [(found[0], most)]
     places = Counter(map(_place, found))
     kept = set(islice(places, AMBIGUITY_LIMIT))
     told = [(each, place) for each in found if (place := _place(each)) in kept]
