@@ -2,7 +2,7 @@
 (`exports` of `package.json`, `go.mod`).
 
 Read from the folders in which JavaScript or TypeScript lies and those above them; of files that cannot be read, or are
-no JSON, nothing is taken. Python's are found by `python_packages`.
+no JSON, nothing is taken. Python's are found by `python_packages`, Rust's by `rust_crates`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
 from aurora_indexer.python_packages import python_packages
+from aurora_indexer.rust_crates import rust_crates
 from aurora_memory.module_paths import ES_SUFFIXES, ModuleAlias
 from aurora_memory.store import Store
 
@@ -45,8 +46,8 @@ def module_aliases(root: Path, folders: Iterable[str]) -> tuple[ModuleAlias, ...
                 found += _of_config(root, folder, config)
         if name := _go_module(root, posixpath.join(folder, "go.mod")):
             found += [
-                ModuleAlias(folder, name, (folder or ".",)),
-                ModuleAlias(folder, f"{name}/*", (f"{folder or '.'}/*",)),
+                ModuleAlias(folder, name, (folder or ".",), language="go"),
+                ModuleAlias(folder, f"{name}/*", (f"{folder or '.'}/*",), language="go"),
             ]
         package = _json(root, posixpath.join(folder, "package.json"))
         if package:
@@ -157,6 +158,6 @@ async def keep_module_aliases(root: Path, store: Store, paths: Collection[str]) 
     def found() -> tuple[ModuleAlias, ...]:
         folders = {posixpath.dirname(path) for path in paths if path.endswith((*ES_SUFFIXES, ".go"))}
         others = module_aliases(root, folders) if folders else ()
-        return (*others, *python_packages(root, paths)[: MAX_ALIASES - len(others)])
+        return (*others, *python_packages(root, paths), *rust_crates(root, paths))[:MAX_ALIASES]
 
     await store.keep_module_aliases(await asyncio.to_thread(found))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from aurora_memory.chunks import MODULE_NAME
+from aurora_memory.crate_lookup import CrateLookup
 from aurora_memory.language_families import family
 from aurora_memory.name_lookup import LinkedFiles, NameLookup, module_segments, unit
 from aurora_memory.views import ReferenceTarget
@@ -56,6 +57,8 @@ class Catalogue:
         self._families = sorted(self._named)
         self.lookup = NameLookup(self._placed, links)
         """Lookup along imports, of files whose imports are known here (`links`)."""
+        self.crates = CrateLookup(self._named.get("rust", {}), self._placed, links.imports, links.aliases)
+        """Lookup along the paths of Rust, of files whose imports are known here."""
 
     def let_go(self) -> None:
         """Let go of all that is known, piece by piece: at once it would hold every thread for as long as that takes.
@@ -63,7 +66,7 @@ class Catalogue:
         So does what was found in it meanwhile, and the links it was made of.
         """
         self._families = []
-        for known in (*vars(self).values(), *self.lookup.holds()):
+        for known in (*vars(self).values(), *self.lookup.holds(), *self.crates.holds()):
             _empty(known)
 
     def _add_file(self, path: str) -> None:

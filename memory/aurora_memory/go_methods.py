@@ -36,6 +36,7 @@ STANDARD: Mapping[str, Mapping[str, str]] = {
     "io.ReadWriteCloser": {"Read": "([]byte):int,error", "Write": "([]byte):int,error", "Close": "():error"},
     "sort.Interface": {"Len": "():int", "Less": "(int,int):bool", "Swap": "(int,int):"},
     "http.Handler": {"ServeHTTP": "(ResponseWriter,*Request):"},
+    "http.RoundTripper": {"RoundTrip": "(*Request):*Response,error"},
 }
 """Interfaces of Go's own library that are embedded most, with their methods."""
 

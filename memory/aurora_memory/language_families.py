@@ -14,6 +14,8 @@ class Family(Struct, frozen=True):
     languages: tuple[str, ...]
     is_exact: bool = False
     """Whether a name of another file, or package, has to be imported by name to be used: imports are followed."""
+    has_crates: bool = False
+    """Whether paths are followed from file to file and from crate to crate (`crate_lookup`)."""
     has_packages: bool = False
     """Whether a package's top-level names are in reach of all its files. A package is a folder."""
 
@@ -22,6 +24,7 @@ FAMILIES = {
     "python": Family(("python",), is_exact=True),
     "ecmascript": Family(("typescript", "tsx", "javascript"), is_exact=True),
     "go": Family(("go",), is_exact=True),
+    "rust": Family(("rust",), has_crates=True),
     "java": Family(("java",), has_packages=True),
     "kotlin": Family(("kotlin",), has_packages=True),
     "scala": Family(("scala",), has_packages=True),
@@ -29,6 +32,7 @@ FAMILIES = {
 }
 
 EXACT_FAMILIES = frozenset(name for name, each in FAMILIES.items() if each.is_exact)
+CRATED_FAMILIES = frozenset(name for name, each in FAMILIES.items() if each.has_crates)
 PACKAGED_FAMILIES = frozenset(name for name, each in FAMILIES.items() if each.has_packages)
 
 _FAMILY_OF = {language: name for name, each in FAMILIES.items() for language in each.languages}

@@ -1,5 +1,5 @@
-"""Paths of modules (import resolution): the files that an import can mean, as Python, JavaScript, TypeScript and Go
-look for them.
+"""Paths of modules (import resolution): the files that an import can mean, as Python, JavaScript, TypeScript, Go and
+Rust look for them.
 
 Only what the languages themselves try is tried, so that what is found is sure; `scope` guesses where nothing is.
 """
@@ -7,7 +7,7 @@ Only what the languages themselves try is tried, so that what is found is sure; 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -20,17 +20,27 @@ WRITTEN_IN = ("src", "lib")
 BUILT = ("dist", "lib", "build", "out", "esm", "cjs", "types")
 
 
+STANDARD_CRATES = frozenset({"std", "core", "alloc", "proc_macro"})
+"""Crates that come with Rust's compiler."""
+
+_RUST_FRONTS = ("mod.rs", "lib.rs", "main.rs")
+_RUST_PROGRAMS = frozenset({"tests", "benches", "examples", "bin"})
+"""Folders in which each Rust file is a crate by itself."""
+
+
 class ModuleAlias(Struct, frozen=True, array_like=True):
     """Alias of modules: what matches `pattern` (at most one `*`) in files below `scope` is looked for at `targets`.
 
     A `tsconfig.json`'s `paths` and `baseUrl`, or a package of this workspace, by its name and, after a `/`, by its
-    folder. Paths are relative to the workspace. A Python package's names have dots, and are no other language's.
+    folder. Paths are relative to the workspace. A Python package's names have dots, and are no other language's; nor
+    are those of a `language` that is told (`go`, and `rust`, whose crates are told by the file they begin in).
     """
 
     scope: str
     pattern: str
     targets: tuple[str, ...]
     is_python: bool = False
+    language: str = ""
 
 
 def candidates(module: str, importer: str, family: str, aliases: Sequence[ModuleAlias] = ()) -> Iterator[str]:
@@ -46,7 +56,11 @@ def candidates(module: str, importer: str, family: str, aliases: Sequence[Module
                 if matched is not None:
                     yield from _python_files(alias.targets[0].replace("*", matched.replace(".", "/"), 1))
         return
-    aliases = [alias for alias in aliases if not alias.is_python]
+    if family == "rust":
+        yield from _rust(module.split("::"), importer, aliases)
+        return
+    language = family if family == "go" else ""
+    aliases = [alias for alias in aliases if not alias.is_python and alias.language == language]
     if family == "go":
         for alias in aliases:
             matched = _matched(alias.pattern, module)
@@ -74,7 +88,7 @@ def is_renamed(alias: ModuleAlias, file: str, family: str) -> bool:
     """Whether an import may mean `file` (a folder of Go's, with `/` at its end) by this alias without having the last
     name of its path: `@shop/server` for `packages/server/src/index.ts`.
     """
-    if alias.is_python != (family == "python"):
+    if alias.is_python != (family == "python") or alias.language != (family if family == "go" else ""):
         return False
     for target in alias.targets:
         before, star, after = target.partition("*") if "*" in alias.pattern else (target.replace("*", "", 1), "", "")
@@ -92,6 +106,79 @@ def is_renamed(alias: ModuleAlias, file: str, family: str) -> bool:
         if led:
             return True
     return False
+
+
+def _rust(names: Sequence[str], importer: str, aliases: Sequence[ModuleAlias]) -> Iterator[str]:
+    """Files that a path of Rust leads through: any of its names may be a module that is a file."""
+    first, rest = names[0], names[1:]
+    if first in STANDARD_CRATES:
+        return
+    starts = [importer]
+    if first == "crate":
+        starts = [file for some in rust_roots(importer) for file in some]
+    elif first == "super":
+        while first == "super":
+            starts += [file for start in starts for file in rust_parents(start)]
+            first, rest = rest[0] if rest else "", rest[1:]
+        rest = [first, *rest]
+    elif first != "self":
+        rest = names
+        for alias in aliases:
+            if alias.language == "rust" and alias.pattern == first and _below(importer, alias.scope):
+                yield from _rust_below(alias.targets[0], names[1:], (alias.targets[0],))
+    crates = [alias.targets[0] for alias in aliases if alias.language == "rust"]
+    for start in dict.fromkeys(starts):
+        yield from _rust_below(start, rest, crates)
+
+
+def _rust_below(file: str, names: Sequence[str], crates: Collection[str]) -> Iterator[str]:
+    """A file, and those of the modules in it along a path."""
+    yield file
+    below = rust_folder(file, crates)
+    for name in names:
+        below = posixpath.join(below, name)
+        yield f"{below}.rs"
+        yield f"{below}/mod.rs"
+
+
+def rust_folder(file: str, crates: Collection[str]) -> str:
+    """The folder in which the modules of a Rust file lie that are files themselves; `crates` are files that crates
+    begin in.
+    """
+    folder, name = posixpath.split(file)
+    if name in _RUST_FRONTS or file in crates or is_rust_program(file):
+        return folder
+    return posixpath.join(folder, name.removesuffix(".rs"))
+
+
+def rust_roots(file: str) -> Iterator[tuple[str, ...]]:
+    """The files that `crate` can be in a Rust file, the nearest first, of each folder those that can be in it."""
+    folder = posixpath.dirname(file)
+    if is_rust_program(file):
+        yield (file,)
+        return
+    while True:
+        yield posixpath.join(folder, "lib.rs"), posixpath.join(folder, "main.rs")
+        if not folder:
+            return
+        folder = posixpath.dirname(folder)
+
+
+def rust_parents(file: str) -> tuple[str, ...]:
+    """The files that `super` can be in a Rust file."""
+    folder, name = posixpath.split(file)
+    if name == "mod.rs":
+        folder = posixpath.dirname(folder)
+    elif name in _RUST_FRONTS:
+        return ()
+    fronts = tuple(posixpath.join(folder, front) for front in _RUST_FRONTS)
+    return (*fronts, f"{folder}.rs") if folder else fronts
+
+
+def is_rust_program(file: str) -> bool:
+    """Whether a Rust file is a crate by the folder that it lies in: `tests/cart.rs`, not `src/cart/tests/mod.rs`."""
+    folders = file.split("/")[:-1]
+    return bool(folders) and folders[-1] in _RUST_PROGRAMS and (folders[-1] == "bin" or "src" not in folders)
 
 
 def _python(module: str, importer: str) -> Iterator[str]:

@@ -18,13 +18,20 @@ from msgspec import Struct
 
 from aurora_memory.catalogue import Catalogue, without_suffix
 from aurora_memory.chunks import KNOWLEDGE_KINDS, Import, Reference
-from aurora_memory.language_families import EXACT_FAMILIES, PACKAGED_FAMILIES, family
+from aurora_memory.crate_lookup import OUTSIDE
+from aurora_memory.language_families import CRATED_FAMILIES, EXACT_FAMILIES, PACKAGED_FAMILIES, family
+from aurora_memory.module_paths import STANDARD_CRATES
 from aurora_memory.name_lookup import OWN_NAMES, bound_name, in_reach, is_star, unit
 from aurora_memory.views import ReferenceTarget
 
 RelationKind = Literal["contains", "calls", "hands on", "imports", "inherits", "mentions"]
 
 SELF_NAMES = frozenset({"self", "cls", "this", "super", "super()", "Self", "@"})
+_OWN = frozenset({"self", "Self"})
+"""What a path begins with where a method's own value or type is meant, as a rule."""
+
+_ROOTS = frozenset({"crate", "super"})
+
 CHAINED = "()"
 """Qualifier of a name that is called on what a call returned: `get` of `client().get`."""
 
@@ -72,6 +79,7 @@ class Scope:
         self._has_submodules = self._family != "ecmascript"
         self._has_stars = any(map(is_star, imports))
         self._exact = self._family in EXACT_FAMILIES and catalogue.lookup.knows(path)
+        self._has_crates = self._family in CRATED_FAMILIES and catalogue.crates.knows(path)
         self._known: dict[tuple[str, str], list[ReferenceTarget]] = {}
         self._told: dict[tuple[str, str], list[tuple[ReferenceTarget, float]]] = {}
         self._places = {path, unit(path, self._family)}
@@ -117,6 +125,12 @@ class Scope:
             targets: Sequence[ReferenceTarget] = ()
             if self._exact:
                 targets = self._catalogue.lookup.imported(entry, self._path, self._family).definitions
+            elif self._has_crates:
+                path = [*filter(None, entry.module.split("::")), entry.name]
+                meant = self._catalogue.crates.imported(self._path, path)
+                if meant is OUTSIDE:
+                    continue
+                targets = meant.definitions
             targets = targets or self._catalogue.imported(entry.module, self._path, entry.name, self._language)
             found.update(target.id for target in targets if target.parent is None and target.id != source.id)
         return [Relation(source.id, "imports", to_id, 1.0) for to_id in sorted(found)]
@@ -143,10 +157,17 @@ class Scope:
         entry = self._bindings.get(first)
         names = (first, entry.name) if entry is not None else (first,)
         in_file = self._catalogue.in_file
-        return not any(each.parent for place in self._places for name in names for each in in_file(place, name))
+        for place in self._places:
+            for name in names:
+                for each in in_file(place, name):
+                    if each.parent:
+                        return False
+        return True
 
     def _candidates(self, source: ReferenceTarget, reference: Reference) -> list[tuple[ReferenceTarget, float]]:
         """Candidates of a reference, each with its weight: by scope, import or receiver, else by the name's rarity."""
+        if self._has_crates and (told := self._in_crates(source, reference)) is not None:
+            return told
         qualifier = reference.qualifier
         head = qualifier.partition(".")[0].partition("::")[0]
         made = not self._exact and head.endswith(CHAINED) and head[0].isupper()
@@ -201,6 +222,55 @@ class Scope:
         if mates:
             return _each_meant(mates, 1.0)
         return self._by_rarity(candidates, here)
+
+    def _in_crates(self, source: ReferenceTarget, reference: Reference) -> list[tuple[ReferenceTarget, float]] | None:
+        """What a path of Rust means, and nothing where it leads out of the workspace; None where nobody knows."""
+        name, qualifier = reference.name, reference.qualifier
+        around = qualifier.split(".") if qualifier else []
+        first = around[0] if around else name
+        if around and (first in _OWN or CHAINED in qualifier):
+            return None
+        crates, is_bound = self._catalogue.crates, first in self._bindings
+        methods, free = crates.by_kind(name)
+        if not around:
+            if not free and not is_bound:
+                return []
+            if visible := [
+                each
+                for each in self._catalogue.in_file(self._path, name)
+                if each.kind != "method" and in_reach(each, source.name, self._family)
+            ]:
+                nearest = max(visible, key=lambda each: len(each.parent or ""))
+                return _each_meant([each for each in visible if each.name == nearest.name], 1.0)
+        elif not is_bound and first[0].islower() and not crates.may_begin(first):  # a variable, as a rule
+            return self._by_rarity(methods, ())
+        if around:
+            meant = crates.meant(self._path, [*around, name], self._module_of(source) if first == "super" else "")
+        else:
+            meant = crates.bare(self._path, name)
+        if meant.definitions:
+            return _each_meant(meant.definitions, 1.0)
+        if meant.owners:
+            members = [each for owner in meant.owners for each in crates.members(owner, name)]
+            return _each_meant(members, 1.0) if members else None
+        if is_bound or first in STANDARD_CRATES:
+            return [] if meant is OUTSIDE else None
+        if not around:
+            # What is in reach was found above, but for macros.
+            return self._by_rarity(free if self._has_stars else [each for each in free if each.kind == "macro"], ())
+        if first[0].islower() and first not in _ROOTS:  # a variable that is called as a module
+            return self._by_rarity(methods, ())
+        return None
+
+    def _module_of(self, source: ReferenceTarget) -> str:
+        """The module, written inside of the file, that a definition is in."""
+        around = source.parent
+        while around:
+            for each in self._catalogue.in_file(self._path, around.rpartition(".")[2]):
+                if each.kind == "namespace" and each.name == around:
+                    return around
+            around = around.rpartition(".")[0]
+        return ""
 
     def _by_rarity(
         self, candidates: Sequence[ReferenceTarget], here: Sequence[ReferenceTarget]
@@ -300,6 +370,8 @@ def _each_meant(found: Sequence[ReferenceTarget], most: float) -> list[tuple[Ref
     """Weights, `most` at most, of definitions in several places of which one is meant. Those of one place, overloads or
     a class and its constructors, are each told as surely, but pass on less (`SURE`) than what is there alone.
     """
+    if len(found) == 1:
+        return [(found[0], most)]
     places = Counter(map(_place, found))
     kept = set(islice(places, AMBIGUITY_LIMIT))
     told = [(each, place) for each in found if (place := _place(each)) in kept]

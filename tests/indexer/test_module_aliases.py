@@ -316,3 +316,43 @@ def test_what_a_package_exports(
     assert found.pop("@x/core") == (*front, "core/src/index", "core/lib/index", "core/index")
     assert found.pop("@x/core/*") == ("core/src/*", "core/*")
     assert found == ({"@x/core/in": inner} if inner else {})
+
+
+@pytest.mark.parametrize("twice", [False, True], ids=["at once", "file by file"])
+async def test_go_packages_are_not_looked_for_where_a_configuration_of_javascript_says(
+    tmp_path: Path, twice: bool
+) -> None:
+    files = {
+        "go.mod": "module example.org/shop/v3\n",
+        "web/tsconfig.json": '{"compilerOptions": {"baseUrl": ".", "paths": {"*": ["types/*"]}}}',
+        "web/a.ts": "import { parse } from 'cart';\nexport const a = () => parse();\n",
+        "pkg/cart/cart.go": "package cart\n\nfunc Parse() {}\n",
+        "pkg/other/other.go": "package other\n\nfunc Parse() {}\n",
+        "cmd/main.go": 'package main\n\nimport "example.org/shop/v3/pkg/cart"\n\nfunc main() {\n\tcart.Parse()\n}\n',
+    }
+    assert await usage(tmp_path, files, "pkg/cart/cart.go", "Parse", twice=twice) == UsageCounts(callers=1)
+    assert await usage(tmp_path, files, "pkg/other/other.go", "Parse", twice=twice) == UsageCounts()
+
+
+async def test_who_uses_a_go_package_is_looked_up_again_when_its_module_gets_another_name(tmp_path: Path) -> None:
+    files = {
+        "cart/cart.go": "package cart\n\nfunc Parse() {}\n",
+        "main.go": 'package main\n\nimport "example.org/shop/cart"\n\nfunc main() {\n\tcart.Parse()\n}\n',
+    }
+    store = await new_store(tmp_path / "memory.db")
+    try:
+        for place, text in files.items():
+            parsed = parse_source(place, text.encode(), 5.0)
+            assert parsed is not None
+            await store.write([IndexedFile(FileStat(1, 1), parsed)])
+        (tmp_path / "cart").mkdir()
+        (chunk,) = await store.read(chunk_reader.by_name, "cart/cart.go", "Parse")
+        found = []
+        for module in ("example.org/bank", "example.org/shop"):
+            (tmp_path / "go.mod").write_text(f"module {module}\n")
+            await keep_module_aliases(tmp_path, store, files)
+            await store.resolve()
+            found.append((await store.read(relation_reader.usages, [chunk.id]))[chunk.id])
+        assert found == [UsageCounts(likely_callers=1), UsageCounts(callers=1)]
+    finally:
+        await store.close()

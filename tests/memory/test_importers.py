@@ -106,7 +106,7 @@ async def odd_store(tmp_path: Path) -> AsyncIterator[Store]:
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
     store = await Store.open(tmp_path / "memory.db")
     await store.write(FILES)
-    aliases = [ModuleAlias("", "@web/*", ("web/*",)), ModuleAlias("", "example.org/tool/*", ("*",))]
+    aliases = [ModuleAlias("", "@web/*", ("web/*",)), ModuleAlias("", "example.org/tool/*", ("*",), language="go")]
     await store.keep_module_aliases(aliases)
     await store.resolve()
     yield store

@@ -35,9 +35,9 @@ def test_what_lies_in_a_folder_of_built_files_may_be_written_in_src(folder: str)
 
 
 GO = (
-    ModuleAlias("shop", "example.org/shop/*", ("shop/*",)),
-    ModuleAlias("", "example.org/shop", (".",)),
-    ModuleAlias("", "example.org/*", ("./*",)),
+    ModuleAlias("shop", "example.org/shop/*", ("shop/*",), language="go"),
+    ModuleAlias("", "example.org/shop", (".",), language="go"),
+    ModuleAlias("", "example.org/*", ("./*",), language="go"),
 )
 
 

@@ -266,9 +266,9 @@ def test_names_of_a_top_level_are_known_in(path: str, family: str, known_in: str
         ("a", "x/m.ts", ES, (), []),  # a package of others
         ("@/a", "x/m.ts", ES, (ModuleAlias("x", "@/*", ("x/src/*",)),), ["x/src/a", "x/src/a.ts"]),
         ("@/a", "y/m.ts", ES, (ModuleAlias("x", "@/*", ("x/src/*",)),), []),  # it holds below its folder
-        ("e.org/m/p", "c/m.go", "go", (ModuleAlias("", "e.org/m/*", ("*",)),), ["p/"]),
-        ("e.org/m", "c/m.go", "go", (ModuleAlias("", "e.org/m", (".",)),), ["/"]),
-        ("e.org/n", "c/m.go", "go", (ModuleAlias("", "e.org/m", (".",)),), []),
+        ("e.org/m/p", "c/m.go", "go", (ModuleAlias("", "e.org/m/*", ("*",), language="go"),), ["p/"]),
+        ("e.org/m", "c/m.go", "go", (ModuleAlias("", "e.org/m", (".",), language="go"),), ["/"]),
+        ("e.org/n", "c/m.go", "go", (ModuleAlias("", "e.org/m", (".",), language="go"),), []),
     ],
 )
 def test_a_module_is_looked_for_at(

@@ -20,6 +20,7 @@ from aurora_memory.language_families import family
 from aurora_memory.recall.constant_uses import ConstantUses, constant_uses
 from aurora_memory.recall.importers import FileImports, Importer, speakers
 from aurora_memory.recall.mentions import without_unknown_fronts
+from aurora_memory.recall.outside_types import OutsideHeirs, outside_heirs
 from aurora_memory.recall.places import is_test
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit
@@ -161,6 +162,9 @@ def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadTe
         found = constant_uses(reader, question.name, read) if read and question.asked == "callers" else None
         if found is not None:
             return _of_constant(reader, question.name, found, limit, now)
+        outside = outside_heirs(reader, re.sub(r"::|->|#", ".", question.name)) if question.asked == "heirs" else None
+        if outside is not None:
+            return _from_elsewhere(reader, question, outside, asked.text, limit, now)
         return _unknown(reader, question, asked.text)
     question = named
     meant = chunk_reader.by_id(reader, ids)
@@ -306,6 +310,23 @@ def _of_constant(reader: Reader, name: str, found: ConstantUses, limit: int, now
     return RelatedHits(_hits(reader, found.users[:limit], {}, now), f"{where}; {said or 'nothing here uses it'}.")
 
 
+def _from_elsewhere(
+    reader: Reader, question: RelationQuestion, outside: OutsideHeirs, text: str, limit: int, now: float
+) -> RelatedHits:
+    """The answer about who implements what is not defined here."""
+    name, related = question.name, _tests_last(reader, outside.heirs)
+    if not related and outside.is_embedded:
+        said = f"'{name}' is from elsewhere: its methods are not known here, and so not who has them."
+        return RelatedHits([], said, is_unknown=True)
+    one, many = ("implements", "implement") if re.search("implement", text, re.IGNORECASE) else _SAID["heirs"]
+    if outside.is_embedded:
+        one, many = "embeds", "embed"
+    sure = sum(surely for _, surely in related)
+    said = _said(question, sure, len(related) - sure, one, many, 0).removesuffix(".")
+    more = "; who else has its methods is not known here" if outside.is_embedded else ""
+    return RelatedHits(_hits(reader, related[:limit], {}, now), f"{said}, from elsewhere{more}.")
+
+
 def _spellings(reader: Reader, question: RelationQuestion, text: str) -> Iterator[str]:
     """What the name may be: with a mark of Ruby's at its end, without what only the asker's file calls so.
 
@@ -349,9 +370,10 @@ def _meant(reader: Reader, question: RelationQuestion) -> list[int]:
     found: Sequence[ReferenceTarget] = [
         each
         for each in relation_reader.definitions(reader, leaf)
-        if (each.name == name or each.name.endswith(f".{name}") or _front(each, name))
+        if (each.name == name or each.name.endswith(f".{name}") or _front(each, name) or _is_packaged(each, name))
         and (not colon or each.path == path or each.path.endswith(f"/{path}"))
     ]
+    found = [each for each in found if _is_packaged(each, name)] or found
     if question.asked == "heirs":
         found = [each for each in found if each.kind not in ("function", "method")] or found
     if not found and question.asked == "together":
@@ -364,6 +386,16 @@ def _front(found: ReferenceTarget, name: str) -> bool:
     """Whether `module.name` names a definition of that module."""
     stem = found.path.rpartition("/")[2].partition(".")[0]
     return name == f"{stem}.{found.name}"
+
+
+def _is_packaged(found: ReferenceTarget, name: str) -> bool:
+    """Whether `package.name` names a definition of that package of Go's, a folder, or of that crate of Rust's."""
+    if not name.endswith(f".{found.name}"):
+        return False
+    front, folders = name.removesuffix(f".{found.name}"), found.path.split("/")[:-1]
+    if found.language == "go":
+        return front in folders[-1:]
+    return found.language == "rust" and front in [each.replace("-", "_") for each in folders]
 
 
 def _tests_last(reader: Reader, related: Sequence[tuple[int, bool]]) -> list[tuple[int, bool]]:

@@ -11,8 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from aurora_memory.go_methods import STANDARD, method
+from aurora_memory.name_lookup import bound_name
 from aurora_memory.scope import SURE
 from aurora_memory.store.reader import Reader
+from aurora_memory.store.rows import decode_imports
 from aurora_memory.store.statements import as_list
 
 _DEPTH = 4
@@ -51,6 +53,30 @@ def implementers(reader: Reader, ids: Sequence[int]) -> dict[int, list[Implement
         if wanted:
             found[chunk_id] = _with_methods(reader, wanted, posixpath.dirname(path), is_sure=is_whole)
     return found
+
+
+def standard(reader: Reader, name: str) -> list[Implementer] | None:
+    """The types that implement an interface of Go's own library (`io.Reader`); None for another one."""
+    wanted = STANDARD.get(name)
+    return None if wanted is None else _with_methods(reader, wanted, "", is_sure=True)
+
+
+def stated(reader: Reader, name: str) -> list[tuple[int, str, str, str]]:
+    """Row id, path and language of what says that it inherits from, implements or embeds what has that simple name, and
+    what stands before the name there, in the order of places.
+    """
+    rows = reader.rows(
+        """SELECT id, path, language, qualifier FROM refs JOIN chunks ON id = chunk_id AND gone_at IS NULL
+           WHERE refs.name = ? AND refs.kind = 'inherits' ORDER BY path, line_start, id""",
+        (name,),
+    )
+    return [(chunk_id, path, language, qualifier) for chunk_id, path, language, qualifier in rows]
+
+
+def is_package(reader: Reader, name: str) -> bool:
+    """Whether a file of Go imports a package under that name."""
+    rows = reader.rows("SELECT imports FROM files WHERE language = 'go' AND instr(imports, ?)", (name.encode(),))
+    return any(bound_name(entry) == name for (blob,) in rows for entry in decode_imports(blob))
 
 
 def _required(reader: Reader, interface: int, depth: int) -> tuple[dict[str, str], bool]:

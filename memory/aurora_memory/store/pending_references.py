@@ -16,7 +16,7 @@ from msgspec.structs import astuple
 
 from aurora_memory.catalogue import Catalogue, stands_for_file
 from aurora_memory.chunks import Import, Reference, ReferenceKind
-from aurora_memory.language_families import EXACT_FAMILIES, FAMILIES, family
+from aurora_memory.language_families import CRATED_FAMILIES, EXACT_FAMILIES, FAMILIES, family
 from aurora_memory.module_paths import ModuleAlias, candidates
 from aurora_memory.name_lookup import WHOLE, LinkedFiles, bound_name, is_star, unit
 from aurora_memory.scope import Relation, Scope
@@ -37,10 +37,13 @@ BATCH = 2500
 """Chunks resolved in one transaction."""
 
 _ALIASED = FAMILIES["ecmascript"].languages
-"""Languages whose modules have the aliases that are not Python's."""
+"""Languages whose modules have the aliases of which no language is told."""
 
 _LINKED = tuple(language for name in sorted(EXACT_FAMILIES) for language in FAMILIES[name].languages)
 """Languages whose imports are followed from file to file."""
+
+_FOLLOWED = (*_LINKED, *(language for name in sorted(CRATED_FAMILIES) for language in FAMILIES[name].languages))
+"""Those, and languages whose paths are followed."""
 
 _ROUNDS = 8
 _MAX_REACHED = 1000
@@ -64,7 +67,8 @@ async def whole_catalogue(db: aiosqlite.Connection) -> Catalogue:
     rows = list(await db.execute_fetchall(_DEFINITION + _IN_ORDER))
     files = list(
         await db.execute_fetchall(
-            "SELECT path, imports FROM files WHERE language IN (SELECT value FROM json_each(?))", linked
+            "SELECT path, imports FROM files WHERE language IN (SELECT value FROM json_each(?))",
+            (as_list(_FOLLOWED),),
         )
     )
     noted = list(await db.execute_fetchall(f"{_NOTED} AND language IN (SELECT value FROM json_each(?))", linked))
@@ -119,7 +123,13 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
             if kind != "links":
                 wanted.update(_names_of(qualifier))
         whole: set[str] = set()
-        links = await _reached(db, imports, {source.path: source.language for source in sources}, wanted, whole)
+        languages = {source.path: source.language for source in sources}
+        paths_of = {source.id: source.path for source in sources}
+        written: dict[str, set[str]] = {}
+        for chunk_id, kind, _, qualifier in mentioned:
+            if kind == "calls" and qualifier[:1].islower() and family(languages[paths_of[chunk_id]]) in CRATED_FAMILIES:
+                written.setdefault(paths_of[chunk_id], set()).add(qualifier)
+        links = await _reached(db, imports, languages, written, wanted, whole)
         here = await db.execute_fetchall(f"{_DEFINITION} AND path IN ({path_marks}){_IN_ORDER}", paths)
         linked = sorted({qualifier for _, kind, _, qualifier in mentioned if kind == "links"})
         linked = sorted({*linked, *whole})
@@ -182,25 +192,34 @@ async def keep_aliases(db: aiosqlite.Connection, aliases: Sequence[ModuleAlias])
 
 def _waiting(before: Sequence[ModuleAlias], now: Sequence[ModuleAlias]) -> list[str]:
     """Languages whose modules mean other files than before."""
-    old, new = ([each for each in some if not each.is_python] for some in (before, now))
-    others = [each for each in now if each.is_python] != [each for each in before if each.is_python]
-    return [*(_ALIASED if old != new else ()), *(["python"] if others else ())]
+    known: dict[tuple[str, ...], tuple[list[ModuleAlias], list[ModuleAlias]]] = {}
+    for n, some in enumerate((before, now)):
+        for alias in some:
+            known.setdefault(_whose(alias), ([], []))[n].append(alias)
+    return [language for languages, (old, new) in known.items() if old != new for language in languages]
+
+
+def _whose(alias: ModuleAlias) -> tuple[str, ...]:
+    """The languages that an alias of modules is of."""
+    return ("python",) if alias.is_python else (alias.language,) if alias.language else _ALIASED
 
 
 async def _reached(
     db: aiosqlite.Connection,
     imports: Mapping[str, Sequence[Import]],
     languages: Mapping[str, str],
+    written: Mapping[str, Iterable[str]],
     names: set[str],
     whole: set[str],
 ) -> LinkedFiles:
     """What the imports of some files lead to, round by round; the names used on the way are added to `names`, files of
     which all definitions have to be known, as what they are themselves depends on those, to `whole`.
 
-    `languages` are of those files, by path. Of files on the way only what re-exports one of the names is followed.
+    `languages` are of those files by path, and `written` what may be paths in there (`crate.cart`). Of files on the way
+    only what re-exports one of the names is followed.
     """
     aliases = await _aliases(db)
-    known = {path: tuple(imports.get(path, ())) for path, language in languages.items() if language in _LINKED}
+    known = {path: tuple(imports.get(path, ())) for path, language in languages.items() if language in _FOLLOWED}
     families = {path: family(languages[path]) for path in known}
     notes: list[sqlite3.Row] = []
     front = list(known)
@@ -211,7 +230,9 @@ async def _reached(
         )
         notes += noted
         # Hundreds of files' imports take longer than the event loop may be held.
-        wanted = await asyncio.to_thread(_wanted, front, known, families, noted, names, whole, aliases, not step)
+        wanted = await asyncio.to_thread(
+            _wanted, front, known, families, written if not step else {}, noted, names, whole, aliases, not step
+        )
         missing = sorted(path for path in wanted if path not in known and not path.endswith("/"))
         rows = [
             *await db.execute_fetchall(
@@ -236,6 +257,7 @@ def _wanted(
     front: Sequence[str],
     known: Mapping[str, Sequence[Import]],
     families: Mapping[str, str],
+    written: Mapping[str, Iterable[str]],
     noted: Iterable[sqlite3.Row],
     names: set[str],
     whole: set[str],
@@ -254,6 +276,9 @@ def _wanted(
         folder = path.rpartition("/")[0]
         if of == "go":
             wanted[unit(path, of)] = of
+        for qualifier in written.get(path, ()):
+            if "(" not in qualifier:
+                wanted.update(dict.fromkeys(candidates(qualifier.replace(".", "::"), path, of, aliases), of))
         # What a file gives away of its own first: that may be what it imports.
         for entry in sorted(known[path], key=lambda each: bool(each.module)):
             if not first and not is_star(entry) and bound_name(entry) not in names:
@@ -264,6 +289,9 @@ def _wanted(
                 names.add(WHOLE)
                 whole.update(candidates(entry.module, path, of, aliases))
             modules = [entry.module]
+            if of in CRATED_FAMILIES:
+                names.update(entry.module.split("::"))
+                modules = ["::".join(filter(None, (entry.module, entry.name)))]
             if of == "python" and entry.name:
                 modules.append(f"{entry.module}{'' if entry.module.endswith('.') else '.'}{entry.name}")
             for module in modules:
