@@ -7,6 +7,7 @@ are plain functions over a `Reader`: `await store.read(recall, question, …)` r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Literal
@@ -29,6 +30,7 @@ from aurora_memory.recall.file_evidence import (
     with_likeliest_files,
     with_other_files,
     with_report,
+    with_these_first,
 )
 from aurora_memory.recall.fusion import fuse
 from aurora_memory.recall.mentions import with_known_names
@@ -56,6 +58,8 @@ OF_LEVEL: Mapping[Level | None, frozenset[str]] = {
 
 TOPICS = 5
 """Answers to a question that may be a topic or a report which are a topic's; what follows is a report's."""
+
+_PLAIN_WORDS = re.compile(r"[a-z][a-z' -]*")
 
 FOLDED = 8
 """Ranks below the asked number among which near-duplicates are looked for."""
@@ -116,7 +120,15 @@ def recall(
     ordered = in_order(candidates, ranks, relation_reader.callees(reader, callers) if callers else {})
     if weights is None and not near:
         ordered = _hedged(candidates, table, ranks, ordered, limit)
+    ordered = with_these_first(ordered, findings.first, 0 if findings.is_whole or not _is_typed(question) else 1)
     return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also, overloads)
+
+
+def _is_typed(question: Question) -> bool:
+    """Whether a question is words as people type them, which may stand in a file all the same: what they look for is
+    rather told by its best answer.
+    """
+    return _PLAIN_WORDS.fullmatch(question.text.strip()) is not None
 
 
 def _hedged(candidates: Candidates, table: SignalTable, ranks: Sequence[Rank], ordered: Ordered, limit: int) -> Ordered:
@@ -246,6 +258,7 @@ def _hit(
         similar=similar,
         also=also,
         nearness=rank.nearness,
+        relation=findings.first.get(chunk.id, ""),
     )
 
 
