@@ -30,6 +30,9 @@ FILES = {
     "shop/options.py": 'def options():\n    """The command line."""\n'
     '    add("--watch", help="restart workers when files change (slow)")\n',
     "shop/watch.py": "def on_files_changed(workers):\n    restart(workers, files)\n",
+    "shop/mean.py": "def mean(mean, you, did):\n    return mean(you, did, mean)\n",
+    "shop/hint.py": 'def unknown_article(name):\n    return f"{name}? Did you mean {near(name)}?"\n\n\n'
+    "def didYouMean(name):\n    return near(name)\n",
     "tests/test_desk.py": 'def test_sold_out():\n    assert "Nothing of this article is left." in told()\n',
     "CHANGES.md": "# Changes\n\nReceived unregistered order of type %s. The order has been ignored and discarded.\n",
 }
@@ -102,6 +105,30 @@ async def test_who_uses_a_constant_comes_behind_its_declaration(
     first, second, *_ = await found(store, name)
     assert (first.chunk.path, first.focus) == place
     assert (second.chunk.name, second.relation) == (user, f"uses {name}")
+
+
+async def test_a_phrase_is_meant_as_it_stands_or_as_a_name(store: Store) -> None:
+    hits = await found(store, '"did you mean"')
+    assert {hit.chunk.name for hit in hits[:2]} == {"unknown_article", "didYouMean"}
+    hits = await found(store, 'where is the "did you mean" of an unknown article made')
+    assert [hit.chunk.path for hit in hits].index("shop/hint.py") < [hit.chunk.path for hit in hits].index(
+        "shop/mean.py"
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "phrases"),
+    [
+        ('"did you mean"', ("did you mean",)),
+        ("where is \u201cno cart\u201d said", ("no cart",)),
+        ('the "cart" of two', ()),
+        ("it's the cart's", ()),
+        ('say("no cart")', ("no cart",)),
+        ('x = f"no cart"', ()),
+    ],
+)
+def test_phrases_are_several_words_in_quotation_marks(query: str, phrases: tuple[str, ...]) -> None:
+    assert parse_question(query).phrases == phrases
 
 
 @pytest.mark.parametrize(

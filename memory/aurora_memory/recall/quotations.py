@@ -11,6 +11,8 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import reduce
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -51,6 +53,9 @@ ANCHORS = 3
 DOCUMENTED = 0.9
 MAX_DOCUMENTED = 3
 """Share of a question in a chunk's documentation, and how many such are looked at whether they say it."""
+
+MAX_PHRASED = 32
+"""Files that are read for a phrase."""
 
 MAX_FILES = 4
 MAX_PLACES = 3
@@ -170,6 +175,26 @@ def quoted(
     return Quotations(answers, lines, best.is_whole)
 
 
+def phrased(
+    reader: Reader, question: Question, parts: Parts, likeliest: Sequence[int], read: Callable[[str], str]
+) -> dict[int, float]:
+    """By row id the share of a question's phrases that stand in a chunk word for word, or are a name in it."""
+    found: dict[int, float] = {}
+    for phrase in question.phrases:
+        holding: set[int] = set()
+        pattern = _of_phrase(phrase)
+        for path in _with_phrase(reader, parts, phrase, likeliest):
+            text = read(path).lower()
+            lines = [text.count("\n", 0, each.start()) + 1 for each in islice(pattern.finditer(text), MAX_SEEN)]
+            chunks = chunk_reader.of_file(reader, path) if lines else []
+            for line in lines:
+                if (around := _innermost(chunks, line)) is not None:
+                    holding.add(around.id)
+        for chunk in holding:
+            found[chunk] = found.get(chunk, 0.0) + 1 / len(question.phrases)
+    return found
+
+
 def message_text(text: str) -> str:
     """What of a text a message would have as well, in lower case: without the values that stand in quotation marks (a
     null in their place) and what logs print before it.
@@ -233,6 +258,42 @@ def constant_at(text: str, line: int, language: str) -> Iterator[str]:
                 yield name
 
 
+def _innermost(chunks: Sequence[ChunkView], line: int) -> ChunkView | None:
+    """The smallest chunk of a file around a line, its remainder where no other is."""
+    holding = [each for each in chunks if each.line_start <= line <= each.line_end]
+    return min(holding, key=lambda each: (each.name == MODULE_NAME, each.line_end - each.line_start), default=None)
+
+
+def _of_phrase(phrase: str) -> re.Pattern[str]:
+    """Pattern of words that stand one behind the other, in a text or as a name: `did you mean`, `did_you_mean`."""
+    return re.compile(r"[\W_]{0,12}".join(map(re.escape, _WORD.findall(phrase.lower()))))
+
+
+def _with_phrase(reader: Reader, parts: Parts, phrase: str, likeliest: Sequence[int]) -> list[str]:
+    """The files of code in one of whose parts all words of a phrase stand, or its words as one name, the likeliest
+    first, of tests last.
+    """
+    import numpy as np
+
+    words = _WORD.findall(phrase)
+    terms = dict.fromkeys(term for word in words for term in stem_word(word))
+    joined = stem_word("_".join(words))[-1]
+    entries = reader.words.entries([*terms, joined])
+    holding = [entries[joined][0]] if joined in entries else []
+    if all(term in entries for term in terms):
+        holding.append(reduce(np.intersect1d, [entries[term][0] for term in terms]))
+    if not holding:
+        return []
+    numbers = np.unique(np.concatenate(holding)).astype(np.intp)
+    numbers = numbers[numbers < len(parts.chunks)]
+    numbers = numbers[(parts.types[numbers] == _CODE) & (parts.chunks[numbers] != 0)]
+    ranks = {part: n for n, part in enumerate(likeliest)}
+    ordered = sorted(numbers.tolist(), key=lambda part: ranks.get(part, len(ranks)))[: 4 * MAX_PHRASED]
+    order = {chunk: n for n, chunk in enumerate(dict.fromkeys(parts.chunks[ordered].tolist()))}
+    heads = sorted(chunk_reader.heads(reader, list(order)), key=lambda head: (is_test(head.path), order[head.id]))
+    return list(dict.fromkeys(head.path for head in heads))[:MAX_PHRASED]
+
+
 def _goes_on(text: str) -> bool:
     """Whether what begins in a text ends behind it: a bracket or a string is open, or its line is continued."""
     is_open = sum(map(text.count, "([{")) > sum(map(text.count, ")]}"))
@@ -245,11 +306,8 @@ def _speakers(
     """Who says what stands on a line: the innermost definition around it, else those that use the constant whose text
     it is, then the remainder; nobody where it is documentation.
     """
-    holding = [each for each in chunk_reader.of_file(reader, path) if each.line_start <= line <= each.line_end]
-    if not holding:
-        return
-    around = min(holding, key=lambda each: (each.name == MODULE_NAME, each.line_end - each.line_start))
-    if standing_in(around.docstring, message) is not None:
+    around = _innermost(chunk_reader.of_file(reader, path), line)
+    if around is None or standing_in(around.docstring, message) is not None:
         return
     if around.name == MODULE_NAME:
         for name in constant_at(read(path), line, around.language):

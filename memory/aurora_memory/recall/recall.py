@@ -121,6 +121,8 @@ def recall(
     if weights is None and not near:
         ordered = _hedged(candidates, table, ranks, ordered, limit)
     ordered = with_these_first(ordered, findings.first, 0 if findings.is_whole or not _is_typed(question) else 1)
+    if question.is_phrase:
+        ordered = with_these_first(ordered, [rank.id for rank in ranks if candidates.phrased[rank.place] == 1])
     return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also, overloads)
 
 

@@ -19,7 +19,7 @@ from aurora_memory.recall.pointers import Pointed, pointed_at
 from aurora_memory.recall.prefix import entries_of
 from aurora_memory.recall.question import Question, spelled_out
 from aurora_memory.recall.question_kind import QuestionKind
-from aurora_memory.recall.quotations import DOCUMENTED, MAX_USED_IN, quoted
+from aurora_memory.recall.quotations import DOCUMENTED, MAX_USED_IN, phrased, quoted
 from aurora_memory.recall.similar_commits import COMMITS, Primed, prime, similar_enough
 from aurora_memory.recall.spreading_activation import HUB, Spread
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
@@ -91,6 +91,7 @@ class Findings(Struct, frozen=True):
     `alike` the cosine of each chunk's nearest part with the question, where word vectors were asked, `pointed` what a
     report points at. `first` is what answers before anything else, in its order, each with words about it: who says
     what is quoted, and who uses a constant that is asked for. `is_whole`: what is quoted is the whole of a text.
+    `phrased` is by chunk the share of the question's phrases that stand in it.
     """
 
     matches: Mapping[int, PartMatch] = {}
@@ -105,6 +106,7 @@ class Findings(Struct, frozen=True):
     pointed: Pointed = field(default_factory=Pointed)
     first: Mapping[int, str] = {}
     is_whole: bool = True
+    phrased: Mapping[int, float] = {}
 
 
 def search(
@@ -152,6 +154,7 @@ def search(
     lines = {chunk_id: line for chunk_id, (_, line) in declared.items()}
     first: Mapping[int, str] = {}
     is_whole = True
+    phrases: Mapping[int, float] = {}
     if read is not None and declared:
         first = _uses(reader, question, declared, read)
     elif read is not None and matches and not question.by_name:
@@ -159,6 +162,7 @@ def search(
         documented = [chunk for chunk, match in matches.items() if match.doc_cover >= DOCUMENTED]
         said = quoted(reader, question, parts, entries, likeliest, documented, read)
         first, lines, is_whole = said.answers, dict(said.lines), said.is_whole
+        phrases = phrased(reader, question, parts, likeliest, read) if question.phrases else {}
     exact = [*placed, *exact, *(chunk for chunk, _ in declared.values())]
     episodes = _episodes(reader, question)
     spread, primed = _spread(reader, _sources(matches, exact))
@@ -166,7 +170,7 @@ def search(
         spread, _ = _spread(reader, _sources(matches, exact, focus))  # context ranks what was found, and adds nothing
     remembered = sorted(episodes, key=lambda chunk: -episodes[chunk].amount)[:REMEMBERED]
     others = () if alone else (*primed, *remembered)
-    by_words = dict.fromkeys([*matches, *(chunk.id for chunk in exact), *others, *pointed.chunks, *first])
+    by_words = dict.fromkeys([*matches, *(chunk.id for chunk in exact), *others, *pointed.chunks, *first, *phrases])
     alike: dict[int, float] = {}
     if cosines is not None:
         numbers = numbers_of(parts, by_words)
@@ -185,6 +189,7 @@ def search(
         pointed,
         first,
         is_whole,
+        phrases,
     )
 
 
