@@ -211,8 +211,10 @@ class Recalled(Wire, frozen=True, kw_only=True):
     counts who names it without calling it (`map(parse, lines)`). Where `content` is not the lines as they stand,
     `content_lines` has the number of each of its lines, 0 for what is left out.
     `similar` are ids of near-duplicates this one answers for, `also` what else of its file answers, best first.
+    `line` is the one that answers, where not all of them do: where a constant is declared or a message is written.
     `likely`: to a question about relations ("who calls parse"), this one only may be part of the answer; `relation`
-    says what it has to do with what was asked about, where the question does not (`calls it`, `4 of 6 commits`).
+    says what it has to do with what was asked about, where the question does not (`calls it`, `4 of 6 commits`,
+    `uses MAX_ROWS`).
     `last_modified` is null where it is not known; `modified_before` then tells from when on it is known not to have
     changed, if that is (the end of a shallow clone). `as_of` is there where nobody has the workspace open, and says
     when it was indexed last; `changed_since`: the file has changed since, its lines are those of then. A pattern that
@@ -254,6 +256,7 @@ class Recalled(Wire, frozen=True, kw_only=True):
     also: list[FileMember] = []
     likely: bool = False
     relation: str = ""
+    line: int | None = None
     excerpt: bool = False
     content: str | UnsetType = UNSET
     content_lines: list[int] | UnsetType = UNSET

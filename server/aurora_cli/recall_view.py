@@ -118,7 +118,7 @@ def location(item: dict[str, Any], here: Path) -> str:
             file = os.path.relpath(root / file, here)
         else:
             file = os.fspath(root / file)
-    return plain(file) if item.get("kind") == _FILE else f"{plain(file)}:{item['line_start']}"
+    return plain(file) if item.get("kind") == _FILE else f"{plain(file)}:{item.get('line') or item['line_start']}"
 
 
 def title(item: dict[str, Any]) -> str:
@@ -240,7 +240,7 @@ def _item_lines(
     """
     where = location(item, here)
     path = Path(str(item.get("workspace") or "/"), str(item["file"]))
-    place = style.link(where, path, item["line_start"]) if item["file"] else where
+    place = style.link(where, path, item.get("line") or item["line_start"]) if item["file"] else where
     facts = _facts(item, now)
     narrow = style.width is not None and style.width < _NARROW
     if narrow and style.width is not None:

@@ -71,6 +71,7 @@ def worth(
         names_of_files={path: named, "shop/other.py": UNNAMED},
         alike=[each.near for each in said],
         pointed=Pointed(),
+        phrased=[],
     )
     ranks = [Rank(n, n, each.strength, Signals(())) for n, each in enumerate(said)]
     return evidence(made, sorted(ranks, key=lambda rank: -rank.strength), of_reports=of_reports)[path]

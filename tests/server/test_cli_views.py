@@ -116,6 +116,10 @@ def test_parameters_are_told_by_name(language: str, name: str, signature: str, s
     assert parameters(item(language=language, name=name, signature=signature)) == shown
 
 
+def test_a_line_that_answers_stands_in_place_of_the_first() -> None:
+    assert location(item(line=77), Path("/w")) == "src/http/template.py:77"
+
+
 def test_locations() -> None:
     assert location(item(), Path("/w")) == "src/http/template.py:41"
     assert location(item(), Path("/w/src/tests")) == "../http/template.py:41"

@@ -196,6 +196,12 @@ def test_a_place_says_what_it_is_for_where_there_is_room() -> None:
     assert places_reply(given, 100).text == "1. collect_0 src/rows.py:0-0 — Collects the rows."
 
 
+def test_a_line_that_answers_stands_in_place_of_all() -> None:
+    given = found(1)
+    given["results"][0] |= {"name": "<module>", "line": 77}
+    assert " src/rows.py:77" in places_reply(given, 100).text
+
+
 def test_of_what_is_known_of_a_place_how_it_was_found_is_told_then_what_else_is_there_then_what_it_is_for() -> None:
     also, told = [{"name": "all", "line_start": 40}], []
     facts: dict[str, Any] = {"relation": "called by main", "also": also, "summary": "Collects the rows."}

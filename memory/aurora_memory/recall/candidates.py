@@ -55,7 +55,8 @@ class Candidates(Struct, frozen=True, dict=True):
     declares a name of the question. `histories` are access times without colleagues' uses (`of_others`, by row id),
     which `counts` and `levels` have. `last_used` (by row id), `commits` and `mtimes` tell when chunks were used and
     changed, and files, `names_of_files` by path what files' names have of the question, `alike` is the cosine by word
-    vectors, `pointed` what a report points at.
+    vectors, `pointed` what a report points at, `phrased` the
+    share of the question's phrases that stand in each.
     """
 
     question: Question
@@ -80,6 +81,7 @@ class Candidates(Struct, frozen=True, dict=True):
     names_of_files: Mapping[str, NameShares]
     alike: Column
     pointed: Pointed
+    phrased: Column
 
     @cached_property
     def matched(self) -> Mapping[str, Column]:
@@ -176,6 +178,7 @@ def gather(
         {path: _name_shares(path, rarity, findings.rarities, question.scope) for path in by_file},
         [findings.alike.get(each, 0.0) for each in ids],
         findings.pointed,
+        [findings.phrased.get(each, 0.0) for each in ids] if findings.phrased else [0.0] * len(ids),
     )
 
 

@@ -121,6 +121,18 @@ def with_report(ordered: Ordered, ranks: Sequence[Rank], most: int) -> Ordered:
     return Ordered(_placed(ordered.ranks, [*order, *(rank.id for rank in ordered.ranks)]), ordered.also)
 
 
+def with_these_first(ordered: Ordered, chunks: Collection[int], unmoved: int = 0) -> Ordered:
+    """The answers with those chunks (row ids), as far as they are among them, before all others, in their order; behind
+    the first ones that stay where they are.
+    """
+    if not chunks:
+        return ordered
+    there = {rank.id for rank in ordered.ranks}
+    stay = [rank.id for rank in ordered.ranks[:unmoved]]
+    order = [*stay, *(chunk for chunk in chunks if chunk in there), *(rank.id for rank in ordered.ranks)]
+    return Ordered(_placed(ordered.ranks, order), ordered.also)
+
+
 def with_likeliest_files(candidates: Candidates, ordered: Ordered, worth: Mapping[str, float]) -> Ordered:
     """Answers to a report, of which one of each of its two likeliest files comes first, or behind those whose name it
     spells; answers to a task or a change, of which these are among the first four.

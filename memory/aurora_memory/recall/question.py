@@ -70,6 +70,13 @@ _HYPHENATED = re.compile(r"(?<![\w-])[^\W\d]\w*(?:-[^\W\d]\w*)+(?![\w-])")
 _QUOTED = re.compile(r"(?<!`)(`{1,2})(?!`)(?P<said>[^`\n]{1,80})\1(?!`)")
 """What stands between one mark and the next, or between two and two, as reStructuredText has it."""
 
+_PHRASE = re.compile(
+    r"(?<![\w=\"])\"(?P<said>[^\"\n]{3,80})\"(?![\w\"])|\u201c(?P<curly>[^\u201c\u201d\n]{3,80})\u201d"
+)
+"""What stands in quotation marks as people set them."""
+
+MAX_PHRASES = 3
+
 _AS_CODE = re.compile(r"(?<=\w)(?:\.|::|#)(\w+)\b|\b(\w+)\(")
 """Names that are spelled as code, be they stop words elsewhere: `xr.where`, `get()`."""
 
@@ -123,10 +130,18 @@ class Question(Struct, frozen=True):
     title: Question | None = None
     """A report's first line, asked by itself, where more follows."""
 
+    phrases: tuple[str, ...] = ()
+    """What stands in quotation marks, of several words: they are meant as they stand there."""
+
     @property
     def is_id(self) -> bool:
         """Whether the query is the id of one chunk of a file."""
         return any(place.is_id for place in self.places)
+
+    @property
+    def is_phrase(self) -> bool:
+        """Whether the query is nothing but what stands in quotation marks."""
+        return bool(self.phrases) and {term for each in self.phrases for term in terms(each)}.issuperset(self.terms)
 
     @property
     def reasoning_id(self) -> str | None:
@@ -192,7 +207,12 @@ def parse_question(query: str) -> Question:
     defined = _DEFINED.fullmatch(query) if len(query) <= MAX_TITLE else None
     if defined is not None:
         names = rest = [defined[1].rstrip("!?")]
-    by_name = bool(names or certain) and all(word in names for word in rest)
+    phrases = _phrases(query) if not is_report else ()
+    for each in phrases:
+        weights.setdefault(stem_word("_".join(words_in(each)))[-1], 1.0)
+    if phrases and not any(map(_LOOKS_LIKE_CODE.search, names)):
+        names = [word for word in names if word in quoted]
+    by_name = bool(names or certain) and all(word in names for word in rest) and not phrases
     kind = kind_of(asked, by_name, by_name and bool(certain) and not names)
     about_tests = _wants_tests(kind, counts, words) or (kind == "change" and any(is_test(each.path) for each in places))
     synonyms = frozenset[str]()
@@ -218,7 +238,14 @@ def parse_question(query: str) -> Question:
         heading=heading if "\n" in query.strip() else frozenset(),
         synonyms=synonyms,
         title=_title(query) if is_report or kind == "report" else None,
+        phrases=phrases,
     )
+
+
+def _phrases(query: str) -> tuple[str, ...]:
+    """What is quoted of several words."""
+    said = (found["said"] or found["curly"] for found in _PHRASE.finditer(query))
+    return tuple(dict.fromkeys(each for each in said if len(words_in(each)) > 1))[:MAX_PHRASES]
 
 
 def _scope(query: str) -> tuple[str, ...]:

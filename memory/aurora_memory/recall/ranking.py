@@ -47,7 +47,7 @@ class Hit(Struct, frozen=True):
     near-duplicates that it answers for, `also` other members of its file that answer as well; `nearness` is there
     where a model was asked and finds it near. Where the last change is not known, `modified_before` may be. To a
     question about relations, one that `is_likely` only may be related; `relation` says how, where the question does
-    not.
+    not, and what it has to do with a constant that is asked for or whose text is quoted.
     """
 
     chunk: ChunkView

@@ -7,6 +7,7 @@ are plain functions over a `Reader`: `await store.read(recall, question, …)` r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -30,6 +31,7 @@ from aurora_memory.recall.file_evidence import (
     with_likeliest_files,
     with_other_files,
     with_report,
+    with_these_first,
 )
 from aurora_memory.recall.fusion import fuse, reciprocal_ranks
 from aurora_memory.recall.mentions import with_known_names
@@ -60,6 +62,8 @@ TOPICS = 5
 
 TITLED = 0
 """Damping of ranks where a report's text and its title each say what comes first: they take turns."""
+
+_PLAIN_WORDS = re.compile(r"[a-z][a-z' -]*")
 
 FOLDED = 8
 """Ranks below the asked number among which near-duplicates are looked for."""
@@ -142,6 +146,9 @@ def _recall(
     ordered = in_order(candidates, ranks, relation_reader.callees(reader, callers) if callers else {})
     if weights is None and not near:
         ordered = _hedged(candidates, table, ranks, ordered, limit)
+    ordered = with_these_first(ordered, findings.first, 0 if findings.is_whole or not _is_typed(question) else 1)
+    if question.is_phrase:
+        ordered = with_these_first(ordered, [rank.id for rank in ranks if candidates.phrased[rank.place] == 1])
     return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also, overloads)
 
 
@@ -165,6 +172,13 @@ def by_text_and_title(text: Sequence[Hit], title: Sequence[Hit]) -> list[Hit]:
         )
         for chunk, strength in zip(order, strengths, strict=True)
     ]
+
+
+def _is_typed(question: Question) -> bool:
+    """Whether a question is words as people type them, which may stand in a file all the same: what they look for is
+    rather told by its best answer.
+    """
+    return _PLAIN_WORDS.fullmatch(question.text.strip()) is not None
 
 
 def _hedged(candidates: Candidates, table: SignalTable, ranks: Sequence[Rank], ordered: Ordered, limit: int) -> Ordered:
@@ -294,6 +308,7 @@ def _hit(
         similar=similar,
         also=also,
         nearness=rank.nearness,
+        relation=findings.first.get(chunk.id, ""),
     )
 
 

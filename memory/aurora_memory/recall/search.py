@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from aurora_memory.bm25 import Matches, Parts, match, numbers_of, rarity
 from aurora_memory.chunks import CHUNK_TYPES
+from aurora_memory.recall.constant_uses import users_of
 from aurora_memory.recall.declarations import remainder_declarations
 from aurora_memory.recall.kinship import kinship, nearest
 from aurora_memory.recall.places import meant
@@ -18,6 +19,7 @@ from aurora_memory.recall.pointers import Pointed, pointed_at
 from aurora_memory.recall.prefix import entries_of
 from aurora_memory.recall.question import Question, spelled_out
 from aurora_memory.recall.question_kind import QuestionKind
+from aurora_memory.recall.quotations import DOCUMENTED, MAX_USED_IN, phrased, quoted
 from aurora_memory.recall.similar_commits import COMMITS, Primed, prime, similar_enough
 from aurora_memory.recall.spreading_activation import HUB, Spread
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
@@ -43,6 +45,9 @@ MAX_MATCHED = 64
 
 SOURCES = 12
 """The question's best matches, which prime what they are related to."""
+
+MAX_USERS = 5
+"""Users of a constant that is asked for, told before what resembles its name."""
 
 PLACED_FILES = 5
 PLACED_CHUNKS = 100
@@ -84,7 +89,9 @@ class Findings(Struct, frozen=True):
     order in which they were found, `by_words` those of them that are found without an embedding. `alone` says that the
     question is the id of one, so that nothing else is meant. `rarities` is what each known term of the question weighs,
     `alike` the cosine of each chunk's nearest part with the question, where word vectors were asked, `pointed` what a
-    report points at.
+    report points at. `first` is what answers before anything else, in its order, each with words about it: who says
+    what is quoted, and who uses a constant that is asked for. `is_whole`: what is quoted is the whole of a text.
+    `phrased` is by chunk the share of the question's phrases that stand in it.
     """
 
     matches: Mapping[int, PartMatch] = {}
@@ -97,6 +104,9 @@ class Findings(Struct, frozen=True):
     rarities: Mapping[str, float] = {}
     alike: Mapping[int, float] = {}
     pointed: Pointed = field(default_factory=Pointed)
+    first: Mapping[int, str] = {}
+    is_whole: bool = True
+    phrased: Mapping[int, float] = {}
 
 
 def search(
@@ -141,6 +151,18 @@ def search(
         declared = remainder_declarations(reader, question, exact, parts, entries, read)
     if alone:
         matches, exact, near = {}, [], ()
+    lines = {chunk_id: line for chunk_id, (_, line) in declared.items()}
+    first: Mapping[int, str] = {}
+    is_whole = True
+    phrases: Mapping[int, float] = {}
+    if read is not None and declared:
+        first = _uses(reader, question, declared, read)
+    elif read is not None and matches and not question.by_name:
+        likeliest = [match.part for match in matches.values()]
+        documented = [chunk for chunk, match in matches.items() if match.doc_cover >= DOCUMENTED]
+        said = quoted(reader, question, parts, entries, likeliest, documented, read)
+        first, lines, is_whole = said.answers, dict(said.lines), said.is_whole
+        phrases = phrased(reader, question, parts, likeliest, read) if question.phrases else {}
     exact = [*placed, *exact, *(chunk for chunk, _ in declared.values())]
     episodes = _episodes(reader, question)
     spread, primed = _spread(reader, _sources(matches, exact))
@@ -148,7 +170,7 @@ def search(
         spread, _ = _spread(reader, _sources(matches, exact, focus))  # context ranks what was found, and adds nothing
     remembered = sorted(episodes, key=lambda chunk: -episodes[chunk].amount)[:REMEMBERED]
     others = () if alone else (*primed, *remembered)
-    by_words = dict.fromkeys([*matches, *(chunk.id for chunk in exact), *others, *pointed.chunks])
+    by_words = dict.fromkeys([*matches, *(chunk.id for chunk in exact), *others, *pointed.chunks, *first, *phrases])
     alike: dict[int, float] = {}
     if cosines is not None:
         numbers = numbers_of(parts, by_words)
@@ -158,14 +180,29 @@ def search(
         matches,
         spread,
         episodes,
-        {chunk_id: line for chunk_id, (_, line) in declared.items()},
+        lines,
         list(dict.fromkeys([*by_words, *(chunk for chunk, _ in near)])),
         by_words,
         alone,
         rarities,
         alike,
         pointed,
+        first,
+        is_whole,
+        phrases,
     )
+
+
+def _uses(
+    reader: Reader, question: Question, declared: Mapping[int, tuple[ChunkView, int]], read: ReadText
+) -> dict[int, str]:
+    """What declares the constants that are asked for, then who uses them, each with words about it."""
+    found = dict.fromkeys(declared, "")
+    for name in dict.fromkeys(name.rpartition(".")[2] for name in question.identifiers):
+        users = users_of(reader, name, {chunk.path for chunk, _ in declared.values()}, read, MAX_USED_IN)
+        for chunk, is_sure in users[:MAX_USERS]:
+            found.setdefault(chunk.id, f"uses {name}" if is_sure else f"may use {name}")
+    return found
 
 
 def _files_of(reader: Reader, parts: Parts, pointed: Pointed) -> list[int]:

@@ -396,6 +396,12 @@ def file_pointed_at(candidates: Candidates) -> Column:
     return [candidates.pointed.files.get(head.path, 0.0) for head in candidates.heads]
 
 
+@signal(weight=6.0)
+def phrases(candidates: Candidates) -> Column:
+    """Share of what the question has in quotation marks that stands in it word for word, or as a name."""
+    return candidates.phrased
+
+
 def _of_files(candidates: Candidates, holds: Callable[[str], bool]) -> Column:
     """1 for those of files of which something holds."""
     known = {path: 1.0 if holds(path) else 0.0 for path in candidates.names_of_files}

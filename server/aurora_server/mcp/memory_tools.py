@@ -64,7 +64,8 @@ def _line(number: int, found: dict[str, Any]) -> str:
         where = "".join(f" [{each}]" for each in _marks(found))
         said = f"{number}. {found['id']} {plain(found.get('signature') or '')}"
         return shorten(said, _LONGEST_LINE - len(where)) + where
-    place = f"{number}. {_maybe(found)}{found['name']} {found['file']}:{found['line_start']}-{found['line_end']}"
+    lines = found.get("line") or f"{found['line_start']}-{found['line_end']}"
+    place = f"{number}. {_maybe(found)}{found['name']} {found['file']}:{lines}"
     also = ", ".join(f"{each['name']} :{each['line_start']}" for each in found.get("also") or ())
     told = [plain(found.get("relation") or ""), f"also {also}" if also else "", plain(found.get("summary") or "")]
     said = next((each for each in told if each and len(place) + 3 + len(each) <= _LONGEST_LINE), "")

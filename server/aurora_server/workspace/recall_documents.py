@@ -112,6 +112,7 @@ def recalled(
         ],
         likely=hit.is_likely,
         relation=hit.relation,
+        line=hit.focus[0] if chunk.kind == "module" and hit.focus[0] == hit.focus[1] > chunk.line_start else None,
         excerpt=text is not None and text.excerpt,
         content=UNSET if text is None else text.content,
         content_lines=UNSET if text is None or text.lines is None else text.lines,

@@ -1,0 +1,175 @@
+"""Pasted messages and constants that are asked for: who says them, and who uses them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from aurora_indexer.workers.process_file import parse_source
+from aurora_memory.recall import Hit, parse_question, recall
+from aurora_memory.recall.quotations import Message, constant_at, message_text, standing_in
+from aurora_memory.store import FileStat, IndexedFile, Store
+from tests.memory.stores import filled_store
+
+FILES = {
+    "shop/errors.py": '"""Errors of the shop."""\n\n'
+    'UNKNOWN = """\\\nReceived unregistered order of type %s.\nThe order has been ignored and discarded.\n"""\n\n'
+    'SOLD_OUT = "Nothing of this article is left."\n',
+    "shop/desk.py": "from shop.errors import SOLD_OUT, UNKNOWN\n\n\n"
+    'def on_unknown(order):\n    """Tell it."""\n    log(UNKNOWN, order)\n\n\n'
+    "def sell(article):\n    raise ValueError(SOLD_OUT)\n\n\n"
+    "def orders_of(type):\n    # the type of an order that was received\n    return received(order, type)\n",
+    "shop/till.go": "package shop\n\nconst (\n\tStatusClosedByBuyer = 499\n)\n\n"
+    "func openTill(key string) error {\n"
+    '\treturn fmt.Errorf("cannot open the till with key %q: it is locked", key)\n}\n',
+    "shop/buyer.go": "package shop\n\nfunc statusOf(err error) int {\n\treturn StatusClosedByBuyer\n}\n",
+    "shop/count.py": 'def count(cart):\n    """Count what lies in the cart."""\n'
+    "    # Weigh what lies in the cart.\n    return len(cart)\n",
+    "shop/options.py": 'def options():\n    """The command line."""\n'
+    '    add("--watch", help="restart workers when files change (slow)")\n',
+    "shop/watch.py": "def on_files_changed(workers):\n    restart(workers, files)\n",
+    "shop/mean.py": "def mean(mean, you, did):\n    return mean(you, did, mean)\n",
+    "shop/hint.py": 'def unknown_article(name):\n    return f"{name}? Did you mean {near(name)}?"\n\n\n'
+    "def didYouMean(name):\n    return near(name)\n",
+    "tests/test_desk.py": 'def test_sold_out():\n    assert "Nothing of this article is left." in told()\n',
+    "CHANGES.md": "# Changes\n\nReceived unregistered order of type %s. The order has been ignored and discarded.\n",
+}
+
+
+async def fill(store: Store) -> None:
+    parsed = [parse_source(path, text.encode(), 5.0) for path, text in FILES.items()]
+    await store.write([IndexedFile(FileStat(1, 1), each) for each in parsed if each])
+    await store.resolve()
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await filled_store(tmp_path / "memory.db", fill)
+    yield store
+    await store.close()
+
+
+async def found(store: Store, query: str) -> list[Hit]:
+    return await store.read(recall, parse_question(query), 10, 1000.0, read=FILES.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "relation"),
+    [
+        pytest.param(
+            "Received unregistered order of type 'books.rare'. The order has been ignored and discarded.",
+            "on_unknown",
+            "uses UNKNOWN",
+            id="a constant of several lines, its value filled in",
+        ),
+        pytest.param(
+            "ValueError: Nothing of this article is left.", "sell", "uses SOLD_OUT", id="behind an error's name"
+        ),
+        pytest.param(
+            'cannot open the till with key "7": it is locked', "openTill", "says it", id="written where it is made"
+        ),
+    ],
+)
+async def test_who_says_a_pasted_message_answers_first(store: Store, query: str, first: str, relation: str) -> None:
+    hits = await found(store, query)
+    assert (hits[0].chunk.name, hits[0].relation) == (first, relation)
+
+
+async def test_beside_its_users_stands_the_text_of_a_message(store: Store) -> None:
+    _, second, *_ = await found(store, "Nothing of this article is left!")
+    assert (second.chunk.path, second.focus, second.relation) == ("shop/errors.py", (8, 8), "says it")
+
+
+async def test_documentation_and_comments_are_no_message(store: Store) -> None:
+    for query in ("Count what lies in the cart.", "Weigh what lies in the cart."):
+        assert not any(hit.relation for hit in await found(store, query))
+
+
+async def test_typed_words_that_stand_in_a_longer_text_come_behind_the_first(store: Store) -> None:
+    first, second, *_ = await found(store, "restart workers when files change")
+    assert (first.chunk.name, second.chunk.name) == ("on_files_changed", "options")
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "user"),
+    [
+        ("UNKNOWN", ("shop/errors.py", (3, 3)), "on_unknown"),
+        ("StatusClosedByBuyer", ("shop/till.go", (4, 4)), "statusOf"),
+    ],
+)
+async def test_who_uses_a_constant_comes_behind_its_declaration(
+    store: Store, name: str, place: tuple[str, tuple[int, int]], user: str
+) -> None:
+    first, second, *_ = await found(store, name)
+    assert (first.chunk.path, first.focus) == place
+    assert (second.chunk.name, second.relation) == (user, f"uses {name}")
+
+
+async def test_a_phrase_is_meant_as_it_stands_or_as_a_name(store: Store) -> None:
+    hits = await found(store, '"did you mean"')
+    assert {hit.chunk.name for hit in hits[:2]} == {"unknown_article", "didYouMean"}
+    hits = await found(store, 'where is the "did you mean" of an unknown article made')
+    assert [hit.chunk.path for hit in hits].index("shop/hint.py") < [hit.chunk.path for hit in hits].index(
+        "shop/mean.py"
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "phrases"),
+    [
+        ('"did you mean"', ("did you mean",)),
+        ("where is \u201cno cart\u201d said", ("no cart",)),
+        ('the "cart" of two', ()),
+        ("it's the cart's", ()),
+        ('say("no cart")', ("no cart",)),
+        ('x = f"no cart"', ()),
+    ],
+)
+def test_phrases_are_several_words_in_quotation_marks(query: str, phrases: tuple[str, ...]) -> None:
+    assert parse_question(query).phrases == phrases
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("No cart of 'ann' was found here", "no cart of \0 was found here"),
+        ("[2026-01-02 10:00:00: ERROR/Main] No cart was found here", "no cart was found here"),
+        ("2026-01-02T10:00:00Z WARNING shop.CartError: no cart was found", "no cart was found"),
+        ('"No cart was found"', "no cart was found"),
+        ("unknown 'cart of ann' here", "unknown 'cart of ann' here"),
+    ],
+)
+def test_a_message_is_told_without_its_values_and_what_logs_print(text: str, said: str) -> None:
+    assert message_text(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "is_whole"),
+    [
+        ('x = 1\nfail("no cart was found here")', 2, True),
+        ('fail("no cart "\n     "was found here: " + name)', 1, False),
+        ('fail("\\nNo cart was found\\nhere")', 1, False),
+        ("# no cart was found here", None, False),
+        ("here = found(cart)  # was no", None, False),
+    ],
+)
+def test_a_message_stands_where_most_of_it_is_in_order(text: str, line: int | None, is_whole: bool) -> None:
+    message = Message("no cart was found here".split(), ["no cart", "was found"])
+    place = standing_in(text, message)
+    assert (place and (place.line, place.is_whole)) == (line and (line, is_whole))
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "names"),
+    [
+        ('A = 1\nB = (\n    "text"\n)\n', "python", ["B"]),
+        ('#define A \\\n  "x" \\\n  "text"\n', "c", ["A"]),
+        ('const (\n\tA = 1\n\tB = "text"\n)\n', "go", ["B"]),
+        ('A = """\\\nfirst\ntext\n"""\n', "python", ["A"]),
+        ('A = 1\n\nprint("text")\n', "python", []),
+    ],
+)
+def test_the_constant_of_a_line_is_the_nearest_above(text: str, language: str, names: list[str]) -> None:
+    assert list(constant_at(text, 3, language)) == names
