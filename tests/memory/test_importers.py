@@ -90,9 +90,9 @@ async def odd_store(tmp_path: Path) -> AsyncIterator[Store]:
         ModuleAlias("", "/kit", ("kit/dist/index.js",)),
         ModuleAlias("", "/", ("use/entry.ts",)),
         ModuleAlias("", "@flat", ("web/client.ts",)),
-        ModuleAlias("", "example.org/other", ("forks/other",)),
-        ModuleAlias("", "example.org/tool", (".",)),
-        ModuleAlias("", "example.org/tool/*", ("./*",)),
+        ModuleAlias("", "example.org/other", ("forks/other",), language="go"),
+        ModuleAlias("", "example.org/tool", (".",), language="go"),
+        ModuleAlias("", "example.org/tool/*", ("./*",), language="go"),
         ModuleAlias("", "tools", ("kits/tools",), is_python=True),
         ModuleAlias("", "tools.*", ("kits/tools/*",), is_python=True),
     ]
