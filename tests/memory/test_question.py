@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aurora_memory.recall import parse_question
-from aurora_memory.recall.question import ERRAND, SUGGESTED
+from aurora_memory.recall.question import AS_ONE, ERRAND, SUGGESTED
 
 
 def test_a_question_says_suggests_and_asks_for_errands() -> None:
@@ -173,3 +173,9 @@ def test_a_stop_word_is_a_name_where_it_is_quoted_alone() -> None:
     assert "where" not in parse_question("keep ``tax rates`` where ``carts`` are").weights
     assert "where" not in parse_question("keep `tax.rates` where `carts` are").weights
     assert "where" not in parse_question("keep the rates `where they are` in carts").weights
+
+
+def test_two_words_may_be_one() -> None:
+    weights = parse_question("the time zone of carts").weights
+    assert weights["timezon"] == AS_ONE
+    assert "zonecart" not in weights, "a word stands between them"

@@ -77,6 +77,9 @@ _PHRASE = re.compile(
 
 MAX_PHRASES = 3
 
+AS_ONE = 0.2
+"""Weight of two neighbours as one word."""
+
 _AS_CODE = re.compile(r"(?<=\w)(?:\.|::|#)(\w+)\b|\b(\w+)\(")
 """Names that are spelled as code, be they stop words elsewhere: `xr.where`, `get()`."""
 
@@ -193,6 +196,8 @@ def parse_question(query: str) -> Question:
                 weights.setdefault(term, weight)
     for term in _joined(query) if not is_report else ():
         weights.setdefault(term, 1.0)
+    for term in _as_one(query) if not is_report else ():
+        weights.setdefault(term, AS_ONE)
     places, without_places = places_in(query)
     certain = [place for place in places if place.is_certain]
     spelled = _IDENTIFIER.findall(without_places)
@@ -298,6 +303,16 @@ def _joined(query: str) -> list[str]:
     pairs = pairwise(word.lower() for word in words_in(query))
     joined = [pair for pair in pairs if pair[0] in ERRANDS or pair[1] in QUESTION_WORDS]
     return [stem_word("_".join(pair))[-1] for pair in joined if all(map(str.isalpha, pair))]
+
+
+def _as_one(query: str) -> list[str]:
+    """What two words are called that are written as one: timezone for "time zone"."""
+    pairs = pairwise(word.lower() for word in words_in(query))
+    return [
+        stem_word("".join(pair))[-1]
+        for pair in pairs
+        if all(map(str.isalpha, pair)) and QUESTION_WORDS.isdisjoint(pair)
+    ]
 
 
 def _heading(query: str) -> frozenset[str]:
