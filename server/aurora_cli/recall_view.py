@@ -60,7 +60,7 @@ def recall_lines(
     reply: dict[str, Any], *, style: TerminalStyle, here: Path, now: datetime, explain: bool = False
 ) -> list[str]:
     """An `aurora/recall` result as lines for people. `here` is the working folder that locations are spelled from."""
-    results = _bystanders_as_files(reply["results"])
+    results = _importers_as_files(reply["results"])
     lines: list[str] = []
     if not results:
         lines.append(plain(reply.get("hint") or f"nothing in memory answers {reply['query']!r}"))
@@ -82,12 +82,18 @@ def recall_lines(
 
 
 def as_files(reply: dict[str, Any]) -> dict[str, Any]:
-    """An answer of which each result is told as its file, with the chunk that answers for it first of what is in it."""
-    results = []
+    """An answer of which each file is told once, with the chunks that answer for it first of what is in it."""
+    results: dict[str, dict[str, Any]] = {}
     for item in reply["results"]:
-        best = [] if item["name"] == _WHOLE_FILE or not item["file"] else [item]
-        results.append(_as_file(item) | {"also": [*best, *item.get("also", ())]} if item["file"] else item)
-    return {**reply, "results": results}
+        if not item["file"]:
+            results[item["id"]] = item
+            continue
+        place = f"{item.get('workspace', '')}/{item['file']}"
+        of_file = results.setdefault(place, _as_file(item) | {"also": []})
+        known = {each["id"] for each in of_file["also"]}
+        own = [] if item["name"] == _WHOLE_FILE else [item]
+        of_file["also"] += [each for each in (*own, *item.get("also", ())) if each["id"] not in known]
+    return {**reply, "results": [*results.values()]}
 
 
 def _as_file(item: dict[str, Any]) -> dict[str, Any]:
@@ -95,12 +101,9 @@ def _as_file(item: dict[str, Any]) -> dict[str, Any]:
     return {key: item[key] for key in item if key not in _OF_CHUNKS} | said | {"kind": _FILE}
 
 
-def _bystanders_as_files(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of who imports something the file is told where a definition only stands for it (Rust, TypeScript)."""
-    return [
-        _as_file(item) if str(item.get("relation") or "").startswith(_IMPORTING) and item["kind"] != "module" else item
-        for item in results
-    ]
+def _importers_as_files(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of who imports something the file is told, whichever chunk stands for it."""
+    return [_as_file(item) if str(item.get("relation") or "").startswith(_IMPORTING) else item for item in results]
 
 
 def location(item: dict[str, Any], here: Path) -> str:

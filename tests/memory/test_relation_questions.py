@@ -163,6 +163,8 @@ async def test_what_implements_a_method_is_what_heirs_call_so_their_heirs_as_wel
         [],
         "Nothing here is known that overrides 'Daughter.go'.",
     )
+    by_leaf = (["Son.run", "Grandson.run"], "2 override 'run'.")
+    assert await told(store, "what overrides run") == by_leaf, "of all that are called so, those that override one"
     assert await told(store, "subclasses of Daughter") == (["Grandson"], "1 inherits from 'Daughter'.")
     await store.close()
 
@@ -219,6 +221,8 @@ async def test_nothing_is_said_to_be_nothing_and_unknown_names_are_other_questio
         ("who calls `qarse`", "Nothing here is called 'qarse'; did you mean 'parse'?"),
         ("who calls `parse_it`", "Nothing here is called 'parse_it'."),
         ("what usually changes with `zzz`", "Nothing here is called 'zzz'."),
+        ("who calls nobodyhere", "Nothing here is called 'nobodyhere'."),
+        ("what implements kubernetes", "Nothing here is called 'kubernetes'."),
     ],
 )
 async def test_a_name_that_nothing_has_is_said_with_the_one_most_like_it(store: Store, text: str, said: str) -> None:
@@ -428,10 +432,11 @@ async def test_of_few_commits_none_speaks_against_what_changed_together(released
     [
         *((name, True) for name in ("qq.zz", "qq_zz", "qq:zz", "qq/zz", "qq#zz", "qq$zz", "qqZz", "q1Zz", "Qqzz")),
         *((name, True) for name in ("`qqzz`", "'qqzz'", "qqzz()")),
-        *((name, False) for name in ("qqzz", "qq-zz")),
+        *((name, True) for name in ("qqzz", "qq-zz")),  # which stand nowhere
+        ("nothing", False),  # a word that stands in texts here may be a topic
     ],
 )
-async def test_who_asks_for_what_is_spelled_as_code_hears_that_it_is_not_here(
+async def test_who_asks_for_what_is_spelled_as_code_or_stands_nowhere_hears_that_it_is_not_here(
     store: Store, name: str, is_code: bool
 ) -> None:
     found = await store.read(answer, parse_question(f"who calls {name}"), 10, 1000.0)

@@ -23,6 +23,10 @@ from aurora_server.configuration import schema_lookup
         ("", ["level"], OF_FEW, None),
         ("x" * 65, ["x" * 65], OF_FEW, None),  # too long to guess at
         ("___", ["level"], OF_FEW, None),
+        ("tryagian", ["tryint", "tryagain"], 0.88, "tryagain"),  # a slip of the fingers, at any likeness
+        ("tryagian", ["tryagani"], 0.88, None),  # not of neighbours
+        ("from", ["form"], 0.88, None),  # too short: both are words
+        ("label", ["lable", "table"], 0.88, "lable"),
     ],
 )
 def test_what_is_offered(typed: str, known: list[str], at_least: float, offered: str | None) -> None:

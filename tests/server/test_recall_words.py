@@ -42,16 +42,27 @@ def test_where_files_are_asked_for_each_is_told_by_its_name_with_what_answers_fi
     ]
 
 
-def test_of_who_imports_the_file_is_told_where_only_a_definition_stands_for_it() -> None:
+def test_of_who_imports_the_file_is_told_whichever_chunk_stands_for_it() -> None:
     importing = {"relation": "imports Reader from io", "file": "app/read.rs", "callers": 2, "summary": "One line."}
     assert lines_of(**importing, name="Line", kind="struct")[0].split() == (
         "1 read.rs app/read.rs imports Reader from io".split()
     )
     assert len(lines_of(**importing, name="Line", kind="struct")) == 1, "nothing of what only stands for it"
     whole = lines_of(**importing, name="<module>", kind="module")
-    assert whole[0].split()[1:4] == ["module", "read", "app/read.rs:7"] and whole[1].strip() == "One line."
+    assert whole[0].split()[1:3] == ["read.rs", "app/read.rs"] and whole[1].strip() == "One line."
     called = lines_of(**(importing | {"relation": "3 of 4 commits"}), name="Line", kind="struct")
     assert called[0].split()[1:4] == ["struct", "Line", "app/read.rs:7"], "by another relation the definition is meant"
+
+
+def test_a_file_with_several_answers_is_told_once() -> None:
+    found = [ITEM | {"id": str(n), "name": f"step{n}", "file": "app/a.py", "line_start": n} for n in (4, 9)]
+    found.insert(1, ITEM | {"id": "b", "name": "other", "file": "app/b.py", "line_start": 1})
+    found.append(ITEM | {"id": "m", "name": "<module>", "kind": "module", "file": "app/a.py", "also": [found[0]]})
+    told = as_files({"results": found})["results"]
+    assert [(each["file"], [one["name"] for one in each["also"]]) for each in told] == [
+        ("app/a.py", ["step4", "step9"]),
+        ("app/b.py", ["other"]),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from aurora_memory.recall.recall import weigh
 from aurora_memory.recall.search import ReadText
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
+from aurora_memory.tokens import stem_word
 from aurora_memory.views import ChunkView, ReferenceTarget
 from aurora_protocol.spelling import OF_MANY, closest
 
@@ -343,8 +344,11 @@ def _unknown(reader: Reader, question: RelationQuestion, text: str) -> RelatedHi
     """The answer about a name that nothing has: what may be meant. None where it is a word of the language."""
     name = question.name
     is_word = not _CODE_LIKE.search(name) and not re.search(rf"[`'\"]{re.escape(name)}|{re.escape(name)}\(", text)
-    near = near_name(reader, re.split(r"\.|::|->|#|:|/", name)[-1])
-    if is_word and (near is None or _VAGUE.search(text)):
+    leaf = re.split(r"\.|::|->|#|:|/", name)[-1]
+    near = near_name(reader, leaf)
+    stems = stem_word(leaf)
+    stands = near is not None or not stems or reader.words.has(stems[-1])
+    if is_word and (_VAGUE.search(text) or (near is None and stands)):
         return None
     said = f"Nothing here is called '{name}'{f'; did you mean {near!r}?' if near else '.'}"
     return RelatedHits([], said, is_unknown=True)
@@ -413,10 +417,13 @@ def _related(reader: Reader, ids: Sequence[int], asked: Asked) -> list[tuple[int
 
 
 def overriding(reader: Reader, methods: Sequence[ChunkView]) -> list[tuple[int, bool]]:
-    """The methods of heirs, and of theirs, that are called as one of `methods`: row id, if surely; sure ones first."""
+    """The methods of heirs, and of theirs, that are called as one of `methods`: row id, if surely; sure ones first.
+    Some of them may override others.
+    """
     found: dict[int, bool] = {}
     for method in methods:
         owner, _, leaf = method.name.rpartition(".")
+        below_it: dict[int, bool] = {}
         waiting = [(each.id, True) for each in chunk_reader.by_name(reader, method.path, owner)]
         known = {each for each, _ in waiting}
         while waiting and len(known) < MAX_COUNTED:
@@ -429,9 +436,10 @@ def overriding(reader: Reader, methods: Sequence[ChunkView]) -> list[tuple[int, 
             heirs = chunk_reader.by_id(reader, [heir for heir, _ in waiting])
             for heir, surely in waiting:
                 for each in _members(reader, heirs[heir], leaf) if heir in heirs else ():
-                    found[each] = found.get(each, False) or surely
-    for method in methods:
-        found.pop(method.id, None)
+                    below_it[each] = below_it.get(each, False) or surely
+        below_it.pop(method.id, None)  # in a circle of bases
+        for each, surely in below_it.items():  # of several that are called so some override others
+            found[each] = found.get(each, False) or surely
     return sorted(found.items(), key=lambda item: not item[1])
 
 
