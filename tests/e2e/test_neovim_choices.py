@@ -62,6 +62,13 @@ end
 out.shown['all is indexed'] = asked(fresh({}), one)
 out.shown['not all that is asked stands here'] = asked(fresh({}), one, 'No file here says so.')
 out.shown['some is pending, but something was found'] = asked(fresh({ pending_files = 1 }), one)
+local lines = {}
+for name, line in pairs({ ['a line that answers'] = 7, ['none does alone'] = vim.NIL }) do
+  asked(fresh({}), { vim.tbl_extend('force', one[1], { line = line, line_end = 9 }) })
+  local entry = vim.fn.getqflist()[1]
+  lines[name] = { entry.lnum, entry.end_lnum }
+end
+out.lines = lines
 out.shown['some is pending'] = asked(fresh({ pending_files = 1 }), {})
 out.shown['no file yet'] = asked(fresh({ files = 0 }), {})
 out.shown['indexing failed'] = asked(fresh({ state = 'error', pending_files = 1 }), {})
@@ -138,6 +145,10 @@ def test_an_answer_is_shown_where_it_is_whole_or_is_one_and_else_after_indexing(
         "no file yet": later,
         "indexing failed": ["nothing is known of 'q'"],
     }
+
+
+def test_a_constant_is_shown_at_its_line_and_not_where_its_file_begins(seen: Any) -> None:
+    assert seen["lines"] == {"a line that answers": [7, 7], "none does alone": [1, 9]}
 
 
 def test_that_nothing_is_known_at_the_cursor_is_told_in_a_line(seen: Any) -> None:

@@ -12,12 +12,18 @@ export function rangeOf(lineStart: number, lineEnd: number): vscode.Range {
   return new vscode.Range(Math.max(0, lineStart - 1), 0, Math.max(0, lineEnd - 1), 0);
 }
 
-/** Show a recalled chunk with the cursor at its first line. */
+/** The lines of a recalled chunk that answer: one, where one does, else all. */
+export function answering(found: Recalled): { first: number; last: number } {
+  return found.line ? { first: found.line, last: found.line } : { first: found.line_start, last: found.line_end };
+}
+
+/** Show a recalled chunk with the cursor at the first line that answers. */
 export async function open(found: Recalled, options: vscode.TextDocumentShowOptions = {}): Promise<vscode.TextEditor> {
   const uri = uriOf(found.workspace || firstRoot(), found.file);
-  const first = new vscode.Position(Math.max(0, found.line_start - 1), 0);
+  const lines = answering(found);
+  const first = new vscode.Position(Math.max(0, lines.first - 1), 0);
   const editor = await vscode.window.showTextDocument(uri, { ...options, selection: new vscode.Range(first, first) });
-  editor.revealRange(rangeOf(found.line_start, found.line_end), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  editor.revealRange(rangeOf(lines.first, lines.last), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   return editor;
 }
 

@@ -30,6 +30,8 @@ export interface Recalled {
   file: string;
   line_start: number;
   line_end: number;
+  /** The line that answers, where that is not the whole: a constant between a file's definitions. */
+  line?: number | null;
   language: string;
   signature: string;
   score: number;

@@ -28,6 +28,14 @@ local function path(result)
   return result.workspace .. '/' .. result.file
 end
 
+-- The lines of a result that answer: one, where one does, else all.
+local function answering(result)
+  if type(result.line) == 'number' then
+    return result.line, result.line
+  end
+  return result.line_start, result.line_end
+end
+
 -- A quickfix entry of a result.
 local function quickfix_item(result)
   local text = ('%.2f  %s'):format(result.score, title(result))
@@ -37,7 +45,8 @@ local function quickfix_item(result)
   if result.file == '' then -- a solved question: nothing of it stands in a file
     return { text = text }
   end
-  return { filename = path(result), lnum = result.line_start, end_lnum = result.line_end, col = 1, text = text }
+  local first, last = answering(result)
+  return { filename = path(result), lnum = first, end_lnum = last, col = 1, text = text }
 end
 
 -- Quickfix list of the results.
@@ -50,7 +59,7 @@ local function to_quickfix(answer)
   vim.cmd('botright copen')
 end
 
--- Opens a result at its first line; one that stands in no file is explained.
+-- Opens a result at the first line that answers; one that stands in no file is explained.
 function M.open(result)
   if result.file == '' then
     require('aurora.explain').show({ id = result.id })
@@ -59,7 +68,7 @@ function M.open(result)
   vim.cmd("normal! m'")
   vim.cmd('edit ' .. vim.fn.fnameescape(vim.fn.fnamemodify(path(result), ':~:.')))
   local last = vim.api.nvim_buf_line_count(0)
-  vim.api.nvim_win_set_cursor(0, { math.max(1, math.min(result.line_start, last)), 0 })
+  vim.api.nvim_win_set_cursor(0, { math.max(1, math.min((answering(result)), last)), 0 })
   vim.cmd('normal! zz')
 end
 
@@ -69,7 +78,7 @@ local function to_picker(answer)
     prompt = answer.query,
     kind = 'aurora',
     format_item = function(result)
-      local where = result.file ~= '' and ('%s:%d  '):format(result.file, result.line_start) or ''
+      local where = result.file ~= '' and ('%s:%d  '):format(result.file, (answering(result))) or ''
       return ('%s%s  %.2f'):format(where, title(result), result.score)
     end,
   }, function(chosen)

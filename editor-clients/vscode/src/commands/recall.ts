@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import { Recall } from "../protocol";
 import type { Recalled, RecallResult } from "../protocol";
 import type { Connection } from "../server/connection";
-import { ago, firstRoot, here, open, rangeOf } from "../places";
+import { ago, answering, firstRoot, here, open, rangeOf } from "../places";
 import { settings } from "../settings";
 
 const QUIET_MS = 120;
@@ -74,7 +74,8 @@ export async function recall(connection: Connection, given?: string): Promise<vo
     if (accepted) return;
     shaded?.setDecorations(shade, []);
     shaded = editor;
-    editor.setDecorations(shade, [rangeOf(found.line_start, found.line_end)]);
+    const lines = answering(found);
+    editor.setDecorations(shade, [rangeOf(lines.first, lines.last)]);
   };
 
   picker.onDidChangeValue(typed);
@@ -123,7 +124,7 @@ function item(found: Recalled): Found {
   const about = [found.relation, alsoHere(found) || found.summary, changed, callers(found.callers)];
   return {
     label: `$(${icon(found)}) ${found.likely ? "maybe " : ""}${found.name || found.file}`,
-    description: `${found.workspace && found.workspace !== firstRoot() ? `${found.workspace}/` : ""}${found.file}:${found.line_start} · ${found.score.toFixed(2)}`,
+    description: `${found.workspace && found.workspace !== firstRoot() ? `${found.workspace}/` : ""}${found.file}:${answering(found).first} · ${found.score.toFixed(2)}`,
     detail: about.filter(Boolean).join(" · ") || found.signature,
     alwaysShow: true,
     found,
