@@ -18,6 +18,8 @@ class Family(Struct, frozen=True):
     """Whether paths are followed from file to file and from crate to crate (`crate_lookup`)."""
     has_packages: bool = False
     """Whether a package's top-level names are in reach of all its files. A package is a folder."""
+    has_namespaces: bool = False
+    """Whether a file imports namespaces, and none of the types in them by name."""
 
 
 FAMILIES = {
@@ -28,12 +30,14 @@ FAMILIES = {
     "java": Family(("java",), has_packages=True),
     "kotlin": Family(("kotlin",), has_packages=True),
     "scala": Family(("scala",), has_packages=True),
+    "csharp": Family(("csharp",), has_namespaces=True),
     "c": Family(("c", "cpp")),
 }
 
 EXACT_FAMILIES = frozenset(name for name, each in FAMILIES.items() if each.is_exact)
 CRATED_FAMILIES = frozenset(name for name, each in FAMILIES.items() if each.has_crates)
 PACKAGED_FAMILIES = frozenset(name for name, each in FAMILIES.items() if each.has_packages)
+NAMESPACED_FAMILIES = frozenset(name for name, each in FAMILIES.items() if each.has_namespaces)
 
 _FAMILY_OF = {language: name for name, each in FAMILIES.items() for language in each.languages}
 

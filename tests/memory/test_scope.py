@@ -366,3 +366,26 @@ def test_five_places_at_most_are_told_with_all_that_lies_there() -> None:
     told = weights(APP, [ADD], *many)
     assert sorted(told) == sorted(100 * n + twice for n in range(1, 6) for twice in range(2))
     assert set(told.values()) == {round(0.75 / 7, 3)}
+
+
+@pytest.mark.parametrize(
+    ("others", "qualifier", "found"),
+    [
+        pytest.param(["Cart"], "", {10: 0.75}, id="the only one that is called so"),
+        pytest.param(["Shop.Cart"], "", {10: 0.6}, id="one inside of another class: who is not in that names it too"),
+        pytest.param(["Cart", "Cart"], "", {10: 0.3, 11: 0.3}, id="one of two"),
+        pytest.param(["Cart"], "Other", {10: 0.6}, id="what is called so somewhere else"),
+    ],
+)
+def test_where_namespaces_are_imported_the_only_type_of_a_name_is_inherited_from(
+    others: list[str], qualifier: str, found: dict[int, float]
+) -> None:
+    heir = definition(1, "Web/Basket.cs", "Basket", "class", "csharp")
+    known = [definition(10 + n, f"Shop/{n}.cs", name, "class", "csharp") for n, name in enumerate(others)]
+    assert weights(heir, [Reference("inherits", "Cart", qualifier)], *known) == found
+    called = weights(heir, [Reference("calls", "Cart")], definition(10, "Shop/0.cs", "Cart", "class", "csharp"))
+    assert called == {10: 0.6}, "what is called may be a method as well"
+    swift = [definition(1, "a.swift", "B", "class", "swift"), definition(10, "c.swift", "Cart", "class", "swift")]
+    assert weights(swift[0], [Reference("inherits", "Cart")], swift[1]) == {10: 0.6}, (
+        "of other languages nobody counted"
+    )
