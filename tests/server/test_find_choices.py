@@ -110,7 +110,7 @@ async def test_how_many_answers_are_looked_for(store: Store, more: dict[str, Any
     [
         pytest.param(QUERY, 2, None, id="nothing beside answers, whatever is pending"),
         pytest.param(
-            "who calls rotate_tokens", 2, "1 may be what calls", id="how many callers there are, whatever is pending"
+            "who calls rotate_tokens", 2, "Maybe 1 calls", id="how many callers there are, whatever is pending"
         ),
         pytest.param("who calls frobnicate_it", 2, "; 2 files still being indexed", id="who is not there may come"),
         pytest.param("who calls frobnicate_it", 0, "Nothing here is called", id="or is not there"),

@@ -480,5 +480,6 @@ def _said(question: RelationQuestion, sure: int, likely: int, one: str, many: st
         if question.asked == "together":
             return f"No two commits known here changed '{name}' together with something else."
         return f"Nothing here is known that {one} '{name}'."
-    said = f"{sure:,} {one if sure == 1 else many} '{name}'" if sure else f"{likely:,} may be what {one} '{name}'"
+    maybe = f"Maybe {likely:,} {one if likely == 1 else many} '{name}'"
+    said = f"{sure:,} {one if sure == 1 else many} '{name}'" if sure else maybe
     return f"{said}, and maybe {likely:,} more." if sure and likely else f"{said}."
