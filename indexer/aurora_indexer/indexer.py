@@ -442,12 +442,10 @@ class Indexer:
                     async for reply in replies:
                         await take(reply)
             await batches.finish()
-        except Exception:
+        except BaseException as error:
             await batches.abandon()
-            tell_changed()  # what was written by then is no change any more to the run that tries again
-            raise
-        except BaseException:
-            await batches.abandon()
+            if isinstance(error, Exception):  # tried again: to that run what was written by then is no change any more
+                tell_changed()
             raise
         tell_changed()
         return IndexSummary(

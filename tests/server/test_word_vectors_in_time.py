@@ -31,7 +31,9 @@ def write(root: Path, texts: Mapping[str, str]) -> None:
 @pytest.fixture
 async def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Workspace]:
     """A memory of more parts than a question reads itself, all of whose vectors are given back in a time of quiet."""
-    monkeypatch.setattr(part_vectors.PartVectors, "stay", lambda _: False)
+    monkeypatch.setattr(
+        part_vectors.PartVectors, "stay", lambda _, count=None: count is not None and count <= part_vectors.KEPT
+    )
     monkeypatch.setattr(kinship, "AT_ONCE", PARTS // 4)
     monkeypatch.setattr(kinship, "STEP", PARTS // 8)
     monkeypatch.setattr(recall, "VECTORS_WITHIN", 60.0)

@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aurora_memory.recall.question import Question, spelled_out
-from aurora_memory.store import part_vectors
 from aurora_memory.store.part_vectors import AT_ONCE, STEP
 from aurora_memory.store.reader import Reader
 from aurora_memory.word_vectors import word_vectors
@@ -52,7 +51,7 @@ def nearest(cosines: Floats) -> Places:
 
 def vectors_stay(reader: Reader) -> bool:
     """Whether the vectors of all parts are few enough to be held while nobody asks."""
-    return len(reader.words.parts(reader.writes).chunks) <= part_vectors.KEPT
+    return reader.vectors.stay(len(reader.words.parts(reader.writes).chunks))
 
 
 def read_some(reader: Reader) -> bool:

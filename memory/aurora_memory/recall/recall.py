@@ -92,28 +92,10 @@ def recall(
     Without `by_meaning` the table of word vectors is not asked: a model of the user's takes its place, or the editor's
     context (`focus`). A report with a title is asked as a whole and by its title, and both say what comes first.
     """
-    asked = partial(_recall, reader, limit=limit, now=now, focus=focus, types=types, read=read, level=level)
-    hits = asked(question, weights=weights, near=near, by_meaning=by_meaning)
-    if question.title is None or weights is not None:
-        return hits
-    return by_text_and_title(hits, asked(question.title, by_meaning=by_meaning))[:limit]
-
-
-def _recall(
-    reader: Reader,
-    question: Question,
-    limit: int,
-    now: float,
-    focus: Focus | None = None,
-    types: Collection[str] | None = None,
-    weights: Weights | None = None,
-    near: Sequence[tuple[int, float]] = (),
-    read: ReadText | None = None,
-    level: Level | None = None,
-    *,
-    by_meaning: bool = True,
-) -> list[Hit]:
-    """Recall of one question, whatever else is asked with it."""
+    if question.title is not None and weights is None:
+        asked = partial(recall, reader, limit=limit, now=now, focus=focus, types=types, read=read, level=level)
+        text = asked(replace(question, title=None), near=near, by_meaning=by_meaning)
+        return by_text_and_title(text, asked(question.title, by_meaning=by_meaning))[:limit]
     if not question.terms and not question.identifiers:
         return []
     question = with_known_names(reader, completed(reader, question))

@@ -53,9 +53,9 @@ class PartVectors:
         """Whether a memory of so many parts is small enough."""
         return count <= MOST
 
-    def stay(self) -> bool:
-        """Whether they are few enough to be held while nobody asks."""
-        return self._next <= KEPT
+    def stay(self, count: int | None = None) -> bool:
+        """Whether they, or those of so many parts, are few enough to be held while nobody asks."""
+        return (self._next if count is None else count) <= KEPT
 
     def missing(self, count: int) -> int:
         """How many of the first `count` numbers are not read yet; none of a memory that is too large."""
