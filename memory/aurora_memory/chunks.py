@@ -113,7 +113,8 @@ class CodeChunk(Struct, frozen=True, array_like=True, gc=False):
     definitions of the same qualified name in the file (overloads, `if`/`else` variants). `parent` is the qualified name
     of the definition around it. `body_hash` changes with any edit; `shape_hash` ignores white space, comments' layout
     and the chunk's own name, so that a moved, renamed or reformatted chunk is known again. `tokens` is an estimate of
-    what the text costs a language model.
+    what the text costs a language model. `lead` is how many of its lines stand before the one of its name: comments,
+    attributes, decorators.
     """
 
     path: str
@@ -133,6 +134,12 @@ class CodeChunk(Struct, frozen=True, array_like=True, gc=False):
     tokens: int
     parts: tuple[ChunkPart, ...]
     ordinal: int = 0
+    lead: int = 0
+
+    @property
+    def line(self) -> int:
+        """Line of its name: where one is led."""
+        return self.line_start + self.lead
 
     @property
     def id(self) -> str:

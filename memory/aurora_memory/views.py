@@ -26,7 +26,9 @@ class ChunkHead(Struct, frozen=True, array_like=True, gc=False):
 
 
 class ChunkView(ChunkHead, frozen=True, array_like=True, gc=False):
-    """Live chunk as it is shown: in answers, hovers and explanations. `changed_at` is Unix seconds."""
+    """Live chunk as it is shown: in answers, hovers and explanations. `changed_at` is Unix seconds, `lead` how many of
+    its lines stand before the one of its name.
+    """
 
     language: str
     signature: str
@@ -36,6 +38,12 @@ class ChunkView(ChunkHead, frozen=True, array_like=True, gc=False):
     loops: int
     keywords: str
     tokens: int
+    lead: int = 0
+
+    @property
+    def line(self) -> int:
+        """Line of its name: where one is led."""
+        return self.line_start + self.lead
 
 
 class PartView(Struct, frozen=True, array_like=True):

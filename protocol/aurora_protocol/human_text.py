@@ -42,8 +42,8 @@ def used(sure: int, likely: int, noun: str) -> str:
 
 
 def handed_on(number: int) -> str:
-    """`handed on by 2`: how many name a definition without calling it; empty where none does."""
-    return f"handed on by {number:,}" if number else ""
+    """`2 pass it on`: how many name a definition without calling it; empty where none does."""
+    return f"{number:,} {'passes' if number == 1 else 'pass'} it on" if number else ""
 
 
 def heir(kind: str) -> str:

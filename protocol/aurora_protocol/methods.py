@@ -194,13 +194,14 @@ class Evidence(Wire, frozen=True, kw_only=True):
 
 
 class FileMember(Wire, frozen=True, kw_only=True):
-    """Another definition of a result's file that answers as well. Lines are 1-based, inclusive."""
+    """Another definition of a result's file that answers as well. Lines are 1-based, inclusive; `line` has its name."""
 
     id: str
     name: str
     kind: str
     line_start: int
     line_end: int
+    line: int
 
 
 class Recalled(Wire, frozen=True, kw_only=True):
@@ -211,7 +212,8 @@ class Recalled(Wire, frozen=True, kw_only=True):
     counts who names it without calling it (`map(parse, lines)`). Where `content` is not the lines as they stand,
     `content_lines` has the number of each of its lines, 0 for what is left out.
     `similar` are ids of near-duplicates this one answers for, `also` what else of its file answers, best first.
-    `line` is the one that answers, where not all of them do: where a constant is declared or a message is written.
+    `line` is where it leads: the line of its name, below comments, attributes and decorators; of a file's remainder the
+    one that answers, where a constant is declared or a message is written.
     `likely`: to a question about relations ("who calls parse"), this one only may be part of the answer; `relation`
     says what it has to do with what was asked about, where the question does not (`calls it`, `4 of 6 commits`,
     `uses MAX_ROWS`).
@@ -231,6 +233,7 @@ class Recalled(Wire, frozen=True, kw_only=True):
     file: str
     line_start: int
     line_end: int
+    line: int
     language: str
     signature: str
     score: float
@@ -256,7 +259,6 @@ class Recalled(Wire, frozen=True, kw_only=True):
     also: list[FileMember] = []
     likely: bool = False
     relation: str = ""
-    line: int | None = None
     excerpt: bool = False
     content: str | UnsetType = UNSET
     content_lines: list[int] | UnsetType = UNSET

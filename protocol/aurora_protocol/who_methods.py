@@ -16,13 +16,16 @@ class WhoParams(Wire, frozen=True, kw_only=True):
 
 
 class WhoPlace(Wire, frozen=True, kw_only=True):
-    """Place that was asked about. Lines are 1-based, inclusive; `id` is null where it is a whole file."""
+    """Place that was asked about. Lines are 1-based, inclusive; its name is on `line`; `id` is null where it is a whole
+    file.
+    """
 
     id: str | None
     name: str
     file: str
     line_start: int
     line_end: int
+    line: int
     workspace: str
 
 

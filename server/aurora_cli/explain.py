@@ -19,7 +19,7 @@ from aurora_protocol.provenance_text import drifted_at, learned_by
 
 EXPLAIN = "aurora/explain"
 _ORDER = (
-    *("called by", "maybe called by", "handed on by", "inherited by", "maybe inherited by", "calls", "hands on"),
+    *("called by", "maybe called by", "passed on by", "inherited by", "maybe inherited by", "calls", "passes on"),
     *("inherits", "edited with"),
 )
 NAMED = 8
@@ -72,14 +72,15 @@ def related_lines(found: dict[str, Any], style: TerminalStyle) -> list[str]:
     groups: dict[str, list[str]] = {relation: [] for relation in _ORDER}
     for each in sorted(found["relations"], key=lambda each: bool(each.get("likely"))):
         relation = f"{'maybe ' if each.get('likely') else ''}{each['relation']}"
-        name = str(each["file"]) if each["name"] == "<module>" else str(each["name"])
+        is_file = each["name"] == "<module>" or each["relation"] == "imported by"  # by whatever chunk stands for it
+        name = str(each["file"] if is_file else each["name"])
         if name not in groups.setdefault(relation, []):
             groups[relation].append(plain(name))
     chunk = found["chunk"]
     counts = {
         "called by": chunk.get("callers", 0),
         "maybe called by": chunk.get("likely_callers", 0),
-        "handed on by": chunk.get("handed_on", 0),
+        "passed on by": chunk.get("handed_on", 0),
         "inherited by": chunk.get("subclasses", 0),
         "maybe inherited by": chunk.get("likely_subclasses", 0),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import textwrap
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,12 @@ _NARROWEST_NAME = 24
 _NARROW = 80
 """Columns of a terminal below which a place stands on a line of its own."""
 _WIDEST_PARAMETERS = 60
+_ALSO = "also here: "
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_PLACE = 8
+"""Columns kept behind a name for its line and what parts it from the next."""
+_ALSO_LINES = 2
+"""Lines on a terminal for what else of a file answers; the rest is counted."""
 _UNLIMITED = sys.maxsize
 """Columns where there is no terminal: what reads it wants whole names, and cuts by itself."""
 
@@ -121,7 +128,7 @@ def location(item: dict[str, Any], here: Path) -> str:
             file = os.path.relpath(root / file, here)
         else:
             file = os.fspath(root / file)
-    return plain(file) if item.get("kind") == _FILE else f"{plain(file)}:{item.get('line') or item['line_start']}"
+    return plain(file) if item.get("kind") == _FILE else f"{plain(file)}:{item['line']}"
 
 
 def title(item: dict[str, Any]) -> str:
@@ -243,7 +250,7 @@ def _item_lines(
     """
     where = location(item, here)
     path = Path(str(item.get("workspace") or "/"), str(item["file"]))
-    place = style.link(where, path, item.get("line") or item["line_start"]) if item["file"] else where
+    place = style.link(where, path, item["line"]) if item["file"] else where
     facts = _facts(item, now)
     narrow = style.width is not None and style.width < _NARROW
     if narrow and style.width is not None:
@@ -254,37 +261,49 @@ def _item_lines(
         lines = [f"{rank:>2}  {style.bold(shown)}{' ' * (room - len(shown))}  {place}"]
         used = 4 + room + 2 + len(where)
     below = _below(item, style)
+    room_below = 0 if item.get("also") or not below else (style.width or 0) - len(below[-1]) - 4
     if facts and (style.width is None or used + 2 + len(facts) <= style.width):
         lines[-1] += f"  {style.dim(facts)}"
-    elif facts and below and style.width is not None and len(below) + 3 + len(facts) + 4 <= style.width:
-        below = f"{below} {style.dim('· ' + facts)}"
+    elif facts and 3 + len(facts) <= room_below:
+        below[-1] += f" {style.dim('· ' + facts)}"
     elif facts:
         lines.append(f"    {style.dim(facts)}")
-    return [*lines, f"    {below}"] if below else lines
+    return [*lines, *(f"    {line}" for line in below)]
 
 
-def _below(item: dict[str, Any], style: TerminalStyle) -> str:
-    """What a chunk takes, gives and is for, on one line; what does not fit is left out whole."""
+def _below(item: dict[str, Any], style: TerminalStyle) -> list[str]:
+    """What a chunk takes, gives and is for, on one line, what does not fit left out whole; or what else answers."""
     width = (style.width or _UNLIMITED) - 4
     takes = parameters(item, _UNLIMITED) if style.width is None else parameters(item)
     takes = takes if " → " in takes or ", " in takes else ""  # one name alone says nothing
     if members := item.get("also"):
-        also = _also(members, width - len(takes) - 2 if takes else width)
-        return f"{takes}  {also}" if takes and also else also or takes
+        return _also(members, takes, width)
     summary = whole_clause(plain(str(item.get("summary") or "")), width)
     both = "  ".join(part for part in (takes, summary) if part)
     if len(both) <= width:
-        return both
+        return [both] if both else []
     shorter = whole_clause(summary, width - len(takes) - 2)
-    return f"{takes}  {shorter}" if shorter and takes else summary or (takes if len(takes) <= width else "")
+    if shorter and takes:
+        return [f"{takes}  {shorter}"]
+    return [summary] if summary else [takes] if len(takes) <= width else []
 
 
-def _also(members: list[dict[str, Any]], width: int) -> str:
-    """What else of the same file or class answers, as many as fit: `also here: Session.close :88, open_session :12`."""
-    named = [f"{_member(each)} :{each['line_start']}" for each in members]
-    while named and len(said := f"also here: {', '.join(named)}") > width:
-        named.pop()
-    return said if named else ""
+def _also(members: list[dict[str, Any]], takes: str, width: int) -> list[str]:
+    """What else of the same file or class answers, by whole names, after what the chunk takes: `also here:
+    Session.close :88, open_session :12, +3 more`.
+    """
+    widest = width - len(_ALSO) - _PLACE
+    named = [f"{shorten(_member(each), widest)} :{each['line']}" for each in members]
+    before = takes.replace(" ", _NO_BREAK)
+    lines: list[str] = []
+    for left in range(len(named)):
+        told = named[: len(named) - left] + ([f"+{left} more"] if left else [])
+        told = [each.replace(" ", _NO_BREAK) for each in (f"{_ALSO}{told[0]}", *told[1:])]
+        text = f"{before}  {', '.join(told)}".lstrip()
+        lines = textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        if len(lines) <= _ALSO_LINES:
+            break
+    return [line.replace(_NO_BREAK, " ") for line in lines]
 
 
 def _member(member: dict[str, Any]) -> str:

@@ -71,7 +71,7 @@ def answer(product: Product, root: Path, first: str) -> dict[str, Any]:
 
 def test_the_first_question_starts_the_daemon_indexes_and_answers_with_a_function(first: str, product: Product) -> None:
     lines = first.splitlines()
-    assert re.match(r" ?1  total_price +basket\.py:18\b", lines[0]), first
+    assert re.match(r" ?1  total_price +basket\.py:20\b", lines[0]), first
     assert "Sum of all lines, with value added tax." in lines[1]
     assert re.search(r"index up to date · (reading history \d+ % · )?[\d.]+ m?s$", lines[-1]), first
     assert "\x1b" not in first

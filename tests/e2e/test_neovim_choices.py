@@ -63,8 +63,12 @@ out.shown['all is indexed'] = asked(fresh({}), one)
 out.shown['not all that is asked stands here'] = asked(fresh({}), one, 'No file here says so.')
 out.shown['some is pending, but something was found'] = asked(fresh({ pending_files = 1 }), one)
 local lines = {}
-for name, line in pairs({ ['a line that answers'] = 7, ['none does alone'] = vim.NIL }) do
-  asked(fresh({}), { vim.tbl_extend('force', one[1], { line = line, line_end = 9 }) })
+for name, changed in pairs({
+  ['the line of its name'] = { line = 7 },
+  ['of a file, one alone'] = { line = 7, kind = 'module' },
+  ['told by an older daemon'] = {},
+}) do
+  asked(fresh({}), { vim.tbl_extend('force', one[1], { line_end = 9 }, changed) })
   local entry = vim.fn.getqflist()[1]
   lines[name] = { entry.lnum, entry.end_lnum }
 end
@@ -148,7 +152,11 @@ def test_an_answer_is_shown_where_it_is_whole_or_is_one_and_else_after_indexing(
 
 
 def test_a_constant_is_shown_at_its_line_and_not_where_its_file_begins(seen: Any) -> None:
-    assert seen["lines"] == {"a line that answers": [7, 7], "none does alone": [1, 9]}
+    assert seen["lines"] == {
+        "the line of its name": [7, 9],
+        "of a file, one alone": [7, 7],
+        "told by an older daemon": [1, 9],
+    }
 
 
 def test_that_nothing_is_known_at_the_cursor_is_told_in_a_line(seen: Any) -> None:

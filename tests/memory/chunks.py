@@ -30,6 +30,7 @@ def chunk(
     language: str = "python",
     ordinal: int = 0,
     parts: int = 1,
+    lead: int = 0,
 ) -> CodeChunk:
     """A chunk of five lines whose shape is its body, whatever its name. A dotted call is `qualifier.name`."""
     parent = name.rpartition(".")[0] or None
@@ -57,6 +58,7 @@ def chunk(
         tokens=50,
         parts=tuple(ChunkPart(line, line + 4, words, length, len(set(terms(name)))) for _ in range(parts)),
         ordinal=ordinal,
+        lead=lead,
     )
 
 

@@ -52,20 +52,20 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
         pytest.param(
             "who uses MAX_BYTES",
             [("Kind.size", False), ("check", False), ("load", False), ("probe", False), ("save", True)],
-            "'MAX_BYTES' stands at limits.py:1; 4 use it and maybe 1 more.",
+            "'MAX_BYTES' is defined at limits.py:1; 4 use it, and maybe 1 more.",
             id="where it is declared or imported surely, in tests after other code",
         ),
         pytest.param(
             "where is STEP used?",
             [("up", False), ("down", False), ("twice", True)],
-            "'STEP' stands at one.ts:1, two.ts:1; 2 use it and maybe 1 more.",
+            "'STEP' is defined at one.ts:1, two.ts:1; 2 use it, and maybe 1 more.",
             id="one of two by an import only maybe",
         ),
         pytest.param(
-            "who uses Limit", [("run", False)], "'Limit' stands at main.go:4; 1 uses it.", id="of a block in Go"
+            "who uses Limit", [("run", False)], "'Limit' is defined at main.go:4; 1 uses it.", id="of a block in Go"
         ),
-        pytest.param("usages of DEPTH", [("dig", False)], "'DEPTH' stands at lib.rs:1; 1 uses it.", id="in Rust"),
-        pytest.param("who uses UNUSED", [], "'UNUSED' stands at alone.py:1; nothing here uses it.", id="none"),
+        pytest.param("usages of DEPTH", [("dig", False)], "'DEPTH' is defined at lib.rs:1; 1 uses it.", id="in Rust"),
+        pytest.param("who uses UNUSED", [], "'UNUSED' is defined at alone.py:1; nothing here uses it.", id="none"),
     ],
 )
 async def test_who_uses_a_constant(store: Store, text: str, users: list[tuple[str, bool]], said: str) -> None:

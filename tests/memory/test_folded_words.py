@@ -51,6 +51,7 @@ async def _old_memory(path: Path) -> None:
             db.execute(f"DROP TABLE {table}")
         db.execute("DROP TRIGGER chunks_former_places")
         db.execute("DROP INDEX chunks_gone")
+        db.execute("ALTER TABLE chunks DROP COLUMN lead")
         db.execute("PRAGMA user_version = 4")
 
 

@@ -202,8 +202,8 @@ CART = [
         ),
         ("who imports typing.Any", [("main.py", "imports Any from typing")], "1 file imports 'typing.Any'."),
         ("who imports json", [("maybe shop/json.py", "imports json")], "1 file may import 'json'."),
-        ("who imports Cart.sell", [], "Nothing here is known that imports 'Cart.sell'."),
-        ("who imports pandas", [], "Nothing here is known that imports 'pandas'."),
+        ("who imports Cart.sell", [], "Nothing here imports 'Cart.sell', as far as is known."),
+        ("who imports pandas", [], "Nothing here imports 'pandas', as far as is known."),
         ("who imports Crat", [], "Nothing here imports 'Crat'; did you mean 'Cart'?"),
         (
             "which files import web/client.ts",
@@ -261,7 +261,10 @@ async def test_what_a_function_here_imports_is_no_module(tmp_path: Path) -> None
     await store.resolve()
     try:
         assert await told(store, "what imports orders") is None
-        assert await told(store, "what imports invoices") == ([], "Nothing here is known that imports 'invoices'.")
+        assert await told(store, "what imports invoices") == (
+            [],
+            "Nothing here imports 'invoices', as far as is known.",
+        )
     finally:
         await store.close()
 
@@ -341,7 +344,7 @@ async def test_who_imports_it_by_another_name_is_told_so(store: Store) -> None:
         (
             "what does web/view.ts import",
             [("web/client.ts", "imports fetchAll from @web/client")],
-            "'web/view.ts' imports 1 file here; besides react.",
+            "'web/view.ts' imports 1 file here; react from elsewhere.",
         ),
         ("what does go/cmd/main.go import", [("go/doc/man.go", "imports example.org/tool/go/doc")], ""),
         ("what does Main.java import", [("java/shop/Till.java", "imports Till from shop")], ""),
@@ -362,7 +365,7 @@ async def test_what_a_folder_that_many_names_mean_imports_is_only_likely(odd_sto
     await odd_store.write([*alike, source("all.rb", Import("part"), Import("json"), language="ruby")])
     assert await told(odd_store, "what does all.rb import") == (
         [("maybe one/part.rb", "imports part"), ("maybe two/part.rb", "imports part")],
-        "'all.rb' imports maybe 2 of the files here; besides json.",
+        "'all.rb' imports maybe 2 of the files here; json from elsewhere.",
     )
 
 

@@ -282,7 +282,8 @@ OLDER = """DROP TRIGGER chunks_former_places; DROP INDEX chunks_gone;
 DROP TABLE deliverable_events; DROP TABLE deliverable_folds; DROP TABLE outbox; DROP TABLE row_sums;
 DROP TABLE unrecorded; DROP TABLE unread_entries; DROP TABLE heard_changes; DROP TABLE others_accesses;
 DROP TABLE others_runs; DROP TABLE others_patterns; DROP TABLE former_places;
-ALTER TABLE files DROP COLUMN mark; ALTER TABLE skips DROP COLUMN mark; PRAGMA user_version = 1"""
+ALTER TABLE files DROP COLUMN mark; ALTER TABLE skips DROP COLUMN mark;
+ALTER TABLE chunks DROP COLUMN lead; PRAGMA user_version = 1"""
 """Makes a file of today one of the first shape."""
 
 
@@ -298,6 +299,7 @@ async def test_an_older_file_gets_the_log_of_deliverables_and_keeps_what_it_has(
     known = memory_file(path)
     assert known is not None and known.learned
     before = dump(path, *LEARNED[:-1], "chunks")
+    before["chunks"] = [(*row, 0) for row in before["chunks"]]  # where names stand is not known yet
     store = await Store.open(path)
     assert (await store.check()).version == TODAY
     assert list(await store.log_deliverable_events(EVENTS)) == ["e0", "e1", "e2"]

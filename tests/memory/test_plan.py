@@ -29,6 +29,7 @@ def stored(given: CodeChunk, row: int, *, gone: bool = False) -> StoredChunk:
         given.body_hash,
         given.shape_hash,
         len(given.parts),
+        given.lead,
         gone,
     )
 
@@ -57,7 +58,7 @@ def test_all_of_a_new_file_is_new() -> None:
     assert plan_file([], chunks) == FilePlan([], [], chunks, [], 0, [])
 
 
-@pytest.mark.parametrize("moved", [{"line_start": 7}, {"line_end": 70}])
+@pytest.mark.parametrize("moved", [{"line_start": 7}, {"line_end": 70}, {"lead": 2}])
 def test_what_only_moved_is_shifted_and_its_words_are_kept(moved: dict[str, int]) -> None:
     old = made("one")
     plan = plan_file([stored(old, 1)], [made("one", **moved)])

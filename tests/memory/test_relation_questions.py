@@ -125,11 +125,11 @@ async def test_who_hands_it_on_comes_after_who_surely_calls_it(store: Store) -> 
     assert [(hit.chunk.name, hit.relation) for hit in found.hits] == [
         ("load", ""),
         ("both", ""),
-        ("start", "hands it on"),
+        ("start", "passes it on"),
         ("save", ""),
     ]
-    assert found.said == "2 call 'parse', and maybe 1 more. 1 hands it on by its name."
-    assert await told(store, "who calls lonely") == (["giver"], "1 hands 'lonely' on by its name.")
+    assert found.said == "2 call 'parse', and maybe 1 more. 1 passes it on without calling it."
+    assert await told(store, "who calls lonely") == (["giver"], "1 passes 'lonely' on without calling it.")
     (parse,) = await store.read(chunk_reader.named, ["parse"], 9)
     assert (await store.read(usages, [parse.id]))[parse.id] == UsageCounts(callers=2, likely_callers=1, handed_on=1)
 
@@ -161,7 +161,7 @@ async def test_what_implements_a_method_is_what_heirs_call_so_their_heirs_as_wel
     assert await told(store, "what implements Base.run") == (["Son.run", "Grandson.run"], "2 override 'Base.run'.")
     assert await told(store, "what overrides Daughter.go") == (
         [],
-        "Nothing here is known that overrides 'Daughter.go'.",
+        "Nothing here overrides 'Daughter.go', as far as is known.",
     )
     by_leaf = (["Son.run", "Grandson.run"], "2 override 'run'.")
     assert await told(store, "what overrides run") == by_leaf, "of all that are called so, those that override one"
@@ -204,7 +204,7 @@ async def test_an_override_is_as_sure_as_the_least_sure_base_on_the_way(tmp_path
 
 
 async def test_nothing_is_said_to_be_nothing_and_unknown_names_are_other_questions(store: Store) -> None:
-    assert await told(store, "subclasses of A") == ([], "Nothing here is known that inherits from 'A'.")
+    assert await told(store, "subclasses of A") == ([], "Nothing here inherits from 'A', as far as is known.")
     assert await told(store, "who calls the shots") is None
 
 
@@ -275,7 +275,7 @@ async def fill_marked(store: Store) -> None:
         ("who calls route!?", ["call"], "1 calls 'route!'."),
         ("who calls empty?", ["check"], "1 calls 'empty?'."),
         ("who calls empty", ["check"], "1 calls 'empty?'."),
-        ("who calls get!", [], "Nothing here is known that calls 'get'."),
+        ("who calls get!", [], "Nothing here calls 'get', as far as is known."),
         ("who calls drop", ["ask"], "1 calls 'drop?'."),
     ],
 )
@@ -414,7 +414,7 @@ async def test_where_all_of_it_is_chance_that_is_said(released: Store) -> None:
     await changed(released, *[(2, ("version", "v1"))] * 9, *[(2, ("lonely", "v1"))] * 2)
     assert await told(released, "what usually changes with lonely") == (
         [],
-        "What changed with 'lonely' changes with anything.",
+        "'lonely' changed only together with what changes with everything.",
     )
     assert await told(released, "what usually changes with cart") == (
         [],

@@ -31,6 +31,7 @@ from aurora_memory.store.chunk_diff import FilePlan, plan_file
 from aurora_memory.store.chunk_writer import INLINE
 from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.store.connection import explained
+from aurora_memory.store.migrations import MIGRATIONS, lead_to_names
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import UsageCounts
 from tests import programs
@@ -61,6 +62,25 @@ async def test_unchanged_chunks_keep_their_row_and_shifted_ones_their_words(stor
     assert (two.id, two.line_start) == (before, 20)
     (hit,) = await store.read(recall, parse_question("other"), 5, 2000.0)
     assert (hit.chunk.id, hit.focus[0]) == (before, 20)
+
+
+async def test_where_a_name_stands_is_kept_and_follows(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    store = await new_store(path)
+    await store.write([file("a.py", chunk("a.py", "one", line=4, lead=2))])
+    (one,) = await store.read(chunk_reader.by_name, "a.py", "one")
+    assert (one.line_start, one.line) == (4, 6)
+    await store.close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("ALTER TABLE chunks DROP COLUMN lead")
+        db.execute(f"PRAGMA user_version = {MIGRATIONS.index(lead_to_names)}")
+    store = await Store.open(path)
+    (older,) = await store.read(chunk_reader.by_name, "a.py", "one")
+    assert older.line == 4, "of a memory of before, where the chunk begins"
+    written = await store.write([file("a.py", chunk("a.py", "one", line=4, lead=2))])
+    (again,) = await store.read(chunk_reader.by_name, "a.py", "one")
+    assert (again.id, again.line, written.shifted, written.rewritten) == (one.id, 6, 1, 0)
+    await store.close()
 
 
 async def test_history_survives_edit_rename_and_move(store: Store) -> None:

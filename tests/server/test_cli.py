@@ -65,6 +65,7 @@ def found(workspace: Path, **changes: Any) -> dict[str, Any]:
         "name": "AuthService.login",
         "file": "src/auth.py",
         "line_start": 45,
+        "line": 47,
         "line_end": 78,
         "language": "python",
         "signature": "def login(self, user) -> AuthToken",
@@ -146,7 +147,7 @@ def test_mem_prints_locations_that_can_be_opened(daemon: FakeDaemon, run: Run, w
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
     first, second, last = done.stdout.splitlines()
-    assert re.fullmatch(r" 1  AuthService\.login  src/auth\.py:45  4 callers( · changed .*)?", first)
+    assert re.fullmatch(r" 1  AuthService\.login  src/auth\.py:47  4 callers( · changed .*)?", first)
     assert second == "    (user) → AuthToken  Log a user in."
     assert last == "index up to date · 2 files skipped (aurora doctor) · 4 ms"
     asked = daemon.params("aurora/recall")
@@ -158,7 +159,7 @@ def test_mem_prints_locations_that_can_be_opened(daemon: FakeDaemon, run: Run, w
 def test_mem_in_a_subfolder_asks_the_workspace_and_answers_from_there(
     daemon: FakeDaemon, run: Run, workspace: Path
 ) -> None:
-    assert run("m", "x", cwd=workspace / "src").stdout.startswith(" 1  AuthService.login  auth.py:45 ")
+    assert run("m", "x", cwd=workspace / "src").stdout.startswith(" 1  AuthService.login  auth.py:47 ")
     assert daemon.params("initialize")["rootUri"] == workspace.as_uri()
 
 
@@ -166,7 +167,7 @@ def test_mem_from_elsewhere_prints_absolute_paths(
     daemon: FakeDaemon, run: Run, workspace: Path, tmp_path: Path
 ) -> None:
     done = run("mem", "x", "--workspace", str(workspace), cwd=tmp_path)
-    assert f" 1  AuthService.login  {workspace}/src/auth.py:45 " in done.stdout
+    assert f" 1  AuthService.login  {workspace}/src/auth.py:47 " in done.stdout
 
 
 @pytest.mark.parametrize("arguments", [("--json", "mem", "x"), ("mem", "x", "--json"), ("mem", "--json", "x")])
@@ -246,7 +247,7 @@ def test_an_unindexed_workspace_is_indexed_first_and_only_once(daemon: FakeDaemo
     daemon.handlers |= {"aurora/recall": recall, "aurora/index": index}
     done = run("mem", "x")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "src/auth.py:45" in done.stdout
+    assert "src/auth.py:47" in done.stdout
     run("mem", "x")
     assert len(indexed) == 1
 
@@ -288,7 +289,7 @@ def test_on_a_terminal_there_are_links_and_a_progress_bar(
     assert "Indexing requests …" in shown
     assert "100 %" in shown
     assert "214 files · 3,911 chunks · 1.8 s" in shown
-    assert f"\x1b]8;;{(workspace / 'src/auth.py').as_uri()}#45\x1b\\" in shown
+    assert f"\x1b]8;;{(workspace / 'src/auth.py').as_uri()}#47\x1b\\" in shown
     for quiet in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         assert "\x1b" not in on_terminal(command, workspace, {**environ, **quiet})
     assert "\x1b" not in on_terminal([*command, "--no-color"], workspace, environ)

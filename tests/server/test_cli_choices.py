@@ -239,8 +239,8 @@ def test_a_terminal_that_does_not_know_its_width_has_80_columns(monkeypatch: pyt
 
 def result(**changes: Any) -> dict[str, Any]:
     return {
-        "kind": "function", "name": "f", "file": "a.py", "line_start": 1, "signature": "def f()", "score": 0.5,
-        "workspace": "/w", **changes,
+        "kind": "function", "name": "f", "file": "a.py", "line_start": 1, "line": 1, "signature": "def f()",
+        "score": 0.5, "workspace": "/w", **changes,
     }  # fmt: skip
 
 

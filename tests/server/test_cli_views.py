@@ -21,7 +21,8 @@ def item(**changes: Any) -> dict[str, Any]:
         "kind": "function",
         "name": "expand",
         "file": "src/http/template.py",
-        "line_start": 41,
+        "line_start": 38,
+        "line": 41,
         "signature": "def expand(template, values) -> str",
         "score": 0.906,
         "last_modified": "2026-11-18T20:00:00Z",
@@ -124,7 +125,7 @@ def test_locations() -> None:
     assert location(item(), Path("/w")) == "src/http/template.py:41"
     assert location(item(), Path("/w/src/tests")) == "../http/template.py:41"
     assert location(item(), Path("/elsewhere")) == "/w/src/http/template.py:41"
-    place = {key: item()[key] for key in ("file", "workspace", "line_start")}
+    place = {key: item()[key] for key in ("file", "workspace", "line")}
     assert location(place, Path("/w")) == "src/http/template.py:41", "as `aurora who` has it, of no kind"
 
 
@@ -156,6 +157,10 @@ def test_what_is_known_of_a_result_stands_beside_it_else_below_else_alone() -> N
     assert lines_of(beside, width=60)[-1] == "    Short. · 4 callers · changed 3 d ago"
     assert lines_of(below, width=70)[-2:] == ["    4 callers · changed 3 d ago", f"    {'x' * 60}"]
     assert lines_of(item(signature="", summary=""), width=60)[-1] == "    4 callers · changed 3 d ago"
+    also = item(signature="", also=[{"id": "o", "name": "other", "kind": "function", "line": 7}])
+    assert lines_of(also, width=60)[-2:] == ["    4 callers · changed 3 d ago", "    also here: other :7"], (
+        "not of another"
+    )
 
 
 @pytest.mark.parametrize(("width", "lines"), [(79, 2), (80, 1)])
@@ -163,12 +168,26 @@ def test_a_terminal_of_eighty_columns_is_not_narrow(width: int, lines: int) -> N
     assert len(lines_of(item(callers=0, last_modified=None, summary="", signature=""), width=width)) == lines
 
 
-def test_of_what_else_answers_in_the_file_the_first_are_named_as_many_as_fit() -> None:
-    also = [{"id": name, "name": name, "kind": "function", "line_start": 7} for name in ("first", "second", "third")]
+def test_what_else_answers_in_the_file_is_named_whole_on_two_lines_and_the_rest_counted() -> None:
+    also = [{"id": name, "name": name, "kind": "function", "line": 7} for name in ("first", "second", "third")]
     plain_item = item(callers=0, last_modified=None, signature="", also=also)
     assert lines_of(plain_item, width=80)[-1].strip() == "also here: first :7, second :7, third :7"
-    assert lines_of(plain_item, width=40)[-1].strip() == "also here: first :7, second :7"
-    rest = [{"id": "m", "name": "<module>", "kind": "module", "line_start": 1}]
+    assert lines_of(plain_item, width=40)[-2:] == ["    also here: first :7, second :7,", "      third :7"]
+    many = {**plain_item, "also": also * 3}
+    assert lines_of(many, width=50)[-2:] == [
+        "    also here: first :7, second :7, third :7,",
+        "      first :7, second :7, third :7, +3 more",
+    ]
+    assert lines_of(many)[-1].count(" :7") == 9, "whole where something else reads it"
+    takes = {**many, "signature": "def expand(template, values)"}
+    assert lines_of(takes, width=80)[-2:] == [
+        "    (template, values)  also here: first :7, second :7, third :7, first :7,",
+        "      second :7, third :7, first :7, second :7, third :7",
+    ]
+    assert lines_of(takes, width=40)[-2:] == ["    (template, values)", "      also here: first :7, +8 more"]
+    wide = {**plain_item, "also": [{**also[0], "name": "x" * 99}]}
+    assert lines_of(wide, width=80)[-1] == f"    also here: {'x' * 56}… :7"
+    rest = [{"id": "m", "name": "<module>", "kind": "module", "line": 1}]
     assert lines_of({**plain_item, "also": rest}, width=80)[-1].strip() == "also here: the file itself :1"
 
 
@@ -216,7 +235,7 @@ def test_content_is_numbered_and_what_else_there_is_is_said() -> None:
         content="def expand(template)\n    …\n    return done",
         content_lines=[41, 0, 108],
         similar=["a", "b"],
-        also=[{"id": "c", "name": "URI.\x1bexpand", "kind": "method", "line_start": 7, "line_end": 9}],
+        also=[{"id": "c", "name": "URI.\x1bexpand", "kind": "method", "line": 7}],
         excerpt=True,
     )
     whole = item(content="one\n\ntwo", line_start=9)

@@ -67,10 +67,13 @@ def link(relation: str, name: str, *, likely: bool = False, file: str = "src/a.p
             id="and heirs",
         ),
         pytest.param(
-            [link("called by", "a"), link("handed on by", "b")],
+            [link("called by", "a"), link("passed on by", "b")],
             {"callers": 1, "handed_on": 3},
-            ["called by a", "handed on by b and 2 more"],
-            id="and who hands it on",
+            ["called by a", "passed on by b and 2 more"],
+            id="and who passes it on",
+        ),
+        pytest.param(
+            [link("imported by", "Options")], {}, ["imported by src/a.py"], id="a file that imports it by its path"
         ),
         pytest.param([], {"callers": 2}, [], id="nothing is said of what is not named"),
     ],

@@ -45,6 +45,7 @@ def recalled(name: str, **changes: Any) -> Recalled:
         file="a.py",
         line_start=1,
         line_end=2,
+        line=1,
         language="python",
         signature=f"def {name}()",
         score=0.5,
@@ -205,7 +206,7 @@ def test_a_lens_says_who_calls_and_what_goes_along() -> None:
     assert summary(UsageCounts(callers=3, likely_callers=1, likely_subclasses=1)) == (
         "3 callers and maybe 1 more · maybe 1 subclass"
     )
-    assert summary(UsageCounts(callers=1, handed_on=2)) == "1 caller · handed on by 2"
+    assert summary(UsageCounts(callers=1, handed_on=2)) == "1 caller · 2 pass it on"
     assert summary(UsageCounts()) == ""
 
 
@@ -391,5 +392,5 @@ def test_hover_counts_what_memory_counts_and_says_what_is_only_likely() -> None:
     found = explained(recalled("parse", callers=70, likely_callers=4), links)
     text = plain(found, NOW)
     assert "called by f0 (a.py:7), f1 (a.py:7), f2 (a.py:7) and 67 more · maybe called by g (a.py:7) and 3 more" in text
-    handed = explained(recalled("parse", handed_on=9), [link("handed on by", f"f{n}") for n in range(4)])
-    assert "handed on by f0 (a.py:7), f1 (a.py:7), f2 (a.py:7) and 6 more" in plain(handed, NOW)
+    handed = explained(recalled("parse", handed_on=9), [link("passed on by", f"f{n}") for n in range(4)])
+    assert "passed on by f0 (a.py:7), f1 (a.py:7), f2 (a.py:7) and 6 more" in plain(handed, NOW)

@@ -120,6 +120,7 @@ def found(count: int, *, lines: int = 0, indexed: bool = True, pending: int = 0,
             "name": f"collect_{number}",
             "file": "src/rows.py",
             "line_start": number,
+            "line": number,
             "line_end": number + lines,
             "score": 0.9 - number / 1_000,
             "signature": f"def collect_{number}(rows)",
@@ -180,7 +181,7 @@ def test_ten_places_are_told_once_in_four_hundred_tokens() -> None:
     given = found(10)
     for each in given["results"]:
         each |= {"summary": "Collects the rows of a table, those that are hidden too, and gives them back. " * 3}
-    given["results"][3]["also"] = [{"name": "collect_all", "line_start": 40}]
+    given["results"][3]["also"] = [{"name": "collect_all", "line": 40}]
     given["results"][4] |= {"file": "", "id": "reas:rotate:v1", "signature": "rotate the login key"}
     reply = places_reply(given, 4_000)
     assert (reply.links, reply.data) == ((), None) and cost(reply.text) <= 400
@@ -198,12 +199,14 @@ def test_a_place_says_what_it_is_for_where_there_is_room() -> None:
 
 def test_a_line_that_answers_stands_in_place_of_all() -> None:
     given = found(1)
-    given["results"][0] |= {"name": "<module>", "line": 77}
+    given["results"][0] |= {"name": "<module>", "kind": "module", "line": 77}
     assert " src/rows.py:77" in places_reply(given, 100).text
+    given["results"][0] |= {"line": 0, "line_end": 90}
+    assert " src/rows.py:0-90" in places_reply(given, 100).text, "else all that is left of the file"
 
 
 def test_of_what_is_known_of_a_place_how_it_was_found_is_told_then_what_else_is_there_then_what_it_is_for() -> None:
-    also, told = [{"name": "all", "line_start": 40}], []
+    also, told = [{"name": "all", "line": 40}], []
     facts: dict[str, Any] = {"relation": "called by main", "also": also, "summary": "Collects the rows."}
     for left in range(3):
         given = found(1)

@@ -113,16 +113,32 @@ def test_what_closed_memories_add(memories: list[tuple[str, str, list[str]]], to
         ("inherits", 0.5, False, "inherited by", True),
         ("imports", 0.5, True, "imports", False),
         ("mentions", 0.5, False, "mentioned in", False),
+        ("hands on", 1.0, True, "passes on", False),
+        ("hands on", 1.0, False, "passed on by", False),
     ],
 )
 def test_how_a_relation_is_told(kind: str, weight: float, outgoing: bool, relation: str, likely: bool) -> None:
     """Only calls and heirs are guessed; of the others a weight says how much, not whether."""
-    chunk: Any = SimpleNamespace(id=1, kind="function", path="a.py", name="f", line_start=1, line_end=2)
+    chunk: Any = SimpleNamespace(id=1, kind="function", path="a.py", name="f", line=1)
     edge: Any = SimpleNamespace(kind=kind, weight=weight, outgoing=outgoing, other=chunk)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recall_documents, "shown_id", lambda _: "code:a.py:f")
         (told,) = recall_documents.links([edge])
     assert (told.relation, told.likely) == (relation, likely)
+
+
+@pytest.mark.parametrize(
+    ("kind", "focus", "line"),
+    [
+        ("function", (1, 9), 3),
+        pytest.param("function", (7, 7), 3, id="a function by its name, whichever of its lines matches"),
+        pytest.param("module", (7, 7), 7, id="what is left of a file by the one line that answers"),
+        pytest.param("module", (1, 9), 3, id="and by its own where several do"),
+    ],
+)
+def test_the_line_that_a_result_leads_to(kind: str, focus: tuple[int, int], line: int) -> None:
+    hit: Any = SimpleNamespace(chunk=SimpleNamespace(kind=kind, line=3), focus=focus)
+    assert recall_documents._line(hit) == line
 
 
 def test_ways_of_working_are_told_the_best_first_then_the_most_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +162,7 @@ def test_ways_of_working_are_told_the_best_first_then_the_most_used(monkeypatch:
 def test_what_a_place_is_told_with_is_what_was_asked_for_then_what_else_is_there_then_what_it_is_for() -> None:
     given = replied(3)
     for each in given["results"]:
-        each |= {"also": [{"name": "other", "line_start": 4}], "summary": "Collects.", "relation": "called by g"}
+        each |= {"also": [{"name": "other", "line": 4}], "summary": "Collects.", "relation": "called by g"}
     given["results"][1]["relation"] = given["results"][2]["relation"] = ""
     given["results"][2]["also"] = []
     assert [line.rpartition("— ")[2] for line in places_reply(given, 500).text.splitlines()] == [

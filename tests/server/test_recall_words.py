@@ -16,8 +16,8 @@ from aurora_cli.recall_view import as_files, explanation, footer, location, para
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
 FRESH: dict[str, Any] = {"indexed_at": "x", "pending_files": 0, "skipped_files": 0, "state": "ready"}
 ITEM: dict[str, Any] = {
-    "id": "code:a.py:load", "kind": "function", "name": "load", "file": "a.py", "line_start": 7, "score": 0.5,
-    "signature": "", "summary": "", "workspace": "/w",
+    "id": "code:a.py:load", "kind": "function", "name": "load", "file": "a.py", "line_start": 7, "line": 7,
+    "score": 0.5, "signature": "", "summary": "", "workspace": "/w",
 }  # fmt: skip
 
 
@@ -27,8 +27,8 @@ def lines_of(width: int | None = None, **changes: Any) -> list[str]:
 
 
 def test_where_files_are_asked_for_each_is_told_by_its_name_with_what_answers_first_of_what_is_in_it() -> None:
-    beside = {"id": "c", "name": "Session.close", "kind": "method", "line_start": 88, "line_end": 90}
-    best = ITEM | {"name": "login", "kind": "function", "file": "app/session.py", "line_start": 12, "callers": 3}
+    beside = {"id": "c", "name": "Session.close", "kind": "method", "line": 88, "line_end": 90}
+    best = ITEM | {"name": "login", "kind": "function", "file": "app/session.py", "line": 12, "callers": 3}
     whole = ITEM | {"name": "<module>", "kind": "module", "file": "app/tokens.py", "summary": "Tokens and their end."}
     pattern = ITEM | {"name": "p", "kind": "reasoning", "file": "", "id": "reas:p:v1", "signature": "Pattern"}
     reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [best | {"also": [beside]}, whole, pattern]}
@@ -55,8 +55,8 @@ def test_of_who_imports_the_file_is_told_whichever_chunk_stands_for_it() -> None
 
 
 def test_a_file_with_several_answers_is_told_once() -> None:
-    found = [ITEM | {"id": str(n), "name": f"step{n}", "file": "app/a.py", "line_start": n} for n in (4, 9)]
-    found.insert(1, ITEM | {"id": "b", "name": "other", "file": "app/b.py", "line_start": 1})
+    found = [ITEM | {"id": str(n), "name": f"step{n}", "file": "app/a.py", "line": n} for n in (4, 9)]
+    found.insert(1, ITEM | {"id": "b", "name": "other", "file": "app/b.py", "line": 1})
     found.append(ITEM | {"id": "m", "name": "<module>", "kind": "module", "file": "app/a.py", "also": [found[0]]})
     told = as_files({"results": found})["results"]
     assert [(each["file"], [one["name"] for one in each["also"]]) for each in told] == [
@@ -101,7 +101,7 @@ def test_how_far_an_answer_can_be_trusted(freshness: dict[str, Any], said: str) 
             "2 callers · 1 subclass",
             id="who calls before who inherits",
         ),
-        pytest.param({"handed_on": 2, "callers": 1}, "1 caller · handed on by 2", id="who calls before who hands on"),
+        pytest.param({"handed_on": 2, "callers": 1}, "1 caller · 2 pass it on", id="who calls before who passes it on"),
         pytest.param({"similar": ["a"], "excerpt": True}, "+1 alike · excerpt", id="what stands under it, how much"),
         pytest.param(
             {"transferred_from": "bank", "learned_by": ""}, "you solved this in another repository: bank", id="oneself"
@@ -174,18 +174,18 @@ def test_what_a_result_is_called(changes: dict[str, Any], shown: str) -> None:
             {
                 "signature": "def load(path, mode)",
                 "summary": "Reads a file.",
-                "also": [{"name": "save", "line_start": 9}],
+                "also": [{"name": "save", "line": 9}],
             },
             ["(path, mode)  also here: save :9"],
             id="what else answers there rather than what it is for",
         ),
         pytest.param(
-            {"also": [{"name": "Shop.Install", "kind": "section", "line_start": 9}]},
+            {"also": [{"name": "Shop.Install", "kind": "section", "line": 9}]},
             ["also here: Install :9"],
             id="a section by its own heading",
         ),
         pytest.param(
-            {"also": [{"name": "Cart.add", "kind": "method", "line_start": 9}]},
+            {"also": [{"name": "Cart.add", "kind": "method", "line": 9}]},
             ["also here: Cart.add :9"],
             id="a member by its whole name",
         ),
@@ -258,7 +258,7 @@ def test_a_type_behind_a_name_is_left_out_in_languages_that_write_it_there(langu
 
 def test_nothing_is_cut_where_no_terminal_is() -> None:
     takes = ", ".join(f"{letter * 40}: int" for letter in "abcd")
-    also = [{"name": f"{'m' * 40}{n}", "kind": "method", "line_start": n} for n in range(9)]
+    also = [{"name": f"{'m' * 40}{n}", "kind": "method", "line": n} for n in range(9)]
     signature = f"def {'n' * 90}({takes}) -> {'r' * 70}"
     head, below = lines_of(name="n" * 90, summary="s" * 300, signature=signature, language="python")
     assert head == f" 1  {'n' * 90}  a.py:7", "names are no table that the longest may widen"

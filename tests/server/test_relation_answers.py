@@ -29,7 +29,7 @@ ANSWERS = [
     ("subclasses of Base", ["MemoryStore"], "1 inherits from 'Base'."),
     ("what usually changes with load", ["copy"], "1 changed with 'load'."),
     ("co-changes of load", ["copy"], "1 changed with 'load'."),
-    ("who calls load", [], "Nothing here is known that calls 'load'."),
+    ("who calls load", [], "Nothing here calls 'load', as far as is known."),
     ("who calls raed_rows", [], "Nothing here is called 'raed_rows'; did you mean 'read_rows'?"),
     ("subclasses of Bse", [], "Nothing here is called 'Bse'; did you mean 'Base'?"),
 ]

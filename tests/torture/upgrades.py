@@ -34,6 +34,7 @@ ROWS = 400
 KILLS = 6
 """Deaths of one trial."""
 UNDONE: dict[int, tuple[str, ...]] = {
+    11: ("ALTER TABLE chunks DROP COLUMN lead",),
     10: ("DROP INDEX chunks_gone",),
     8: ("DROP TRIGGER chunks_former_places", "DROP TABLE former_places"),
     7: ("DROP TABLE others_patterns",),
@@ -50,7 +51,7 @@ SEEN: Counter[str] = Counter()
 
 def upgrade(chance: random.Random, folder: Path) -> None:
     """A memory of an older shape, alone or with an older record, whose upgrade is killed several times."""
-    memory, record = chance.choice(((3, 0), (6, 0), (7, 1), (7, 2), (8, 1), (8, 2), (9, 1), (10, 2)))
+    memory, record = chance.choice(((3, 0), (6, 0), (7, 1), (7, 2), (8, 1), (8, 2), (9, 1), (10, 2), (11, 2)))
     with product_in(folder / "home") as product:
         calls = FatalCalls(product, folder)
         root = _sample(product, folder, memory) if memory < 7 else _taken_back(product, folder, memory, record)

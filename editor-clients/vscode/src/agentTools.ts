@@ -83,7 +83,7 @@ function tool<Given extends object>(doing: string, work: (given: Given, token: v
 async function recalled(connection: Connection, given: { query: string; limit?: number }, token: vscode.CancellationToken): Promise<string> {
   const limit = Math.min(Math.max(given.limit ?? 10, 1), MOST_RESULTS);
   const { results } = await connection.request<RecallResult>(Recall, { query: given.query, limit }, token);
-  const lines = results.map((each, index) => `${index + 1}. ${each.name || each.id} ${each.file ? `${each.file}:${each.line_start}-${each.line_end}` : ""}`.trimEnd());
+  const lines = results.map((each, index) => `${index + 1}. ${each.name || each.id} ${each.file ? `${each.file}:${each.line ?? each.line_start}-${each.line_end}` : ""}`.trimEnd());
   return lines.join("\n") || "Memory knows nothing like that.";
 }
 

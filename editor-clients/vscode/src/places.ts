@@ -12,9 +12,10 @@ export function rangeOf(lineStart: number, lineEnd: number): vscode.Range {
   return new vscode.Range(Math.max(0, lineStart - 1), 0, Math.max(0, lineEnd - 1), 0);
 }
 
-/** The lines of a recalled chunk that answer: one, where one does, else all. */
+/** The lines of a recalled chunk that answer: from the one of its name; of what is left of a file one alone. */
 export function answering(found: Recalled): { first: number; last: number } {
-  return found.line ? { first: found.line, last: found.line } : { first: found.line_start, last: found.line_end };
+  const first = found.line ?? found.line_start;
+  return { first, last: found.kind === "module" ? first : found.line_end };
 }
 
 /** Show a recalled chunk with the cursor at the first line that answers. */

@@ -30,7 +30,7 @@ export interface Recalled {
   file: string;
   line_start: number;
   line_end: number;
-  /** The line that answers, where that is not the whole: a constant between a file's definitions. */
+  /** The line that it leads to: of its name, below its comments; of a file's remainder the one that answers. */
   line?: number | null;
   language: string;
   signature: string;
@@ -53,6 +53,7 @@ export interface FileMember {
   kind: string;
   line_start: number;
   line_end: number;
+  line?: number;
 }
 
 export interface RecallResult {

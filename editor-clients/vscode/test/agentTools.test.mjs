@@ -33,7 +33,7 @@ async function loaded(work, more = {}) {
   }
 }
 
-const FOUND = { id: "code:a.py:f", name: "f", file: "a.py", line_start: 1, line_end: 3, signature: "def f()" };
+const FOUND = { id: "code:a.py:f", name: "f", file: "a.py", line_start: 1, line: 2, line_end: 3, signature: "def f()" };
 
 test("an editor without MCP gets recall and explain as tools", () => loaded(async ({ offerToAgents }, seen) => {
   const asked = [];
@@ -44,7 +44,7 @@ test("an editor without MCP gets recall and explain as tools", () => loaded(asyn
   offerToAgents({ request });
   assert.equal(seen.context["aurora.agentTools"], true);
   const said = async (name, input) => (await seen.tools[name].invoke({ input }, {})).content[0].value;
-  assert.equal(await said("auroraRecall", { query: "f", limit: 1000 }), "1. f a.py:1-3");
+  assert.equal(await said("auroraRecall", { query: "f", limit: 1000 }), "1. f a.py:2-3");
   assert.equal(asked[0][1].limit, 50);
   assert.match(await said("auroraExplain", { id: "f" }), /called by g \(code:b\.py:g\)/);
 }));

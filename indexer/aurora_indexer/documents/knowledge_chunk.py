@@ -41,7 +41,8 @@ class DocumentPiece(Struct, frozen=True):
     """Finding of a format: a stretch of its document and what it is. Positions are code points in the document.
 
     `silent` are spans that other fields say already (heading, documentation), `apart` those that are pieces of their
-    own; `borders` are where the piece may be cut when it is long.
+    own; `borders` are where the piece may be cut when it is long. `named` is where its name stands, where not at its
+    start: below a comment, or a line of marks.
     """
 
     name: str
@@ -55,6 +56,7 @@ class DocumentPiece(Struct, frozen=True):
     silent: Sequence[Span] = ()
     apart: Sequence[Span] = ()
     borders: Sequence[int] = ()
+    named: int | None = None
 
 
 class Builder:
@@ -107,6 +109,7 @@ class Builder:
                 tokens=estimated_tokens(whole),
                 parts=self._parts(piece, body, (line_start, line_end), heading, doc, mentioned),
                 ordinal=ordinal,
+                lead=0 if piece.named is None else self._line(piece.named) - line_start,
             )
         )
 

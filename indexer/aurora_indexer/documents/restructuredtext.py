@@ -38,7 +38,8 @@ def outline(text: str) -> DocumentOutline:
         if fits and (not over or over == under) and (over or not lines[first][:1].isspace()) and open_at < 0:
             style = over + under
             level = levels.setdefault(style, len(levels) + 1)
-            headings.append(SectionHeading(min(level, _DEEPEST), title, starts[number], starts[first + 2]))
+            place = starts[number], starts[first + 2], starts[first]
+            headings.append(SectionHeading(min(level, _DEEPEST), title, *place))
             number = first + 2
             continue
         if not lines[number].strip():

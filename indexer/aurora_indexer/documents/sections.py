@@ -30,12 +30,15 @@ _WORDS = re.compile(r"\w\w")
 
 
 class SectionHeading(Struct, frozen=True):
-    """A heading: its level from 1, its text as written, and where it starts and its own lines end."""
+    """A heading: its level from 1, its text as written, and where it starts and its own lines end. `named` is where
+    the text stands, where not at its start.
+    """
 
     level: int
     text: str
     start: int
     end: int
+    named: int | None = None
 
 
 class Block(Struct, frozen=True):
@@ -96,6 +99,7 @@ def add_sections(builder: Builder, path: str, text: str, outline: DocumentOutlin
                 parent=parent,
                 heading=f"{'#' * heading.level} {heading.text}",
                 heading_end=heading.end,
+                heading_at=heading.named,
             )
         )
 
@@ -134,6 +138,7 @@ def _section(
     parent: str | None = None,
     about: str = "",
     heading_end: int = 0,
+    heading_at: int | None = None,
 ) -> DocumentPiece:
     """Section as a piece: its first paragraph is its documentation, its links are its references."""
     said = next((block for block in blocks if _says_something(text, block)), None)
@@ -156,6 +161,7 @@ def _section(
         references=named,
         silent=silent,
         borders=[block.start for block in blocks],
+        named=heading_at,
     )
 
 

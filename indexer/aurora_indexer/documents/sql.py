@@ -171,6 +171,7 @@ def _piece(text: str, statement: Sequence[Token]) -> DocumentPiece | None:
     at += 1
     while at < len(code) and code[at].kind == "word" and code[at].text in _BEFORE_NAME:
         at += 1
+    named = code[at].start if at < len(code) else None
     segments, at = _name(text, code, at)
     if kind is None or not segments:
         return None
@@ -185,6 +186,7 @@ def _piece(text: str, statement: Sequence[Token]) -> DocumentPiece | None:
         doc=_said(text, comments),
         references=list(_references(text, code, at, is_trigger="TRIGGER" in {token.text for token in code[:at]})),
         silent=[(start, code[0].start)],
+        named=named,
         borders=[token.end for token in code if token.text in (",", ";") and token.kind == "mark"],
     )
 

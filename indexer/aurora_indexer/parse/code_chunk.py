@@ -57,6 +57,7 @@ class Chunker:
             kind=definition.kind,
             parent=definition.parent_name,
             span=(start, end),
+            named=definition.named if definition.named < definition.header_end else definition.head,
             node=definition.node,
             excluded=[*definition.docs.spans, *definition.inside],
             docstring=self._docstring(definition.docs),
@@ -87,6 +88,7 @@ class Chunker:
             kind="module",
             parent=None,
             span=(start, end),
+            named=start,
             node=root,
             excluded=[*docs.spans, *top_level],
             docstring=docstring,
@@ -103,6 +105,7 @@ class Chunker:
         kind: ChunkKind,
         parent: str | None,
         span: Span,
+        named: int,
         node: Node,
         excluded: list[Span],
         docstring: str,
@@ -167,6 +170,7 @@ class Chunker:
             tokens=tokens,
             parts=tuple(parts),
             ordinal=ordinal,
+            lead=self._line(named) - line_start,
         )
 
     def _docstring(self, docs: Docs) -> str:

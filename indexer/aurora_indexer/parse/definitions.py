@@ -111,6 +111,8 @@ class Definition(Struct, eq=False):
     """Start of the signature: after leading comments, before `export`."""
     header_end: int
     """End of the signature: at the body."""
+    named: int
+    """Start of the name, which may stand behind the body (`typedef struct { … } name`)."""
     bracket: Span = (0, 0)
     """Spans that the signature leaves out: brackets that the value opens with."""
     floor: int = 0
@@ -300,6 +302,7 @@ def _named(language: Language, source: bytes, regions: list[_Region], brackets: 
         if region.name is None or not region.kind or region.kind == "members":
             continue
         written = source[region.name.start_byte : region.name.end_byte]
+        name = region.name
         if written[:1] == b"(":
             name = qualified_names.declared(region.name)
             written = source[name.start_byte : name.end_byte]
@@ -337,6 +340,7 @@ def _named(language: Language, source: bytes, regions: list[_Region], brackets: 
             end=end,
             head=start,
             header_end=region.body if region.body >= 0 else end,
+            named=name.start_byte,
             bracket=brackets.get((region.start, region.end), (0, 0)),
             floor=region.name.end_byte if region.body < 0 else min(region.name.end_byte, region.body),
             written=written.rsplit(b"::", 1)[-1],

@@ -113,6 +113,15 @@ def places_in(query: str) -> tuple[tuple[QueryPlace, ...], str]:
     return tuple(found), " ".join(words)
 
 
+def bare_path(query: str, places: Sequence[QueryPlace]) -> str | None:
+    """The path that a query consists of, nothing else; None of any other. `session.get` may be one as well."""
+    if len(places) != 1:
+        return None
+    (place,) = places
+    bare = place.name is None and place.line is None and place.path == from_top(query.strip().removeprefix("./"))
+    return place.path if bare else None
+
+
 def is_test(path: str) -> bool:
     """Whether a file is there to test others, by its name or folder."""
     return _beside(path) == "test"

@@ -44,7 +44,7 @@ MAX_SORTED = 500
 SURE_SCORE, LIKELY_SCORE = 0.95, 0.55
 """Scores of the first that is surely related, and of the first that only may be."""
 
-HANDS_ON = "hands it on"
+HANDS_ON = "passes it on"
 """What is said of who names a definition without calling it: `map(parse, lines)`."""
 
 STEP = 0.0005
@@ -185,7 +185,7 @@ def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadTe
     shared |= dict.fromkeys((each for each, _ in handing), HANDS_ON)
     hits = _hits(reader, chosen, shared, now)
     if changed and not shared:
-        return RelatedHits([], f"What changed with '{question.name}' changes with anything.")
+        return RelatedHits([], f"'{question.name}' changed only together with what changes with everything.")
     one, many = _SAID[question.asked]
     if of_members:
         one, many = "overrides", "override"
@@ -256,7 +256,7 @@ def _imports_of(reader: Reader, question: RelationQuestion, text: str, limit: in
         here.append(f"maybe {likely:,}{' more' if sure else ' of the files here'}")
     shown = ", ".join(outside[:_SHOWN_OUTSIDE])
     more = f" and {len(outside) - _SHOWN_OUTSIDE:,} more" if len(outside) > _SHOWN_OUTSIDE else ""
-    elsewhere = f"besides {shown}{more}" if outside else ""
+    elsewhere = f"{shown}{more} from elsewhere" if outside else ""
     told = "; ".join(filter(None, (", and ".join(here), elsewhere))) or "nothing"
     return RelatedHits(_hits(reader, chosen, said, now), f"'{question.name}' imports {told}.")
 
@@ -297,17 +297,17 @@ def _imported_nowhere(reader: Reader, files: FileImports, question: RelationQues
         near = closest(leaf.lower(), {each.lower(): each for each in sorted(files.names())}, OF_MANY)
     if near:
         return RelatedHits([], f"Nothing here imports '{name}'; did you mean {near!r}?", is_unknown=True)
-    return RelatedHits([], f"Nothing here is known that imports '{name}'.")
+    return RelatedHits([], f"Nothing here imports '{name}', as far as is known.")
 
 
 def _of_constant(reader: Reader, name: str, found: ConstantUses, limit: int, now: float) -> RelatedHits:
     """The answer about what a file declares at its top level: who uses it, and where it stands."""
     sure = sum(surely for _, surely in found.users)
     likely = len(found.users) - sure
-    where = f"'{name}' stands at {', '.join(found.declared)}"
+    where = f"'{name}' is defined at {', '.join(found.declared)}"
     uses = f"{sure:,} {'uses' if sure == 1 else 'use'} it" if sure else ""
     maybe = f"maybe {likely:,}{' more' if sure else ''}" if likely else ""
-    said = " and ".join(filter(None, (uses, maybe if sure else f"{maybe} use it" if maybe else "")))
+    said = ", and ".join(filter(None, (uses, maybe if sure else f"{maybe} use it" if maybe else "")))
     return RelatedHits(_hits(reader, found.users[:limit], {}, now), f"{where}; {said or 'nothing here uses it'}.")
 
 
@@ -317,15 +317,15 @@ def _from_elsewhere(
     """The answer about who implements what is not defined here."""
     name, related = question.name, _tests_last(reader, outside.heirs)
     if not related and outside.is_embedded:
-        said = f"'{name}' is from elsewhere: its methods are not known here, and so not who has them."
+        said = f"'{name}' is not defined here: its methods are unknown, and so is what implements it."
         return RelatedHits([], said, is_unknown=True)
     one, many = ("implements", "implement") if re.search("implement", text, re.IGNORECASE) else _SAID["heirs"]
     if outside.is_embedded:
         one, many = "embeds", "embed"
     sure = sum(surely for _, surely in related)
     said = _said(question, sure, len(related) - sure, one, many, 0).removesuffix(".")
-    more = "; who else has its methods is not known here" if outside.is_embedded else ""
-    return RelatedHits(_hits(reader, related[:limit], {}, now), f"{said}, from elsewhere{more}.")
+    more = "; its methods are unknown, so more may implement it" if outside.is_embedded else ""
+    return RelatedHits(_hits(reader, related[:limit], {}, now), f"{said}, which is not defined here{more}.")
 
 
 def _spellings(reader: Reader, question: RelationQuestion, text: str) -> Iterator[str]:
@@ -473,13 +473,13 @@ def _together(reader: Reader, ids: Sequence[int]) -> tuple[dict[int, str], bool]
 def _said(question: RelationQuestion, sure: int, likely: int, one: str, many: str, handing: int) -> str:
     name = question.name
     if handing:
-        hands = f"{handing:,} {'hands' if handing == 1 else 'hand'} "
+        passes = f"{handing:,} {'passes' if handing == 1 else 'pass'} "
         called = "" if not sure and not likely else _said(question, sure, likely, one, many, 0)
-        return f"{called} {hands}it on by its name." if called else f"{hands}'{name}' on by its name."
+        return f"{called} {passes}it on without calling it." if called else f"{passes}'{name}' on without calling it."
     if not sure and not likely:
         if question.asked == "together":
             return f"No two commits known here changed '{name}' together with something else."
-        return f"Nothing here is known that {one} '{name}'."
+        return f"Nothing here {one} '{name}', as far as is known."
     maybe = f"Maybe {likely:,} {one if likely == 1 else many} '{name}'"
     said = f"{sure:,} {one if sure == 1 else many} '{name}'" if sure else maybe
     return f"{said}, and maybe {likely:,} more." if sure and likely else f"{said}."

@@ -56,7 +56,7 @@ def plan_file(
             strangers.append(chunk)
         elif old.gone or old.body_hash != chunk.body_hash or old.path != chunk.path or old.kind != chunk.kind:
             rewritten.append((old, chunk))
-        elif (old.line_start, old.line_end, old.ordinal) != (chunk.line_start, chunk.line_end, chunk.ordinal):
+        elif _place(old) != _place(chunk):
             shifted.append((old, chunk))
         else:
             unchanged += 1
@@ -68,6 +68,10 @@ def plan_file(
     unknown = [old for old in stored if old.id not in known]
     displaced = _displaced(unknown, stored, parsed) if unknown else []
     return FilePlan(shifted, [*rewritten, *pairs, *edited], strangers, missing, unchanged, displaced)
+
+
+def _place(chunk: StoredChunk | CodeChunk) -> tuple[int, int, int, int]:
+    return chunk.line_start, chunk.line_end, chunk.lead, chunk.ordinal
 
 
 def _displaced(

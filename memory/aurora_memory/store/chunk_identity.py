@@ -29,6 +29,7 @@ class StoredChunk(Struct, frozen=True, array_like=True, gc=False):
     body_hash: bytes
     shape_hash: bytes
     part_count: int
+    lead: int
     gone: bool
 
 

@@ -33,7 +33,7 @@ from aurora_memory.term_counts import terms_in
 from aurora_protocol import typed
 
 _STORED = (
-    "SELECT id, path, name, ordinal, kind, parent, line_start, line_end, body_hash, shape_hash, part_count, "
+    "SELECT id, path, name, ordinal, kind, parent, line_start, line_end, body_hash, shape_hash, part_count, lead, "
     "gone_at IS NOT NULL FROM chunks"
 )
 _SET_COLUMNS = ", ".join(f"{column.strip()} = ?" for column in CHUNK_COLUMNS.split(","))
@@ -287,8 +287,8 @@ async def _park(
 async def _shift(db: aiosqlite.Connection, pairs: Sequence[_Pair]) -> None:
     """Move chunks' lines and ordinals; their words and history stay untouched."""
     await db.executemany(
-        "UPDATE chunks SET line_start = ?, line_end = ? WHERE id = ?",
-        [(chunk.line_start, chunk.line_end, old.id) for old, chunk in pairs],
+        "UPDATE chunks SET line_start = ?, line_end = ?, lead = ? WHERE id = ?",
+        [(chunk.line_start, chunk.line_end, chunk.lead, old.id) for old, chunk in pairs],
     )
     await db.executemany(
         "UPDATE chunks SET ordinal = ? WHERE id = ?",

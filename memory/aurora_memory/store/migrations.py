@@ -258,6 +258,11 @@ async def tell_changed(db: aiosqlite.Connection) -> None:
     await db.execute("CREATE INDEX chunks_gone ON chunks (gone_at) WHERE gone_at IS NOT NULL")
 
 
+async def lead_to_names(db: aiosqlite.Connection) -> None:
+    """Database migration 12: how many lines of a chunk stand before the one of its name; 0 until its file is read."""
+    await db.execute("ALTER TABLE chunks ADD COLUMN lead INTEGER NOT NULL DEFAULT 0")
+
+
 _COPIES = itertools.count()
 """Numbers of copies: two stores of one process may make one each at the same time."""
 
@@ -273,6 +278,7 @@ MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (
     keep_former_places,
     weigh_callers,
     tell_changed,
+    lead_to_names,
 )
 """Append only. The database's `user_version` is how many of these it has had."""
 

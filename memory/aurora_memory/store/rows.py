@@ -27,7 +27,7 @@ NO_IMPORTS = _encoder.encode(())
 
 CHUNK_COLUMNS = (
     "path, name, ordinal, leaf, kind, parent, language, line_start, line_end, signature, docstring, complexity, "
-    "branches, loops, keywords, body_hash, shape_hash, tokens, part_count"
+    "branches, loops, keywords, body_hash, shape_hash, tokens, part_count, lead"
 )
 
 
@@ -94,6 +94,7 @@ def chunk_values(chunk: CodeChunk) -> ChunkRow:
         chunk.shape_hash,
         chunk.tokens,
         min(len(chunk.parts), MAX_PARTS),
+        chunk.lead,
     )
 
 

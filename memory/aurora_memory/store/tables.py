@@ -254,7 +254,7 @@ TABLES: tuple[Table, ...] = (
         columns=(
             *("id", "path", "name", "ordinal", "leaf", "kind", "parent", "language", "line_start", "line_end"),
             *("signature", "docstring", "complexity", "branches", "loops", "keywords", "body_hash", "shape_hash"),
-            *("tokens", "part_count", "changed_at", "gone_at", "archived_at"),
+            *("tokens", "part_count", "changed_at", "gone_at", "archived_at", "lead"),
         ),
         nature="learned",  # of those that something was learned of; the files tell the rest
         rows="chunks.archived_at IS NOT NULL",

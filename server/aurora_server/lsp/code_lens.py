@@ -64,6 +64,6 @@ def summary(usage: UsageCounts, kind: str = "class") -> str:
 
 def _lens(chunk: CodeChunk, usage: UsageCounts) -> types.CodeLens:
     """Unresolved lens above a definition, with its data."""
-    line = chunk.line_start - 1
+    line = chunk.line - 1
     start = types.Position(line, 0)
     return types.CodeLens(types.Range(start, start), data={"id": chunk.id, "title": summary(usage, chunk.kind)})

@@ -36,10 +36,10 @@ LONGEST_QUERY = 100
 BEHIND = "changes pending: files are being checked"
 
 _ORDER = (
-    *("called by", "maybe called by", "handed on by", "calls", "inherits", "inherited by", "maybe inherited by"),
+    *("called by", "maybe called by", "passed on by", "calls", "inherits", "inherited by", "maybe inherited by"),
     *("edited with", "maybe calls", "maybe inherits"),
 )
-_UNMENTIONED = frozenset({"hands on", "contains", "contained in", "imports", "imported by", "used", "used by"})
+_UNMENTIONED = frozenset({"passes on", "contains", "contained in", "imports", "imported by", "used", "used by"})
 
 
 def register(server: AuroraServer) -> None:
@@ -164,7 +164,7 @@ def _related(explained: ExplainResult, show: Callable[[RelatedChunk], str]) -> s
     counts = {
         "called by": chunk.callers,
         "maybe called by": chunk.likely_callers,
-        "handed on by": chunk.handed_on,
+        "passed on by": chunk.handed_on,
         "inherited by": chunk.subclasses,
         "maybe inherited by": chunk.likely_subclasses,
     }

@@ -52,7 +52,7 @@ def _distance(name: str, query: str) -> int:
 def _symbol(one: Recalled) -> types.SymbolInformation:
     """Symbol information of a result."""
     container, _, name = one.name.rpartition(".")
-    start, end = types.Position(one.line_start - 1, 0), types.Position(one.line_end, 0)
+    start, end = types.Position(one.line - 1, 0), types.Position(one.line_end, 0)
     where = types.Location(file_uri(Path(one.workspace) / one.file), types.Range(start, end))
     kind = _KINDS_BY_NAME.get(one.kind, types.SymbolKind.Function)
     return types.SymbolInformation(where, name or one.name, kind, container_name=container or one.file)

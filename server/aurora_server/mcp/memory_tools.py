@@ -64,9 +64,11 @@ def _line(number: int, found: dict[str, Any]) -> str:
         where = "".join(f" [{each}]" for each in _marks(found))
         said = f"{number}. {found['id']} {plain(found.get('signature') or '')}"
         return shorten(said, _LONGEST_LINE - len(where)) + where
-    lines = found.get("line") or f"{found['line_start']}-{found['line_end']}"
+    lines = f"{found['line']}-{found['line_end']}"
+    if found["kind"] == "module" and found["line"] > found["line_start"]:
+        lines = f"{found['line']}"  # of what is left of a file, one line answers
     place = f"{number}. {_maybe(found)}{found['name']} {found['file']}:{lines}"
-    also = ", ".join(f"{each['name']} :{each['line_start']}" for each in found.get("also") or ())
+    also = ", ".join(f"{each['name']} :{each['line']}" for each in found.get("also") or ())
     told = [plain(found.get("relation") or ""), f"also {also}" if also else "", plain(found.get("summary") or "")]
     said = next((each for each in told if each and len(place) + 3 + len(each) <= _LONGEST_LINE), "")
     return f"{place} — {said}" if said else place

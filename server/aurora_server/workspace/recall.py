@@ -25,6 +25,7 @@ from aurora_memory.recall import (
     Focus,
     Hit,
     Question,
+    file_answer,
     line_answer,
     parse_question,
     recall,
@@ -284,6 +285,8 @@ def find(
     if hits is None and (types is None or "code" in types):
         related = relation_questions.answer(reader, question, depth, now, read_text)
         related = related or line_answer.answer_at(reader, question, depth, now)
+    if hits is None and related is None and params.level is None:
+        related = file_answer.answer_file(reader, question, depth, now, types)
     if related is not None:
         hits = related.hits
         usages = relation_reader.usages(reader, [hit.chunk.id for hit in hits])

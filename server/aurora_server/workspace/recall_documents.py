@@ -16,7 +16,7 @@ from aurora_memory.conversation_logs import LogReference
 from aurora_memory.documents import Document, KnowledgeContent
 from aurora_memory.lifespans.evaluate import Verdict
 from aurora_memory.recall import Hit, Question
-from aurora_memory.recall.places import meant
+from aurora_memory.recall.places import bare_path, meant
 from aurora_memory.scope import SURE
 from aurora_memory.store import chunk_reader, file_reader, learned_reader
 from aurora_memory.store.reader import Reader
@@ -46,13 +46,15 @@ _SAYS_NOTHING = re.compile(
 _SENTENCE_END = re.compile(r"(?<!\b[eEi]\.[gG])(?<!\b[iI]\.e)(?<!\bcf)(?<!\betc)[.!?。！？](?=\s|$)|(?<=[。！？])")
 _BACKWARDS = {
     "calls": "called by",
-    "hands on": "handed on by",
+    "hands on": "passed on by",
     "inherits": "inherited by",
     "contains": "contained in",
     "imports": "imported by",
     "used": "used by",
     "mentions": "mentioned in",
 }
+
+_FORWARDS = {"hands on": "passes on"}
 
 _GUESSED = frozenset({"calls", "inherits"})
 
@@ -75,6 +77,7 @@ def recalled(
         file=chunk.path,
         line_start=chunk.line_start,
         line_end=chunk.line_end,
+        line=_line(hit),
         language=chunk.language,
         signature=chunk.signature,
         score=hit.score,
@@ -107,17 +110,23 @@ def recalled(
                 kind=each.kind,
                 line_start=each.line_start,
                 line_end=each.line_end,
+                line=each.line,
             )
             for each in hit.also
         ],
         likely=hit.is_likely,
         relation=hit.relation,
-        line=hit.focus[0] if chunk.kind == "module" and hit.focus[0] == hit.focus[1] > chunk.line_start else None,
         excerpt=text is not None and text.excerpt,
         content=UNSET if text is None else text.content,
         content_lines=UNSET if text is None or text.lines is None else text.lines,
         evidence=evidence,
     )
+
+
+def _line(hit: Hit) -> int:
+    """Line that a hit leads to: of a file's remainder the one that answers, where one alone does."""
+    first, last = hit.focus
+    return first if hit.chunk.kind == "module" and first == last else hit.chunk.line
 
 
 def explained(
@@ -204,7 +213,7 @@ def link(relation: str, chunk: ChunkView, *, likely: bool = False) -> RelatedChu
         id=shown_id(chunk),
         name=chunk.name,
         file=chunk.path,
-        line=chunk.line_start,
+        line=chunk.line,
         likely=likely,
     )
 
@@ -213,7 +222,7 @@ def links(edges: Sequence[Edge]) -> list[RelatedChunk]:
     """A chunk's relations, named from its side; a file's module remainder goes by its file name."""
     return [
         link(
-            edge.kind if edge.outgoing else _BACKWARDS[edge.kind],
+            _FORWARDS.get(edge.kind, edge.kind) if edge.outgoing else _BACKWARDS[edge.kind],
             edge.other,
             likely=edge.kind in _GUESSED and edge.weight < SURE,
         )
@@ -256,13 +265,10 @@ def missing_file(reader: Reader, question: Question, pending: int) -> str | None
 
     Asked where nothing was found: `session.get` may be spelled the same way.
     """
-    if len(question.places) != 1:
+    path = bare_path(question.text, question.places)
+    if path is None or not file_reader.has_suffix(reader, f".{path.rpartition('.')[2]}"):
         return None
-    (place,) = question.places
-    bare = place.name is None and place.line is None and place.path == question.text.strip().removeprefix("./")
-    if not bare or not file_reader.has_suffix(reader, f".{place.path.rpartition('.')[2]}"):
-        return None
-    return None if file_reader.files_like(reader, place.path, 1) else _no_file(place.path, pending)
+    return None if file_reader.files_like(reader, path, 1) else _no_file(path, pending)
 
 
 def _no_file(path: str, pending: int) -> str:

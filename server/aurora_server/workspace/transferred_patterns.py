@@ -146,6 +146,7 @@ def recalled(match: PatternMatch, now: float, *, content: bool) -> Recalled:
         file="",
         line_start=0,
         line_end=0,
+        line=0,
         language="",
         signature=document.content.original_query,
         score=match.score,

@@ -90,7 +90,7 @@ def asked_place(reader: Reader, root: Path, asked: str) -> AskedPlace:
             raise UnknownChunk(f"{paths[0]} holds nothing that memory knows")
         end = max(chunk.line_end for chunk in chunks)
         place = WhoPlace(
-            id=None, name=Path(paths[0]).name, file=paths[0], line_start=1, line_end=end, workspace=str(root)
+            id=None, name=Path(paths[0]).name, file=paths[0], line_start=1, line_end=end, line=1, workspace=str(root)
         )
     else:
         chunk = chunk_named(reader, root, asked)
@@ -104,6 +104,7 @@ def asked_place(reader: Reader, root: Path, asked: str) -> AskedPlace:
             file=chunk.path,
             line_start=chunk.line_start,
             line_end=chunk.line_end,
+            line=chunk.line,
             workspace=str(root),
         )
     return _known(reader, place, chunks)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from aurora_indexer import languages
+from aurora_indexer.documents.document_parser import parse_document
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
 
@@ -324,6 +325,55 @@ def test_chunks(name: str) -> None:
         for c in sample(name).chunks
     ]
     assert rows == [line.strip() for line in EXPECTED[name].strip().split("\n")]
+
+
+LED = {
+    "Account.java": {"Account": 11, "Account.Account": 15, "Account.deposit": 22},
+    "Basket.kt": {"Basket": 16, "Basket.add": 23},
+    "Ledger.cs": {"Ledger": 14, "Ledger.Deposit": 22},
+    "Mailer.php": {"Mailer": 18, "Mailer.send": 26},
+    "Registry.scala": {"Registry": 12, "Registry.find": 18},
+    "Session.swift": {"Session": 10, "Session.send": 20},
+    "account.rb": {"Bank": 7, "Bank.Account": 11, "Bank.Account.open": 16, "Bank.Account.deposit": 21},
+    "auth.py": {"sign": 24, "AuthService.name": 59, "AuthService.name#1": 62},
+    "board.tsx": {"Board": 10, "Board.handle": 13, "pick": 35, "Panel": 40, "Panel.close": 48},
+    "deploy.bats": {"builds what's named: a-b": 8},
+    "deploy.sh": {"build": 12},
+    "legacy.js": {"run": 18},
+    "matrix.cpp": {"math.dense.Matrix": 10, "math.dense.Matrix.find": 23},
+    "queue.lua": {"take": 8, "M.put": 18},
+    "repo.go": {"Repo": 17, "Finder": 25, "Repo.Find": 35},
+    "ring.c": {"ring": 8, "ring_push": 24},
+    "store.rs": {"Store": 10, "Store.new": 27, "State": 40},
+}
+"""Lines of names that stand below what belongs to their chunk: comments, attributes, decorators."""
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_one_is_led_to_the_line_of_the_name(name: str) -> None:
+    led = {
+        c.name + (f"#{c.ordinal}" if c.ordinal else ""): c.line for c in sample(name).chunks if c.line != c.line_start
+    }
+    assert led == LED.get(name, {})
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "line"),
+    [
+        pytest.param("a.c", "/* one */\nstatic int\nopen_it(int a)\n{\n}\n", 3, id="a type on a line of its own"),
+        pytest.param("a.c", "/* one */\ntypedef struct {\n  int a;\n} pair;\n", 2, id="no name before the body"),
+        pytest.param("a.c", "/* one */\nint\n(*pick(int a))(int)\n{\n}\n", 3, id="a name in brackets"),
+        pytest.param("a.py", "# one\n@cache\n# two\n@wraps(\n  f\n)\ndef g():\n    pass\n", 7, id="decorators"),
+        pytest.param("a.rst", "=====\nTitle\n=====\n\nSome text.\n", 2, id="a heading below its line of marks"),
+        pytest.param("a.rst", "Title\n=====\n\nSome text.\n", 1, id="or above it"),
+        pytest.param("a.md", "Title\n=====\n\nSome text.\n", 1, id="a heading"),
+        pytest.param("a.sql", "-- one\nCREATE TABLE IF NOT EXISTS\n  rows (id INT);\n", 3, id="a table"),
+        pytest.param("a.py", '# one\n"""Says."""\nx = 1\n', 2, id="a file's remainder where it begins"),
+    ],
+)
+def test_one_is_led_to_where_the_name_stands(path: str, source: str, line: int) -> None:
+    read = parse_document(path, source.encode()) or parse_file(path, source.encode())
+    assert [each.line for each in read.chunks] == [line]
 
 
 def test_every_sample_is_expected_and_without_errors() -> None:

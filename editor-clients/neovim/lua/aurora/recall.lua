@@ -17,7 +17,7 @@ local function about(result)
   end
   if result.also and #result.also > 0 then
     local named = vim.tbl_map(function(each)
-      return ('%s :%d'):format(each.name == '<module>' and 'the file itself' or each.name, each.line_start)
+      return ('%s :%d'):format(each.name == '<module>' and 'the file itself' or each.name, each.line or each.line_start)
     end, result.also)
     return 'also here: ' .. table.concat(named, ', ')
   end
@@ -28,12 +28,10 @@ local function path(result)
   return result.workspace .. '/' .. result.file
 end
 
--- The lines of a result that answer: one, where one does, else all.
+-- The lines of a result that answer: from the one of its name; of what is left of a file one alone.
 local function answering(result)
-  if type(result.line) == 'number' then
-    return result.line, result.line
-  end
-  return result.line_start, result.line_end
+  local first = type(result.line) == 'number' and result.line or result.line_start
+  return first, result.kind == 'module' and first or result.line_end
 end
 
 -- A quickfix entry of a result.

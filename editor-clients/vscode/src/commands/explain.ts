@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import { Explain } from "../protocol";
 import type { ExplainResult, RelatedChunk } from "../protocol";
 import type { Connection } from "../server/connection";
-import { ago, escaped, firstRoot, here, link } from "../places";
+import { ago, answering, escaped, firstRoot, here, link } from "../places";
 import type { Pages } from "../pages";
 
 const LISTED = 25;
@@ -40,7 +40,7 @@ function explained(found: ExplainResult): string {
   const { activation } = chunk;
   const parts = [
     `# ${escaped(chunk.name || chunk.file)}`,
-    `${link(`${chunk.file}:${chunk.line_start}`, root, chunk.file, chunk.line_start)} · ${chunk.kind} · changed ${ago(chunk.last_modified)} · last used in an answer: ${ago(chunk.last_used)}`,
+    `${link(`${chunk.file}:${answering(chunk).first}`, root, chunk.file, answering(chunk).first)} · ${chunk.kind} · changed ${ago(chunk.last_modified)} · last used in an answer: ${ago(chunk.last_used)}`,
   ];
   if (chunk.signature) parts.push(`\`\`\`\`${chunk.language}\n${chunk.signature}\n\`\`\`\``);
   if (chunk.summary) parts.push(escaped(chunk.summary));

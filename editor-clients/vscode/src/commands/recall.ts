@@ -133,7 +133,7 @@ function item(found: Recalled): Found {
 
 /** What else of its file answers: `also here: Session.close :88, open_session :12`. */
 export function alsoHere(found: Recalled): string {
-  const named = (found.also ?? []).map((each) => `${each.name} :${each.line_start}`);
+  const named = (found.also ?? []).map((each) => `${each.name} :${each.line ?? each.line_start}`);
   return named.length ? `also here: ${named.join(", ")}` : "";
 }
 

@@ -2,7 +2,7 @@
 // answers of this window.
 import * as vscode from "vscode";
 import { alsoHere, icon } from "../commands/recall";
-import { uriOf } from "../places";
+import { answering, uriOf } from "../places";
 import type { QueryResult, Recalled, RecallResult, WorkspaceStatus } from "../protocol";
 
 type Node =
@@ -99,11 +99,11 @@ function beside(chunk: Recalled): Node[] {
 function chunkItem(chunk: Recalled): vscode.TreeItem {
   const item = new vscode.TreeItem(`${chunk.likely ? "maybe " : ""}${chunk.name || chunk.file}`);
   if (chunk.also?.length) item.collapsibleState = vscode.TreeItemCollapsibleState.Collapsed;
-  item.description = [`${chunk.file}:${chunk.line_start}`, chunk.relation].filter(Boolean).join(" · ");
+  item.description = [`${chunk.file}:${answering(chunk).first}`, chunk.relation].filter(Boolean).join(" · ");
   item.tooltip = `${[chunk.signature || chunk.name, alsoHere(chunk)].filter(Boolean).join("\n")}\nscore ${chunk.score.toFixed(2)} · activation ${chunk.activation.total.toFixed(2)}`;
   item.iconPath = new vscode.ThemeIcon(icon(chunk));
   item.contextValue = "chunk";
-  const start = new vscode.Position(Math.max(0, chunk.line_start - 1), 0);
+  const start = new vscode.Position(Math.max(0, answering(chunk).first - 1), 0);
   const selection = new vscode.Range(start, start);
   item.command = { title: "Open", command: "vscode.open", arguments: [uriOf(chunk.workspace, chunk.file), { selection, preview: true }] };
   return item;
