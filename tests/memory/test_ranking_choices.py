@@ -499,7 +499,7 @@ ROWS = [
     ),
     Row(
         "for a change every function answers for itself",
-        "fix the session cookies",
+        "Fix the session cookies",
         [
             Chunk("a.py", "load_session_cookies", "read"),
             Chunk("a.py", "save_session_cookies", "write", line=40),

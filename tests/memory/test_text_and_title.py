@@ -1,4 +1,4 @@
-"""A report's text and its title: each says in turns what comes first, and neither is lost."""
+"""A report is asked as a whole, by its title and as a topic: each says in turns what comes first, and none is lost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from aurora_memory.recall import Hit, parse_question, recall
-from aurora_memory.recall.recall import by_text_and_title
+from aurora_memory.recall.recall import in_turns
 from aurora_memory.store import Store
 from tests.memory.chunks import chunk, file
 from tests.memory.stores import new_store
@@ -75,7 +75,7 @@ async def test_both_take_turns_and_what_both_have_comes_first(shop: Store) -> No
     one, two, three, *_ = await _asked(shop, "ship parcels, redeem coupon, prints labels")
 
     def places(text: Sequence[Hit], title: Sequence[Hit]) -> list[int]:
-        return [hit.chunk.id for hit in by_text_and_title(text, title)]
+        return [hit.chunk.id for hit in in_turns(text, title)]
 
     a, b, c = one.chunk.id, two.chunk.id, three.chunk.id
     assert places([one, two], [three]) == [a, c, b], "the text's first"
@@ -87,7 +87,7 @@ async def test_both_take_turns_and_what_both_have_comes_first(shop: Store) -> No
 async def test_each_takes_the_strength_of_its_place_and_is_told_once(shop: Store) -> None:
     one, two, three, *_ = await _asked(shop, "ship parcels, redeem coupon, prints labels")
     beside = replace(three, also=(one.chunk, two.chunk), strength=9.0)
-    fused = by_text_and_title([replace(one, strength=2.0)], [beside])
+    fused = in_turns([replace(one, strength=2.0)], [beside])
     assert [hit.strength for hit in fused] == [9.0, 2.0]
     assert fused[0].chunk.id == one.chunk.id and fused[0].score > fused[1].score
     assert [each.id for each in fused[1].also] == [two.chunk.id], "what is told by itself is told beside nothing"
@@ -95,3 +95,60 @@ async def test_each_takes_the_strength_of_its_place_and_is_told_once(shop: Store
 
 async def test_no_more_than_asked_for(shop: Store) -> None:
     assert len(await _asked(shop, f"Redeemed coupon is missing from the cart's total\n\n{LONG}", limit=2)) == 2
+
+
+async def test_some_of_the_first_are_taken_in_turns_and_then_one_goes_on_alone(shop: Store) -> None:
+    one, two, three, four, *_ = await _asked(shop, "ship parcels, redeem coupon, prints labels, total of norway")
+    a, b, c, d = (hit.chunk.id for hit in (one, two, three, four))
+
+    def places(most: int | None) -> list[int]:
+        return [hit.chunk.id for hit in in_turns([one, two, three], [four, three], most)]
+
+    assert places(2) == [a, d, b, c], "behind the two first, those of the first answer in their order"
+    assert places(1) == [a, b, c, d], "what only the other has comes last"
+    assert places(None) == [a, d, c, b], "second and third is more than second"
+
+
+@pytest.mark.parametrize(
+    ("query", "topic"),
+    [
+        pytest.param("the invoice has no total", True, id="a report"),
+        pytest.param("Invoice has no total", True, id="a report's title"),
+        pytest.param("also show the total in the invoice", True, id="a change as people type it"),
+        pytest.param("Add the total to the invoice", False, id="a subject"),
+        pytest.param("fix: show the total in the invoice", False, id="a subject with a label"),
+        pytest.param("add the total to the invoice.", False, id="a sentence with its point"),
+        pytest.param("test fails if the invoice is empty, fix invoice tests", False, id="tests are to be changed"),
+        pytest.param("invoice total", False, id="a topic"),
+        pytest.param("where is the total of the invoice made", False, id="a place asked for"),
+    ],
+)
+def test_what_is_asked_as_a_topic_as_well(query: str, topic: bool) -> None:
+    asked = parse_question(query)
+    assert (asked.as_topic is not None) is topic
+    assert asked.as_topic is None or (asked.as_topic.kind == "topic" and asked.as_topic.as_topic is None)
+
+
+async def test_a_report_is_answered_as_a_topic_too(shop: Store) -> None:
+    """The first four are taken in turns with a topic's, which has one answer of each file."""
+    await shop.write(
+        [
+            file(
+                "src/a.py",
+                *(chunk("src/a.py", f"check_{n}", "receipt is empty, basket", line=9 * n + 1) for n in range(4)),
+            ),
+            file("src/b.py", chunk("src/b.py", "blank_receipt", "basket is empty")),
+            file("src/c.py", chunk("src/c.py", "empty_invoice", "basket")),
+        ]
+    )
+    report = parse_question("receipt is empty when the basket is")
+    assert report.kind == "report" and report.as_topic is not None
+    own = await shop.read(recall, replace(report, as_topic=None), 10, NOW)
+    as_topic = await shop.read(recall, report.as_topic, 10, NOW)
+    assert [hit.chunk.id for hit in own] != [hit.chunk.id for hit in as_topic]
+    hits = await shop.read(recall, report, 10, NOW)
+    assert [hit.chunk.id for hit in hits] == [hit.chunk.id for hit in in_turns(own, as_topic, 4)][:10]
+    assert [hit.chunk.name for hit in own][:4] == ["check_0", "blank_receipt", "check_1", "check_2"]
+    assert [hit.chunk.name for hit in hits][:4] == ["check_0", "blank_receipt", "check_1", "empty_invoice"]
+    three = await shop.read(recall, report, 3, NOW)
+    assert [hit.chunk.id for hit in three] == [hit.chunk.id for hit in hits][:3], "whatever number is asked for"

@@ -11,10 +11,11 @@ from functools import cache
 from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aurora_memory.recall.phrasal_verbs import meanings, phrases_in, taken_apart
 from aurora_memory.recall.places import QueryPlace, is_test, places_in
-from aurora_memory.recall.question_kind import ISSUE_WORDS, QuestionKind, kind_of
+from aurora_memory.recall.question_kind import ISSUE_WORDS, QuestionKind, is_typed, kind_of
 from aurora_memory.recall.report_text import report_text
 from aurora_memory.recall.spellings import other_spelling
 from aurora_memory.recall.synonyms import synonyms_of
@@ -132,6 +133,8 @@ class Question(Struct, frozen=True):
     """Those of the terms that have weights which only code may have for what the question says."""
     title: Question | None = None
     """A report's first line, asked by itself, where more follows."""
+    as_topic: Question | None = None
+    """A report asked as a topic, or a change that someone types for himself: a subject of a commit is none."""
 
     phrases: tuple[str, ...] = ()
     """What stands in quotation marks, of several words: they are meant as they stand there."""
@@ -162,6 +165,15 @@ def parse_question(query: str) -> Question:
 
     Called once, where a query comes in; below, a question goes on as a `Question`.
     """
+    question = _parsed(query)
+    is_asked = question.kind == "report" or (question.kind == "change" and is_typed(query))
+    if is_asked and not question.about_tests:
+        return replace(question, as_topic=_parsed(query, "topic"))
+    return question
+
+
+def _parsed(query: str, kind: QuestionKind | None = None) -> Question:
+    """The question that a query is, as one of that kind where it is given."""
     phrase = _phrase(query)
     if phrase is not None:
         return phrase
@@ -218,7 +230,7 @@ def parse_question(query: str) -> Question:
     if phrases and not any(map(_LOOKS_LIKE_CODE.search, names)):
         names = [word for word in names if word in quoted]
     by_name = bool(names or certain) and all(word in names for word in rest) and not phrases
-    kind = kind_of(asked, by_name, by_name and bool(certain) and not names)
+    kind = kind or kind_of(asked, by_name, by_name and bool(certain) and not names)
     about_tests = _wants_tests(kind, counts, words) or (kind == "change" and any(is_test(each.path) for each in places))
     synonyms = frozenset[str]()
     if kind in _BY_SYNONYMS and not by_name:

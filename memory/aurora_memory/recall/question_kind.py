@@ -38,7 +38,8 @@ MEANING: dict[QuestionKind, str] = {
     "how": "how or where something works: one answer for each file, its members beside it",
     "task": "what a function does: function by function, the likeliest files among the first",
     "change": "a change to make: function by function, the likeliest files among the first",
-    "report": "what goes wrong: its likeliest files, then function by function, tests behind",
+    "report": "what goes wrong: its likeliest files, then function by function, tests behind; in turns with "
+    "a topic's, four in all",
     "error": "an error: its names and places, then function by function",
     "issue": "a report: all its words, repeated ones more, function by function",
 }
@@ -209,6 +210,13 @@ def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
     if _SENTENCE.search(told) or _REPORTED.search(told) or _has_verb(told.split()):
         return "report"
     return "topic"
+
+
+def is_typed(text: str) -> bool:
+    """Whether a sentence is as people type one for themselves: it begins with a small letter and no label, and does not
+    end with a point. Subjects and documentation are mostly written with more care.
+    """
+    return text.lstrip()[:1].islower() and not text.rstrip().endswith(".") and not _PREFIXED.match(text)
 
 
 def _is_compound(first: str, words: Sequence[str]) -> bool:

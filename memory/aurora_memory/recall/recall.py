@@ -60,8 +60,13 @@ OF_LEVEL: Mapping[Level | None, frozenset[str]] = {
 TOPICS = 5
 """Answers to a question that may be a topic or a report which are a topic's; what follows is a report's."""
 
-TITLED = 0
-"""Damping of ranks where a report's text and its title each say what comes first: they take turns."""
+UNDAMPED = 0
+"""Damping of ranks where two answers to a question each say what comes first: they take turns."""
+
+TURNS, TURNS_OF = 4, 10
+"""First answers to a report, or to a change as people type it, which take turns with those to a topic, and how many of
+each are looked at: who tells what goes wrong often asks where that is.
+"""
 
 _PLAIN_WORDS = re.compile(r"[a-z][a-z' -]*")
 
@@ -90,12 +95,20 @@ def recall(
     similarity; that ranking is fused with the one of words, relations and history. With `read` a constant that
     the query names, and asks nothing else of, is found where it is declared. `level` asks for answers of one size.
     Without `by_meaning` the table of word vectors is not asked: a model of the user's takes its place, or the editor's
-    context (`focus`). A report with a title is asked as a whole and by its title, and both say what comes first.
+    context (`focus`). A report is asked as a topic as well, one with a title as a whole and by that title, and they
+    take turns.
     """
-    if question.title is not None and weights is None:
-        asked = partial(recall, reader, limit=limit, now=now, focus=focus, types=types, read=read, level=level)
-        text = asked(replace(question, title=None), near=near, by_meaning=by_meaning)
-        return by_text_and_title(text, asked(question.title, by_meaning=by_meaning))[:limit]
+    if weights is None and (question.title or question.as_topic):
+        asked = partial(
+            recall, reader, limit=max(limit, TURNS_OF), now=now, focus=focus, types=types, read=read, level=level
+        )
+        told = asked(replace(question, title=None, as_topic=None), near=near, by_meaning=by_meaning)
+        if question.title is not None:  # what many words point at is often not at fault, and one line seldom says all
+            told = in_turns(told, asked(replace(question.title, as_topic=None), by_meaning=by_meaning))
+        as_topic = question.as_topic or (question.title and question.title.as_topic)
+        if as_topic is not None:
+            told = in_turns(told, asked(as_topic, near=near, by_meaning=by_meaning), TURNS)
+        return told[:limit]
     if not question.terms and not question.identifiers:
         return []
     question = with_known_names(reader, completed(reader, question))
@@ -134,16 +147,19 @@ def recall(
     return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also, overloads)
 
 
-def by_text_and_title(text: Sequence[Hit], title: Sequence[Hit]) -> list[Hit]:
-    """Fusion of the answers to a whole report with those to its title alone, best first: what many words point at is
-    often not what went wrong, and what one line says is often not all. At the same place the text's answer comes first.
+def in_turns(one: Sequence[Hit], other: Sequence[Hit], most: int | None = None) -> list[Hit]:
+    """Fusion of two answers to one question, best first, by the reciprocal of their ranks, so that they take turns and
+    what both have comes first; at the same place `one` does. The `most` first are taken so, where it is given; behind
+    them `one` goes on alone.
 
     Each hit takes the strength of the place it comes to; none is told beside another as well.
     """
-    sums = reciprocal_ranks([[hit.chunk.id for hit in text], [hit.chunk.id for hit in title]], k=TITLED)
-    known = {hit.chunk.id: hit for hit in (*title, *text)}
-    first = dict.fromkeys([*(hit.chunk.id for hit in text), *known])
-    order = sorted(first, key=lambda chunk: -sums[chunk])
+    sums = reciprocal_ranks([[hit.chunk.id for hit in one], [hit.chunk.id for hit in other]], k=UNDAMPED)
+    known = {hit.chunk.id: hit for hit in (*other, *one)}
+    own = [hit.chunk.id for hit in one]
+    order = sorted(dict.fromkeys([*own, *known]), key=lambda chunk: -sums[chunk])
+    if most is not None:
+        order = list(dict.fromkeys([*order[:most], *own, *order]))
     strengths = sorted((hit.strength for hit in known.values()), reverse=True)
     return [
         replace(
