@@ -30,6 +30,7 @@ FILES = {
     "shop/options.py": 'def options():\n    """The command line."""\n'
     '    add("--watch", help="restart workers when files change (slow)")\n',
     "shop/watch.py": "def on_files_changed(workers):\n    restart(workers, files)\n",
+    "shop/addresses.py": "def addresses():\n    return [80, 'https://shop.example/carts/12']\n",
     "shop/mean.py": "def mean(mean, you, did):\n    return mean(you, did, mean)\n",
     "shop/hint.py": 'def unknown_article(name):\n    return f"{name}? Did you mean {near(name)}?"\n\n\n'
     "def didYouMean(name):\n    return near(name)\n",
@@ -69,6 +70,12 @@ async def found(store: Store, query: str) -> list[Hit]:
         ),
         pytest.param(
             'cannot open the till with key "7": it is locked', "openTill", "says it", id="written where it is made"
+        ),
+        pytest.param(
+            "cannot open the till with key https://shop.example/carts/12 on [:80]: it is locked",
+            "openTill",
+            "says it",
+            id="what is filled in stands elsewhere, and is rarer than its words",
         ),
     ],
 )
@@ -139,6 +146,11 @@ def test_phrases_are_several_words_in_quotation_marks(query: str, phrases: tuple
         ("2026-01-02T10:00:00Z WARNING shop.CartError: no cart was found", "no cart was found"),
         ('"No cart was found"', "no cart was found"),
         ("unknown 'cart of ann' here", "unknown 'cart of ann' here"),
+        ("till on [:80] cannot open for https://shop.example/a?b=1 today", "till on \0 cannot open for \0 today"),
+        ("dial 127.0.0.1:54: cart was refused by the till", "dial \0: cart was refused by the till"),
+        ("sold 12 of 40 carts to ann (#7)", "sold \0 of \0 carts to ann \0)"),
+        ("shop::cart in src/cart.py:12 over http/2 is gone", "shop::cart in src/cart.py:12 over http/2 is gone"),
+        ("exit status of 1", "exit status of 1"),
     ],
 )
 def test_a_message_is_told_without_its_values_and_what_logs_print(text: str, said: str) -> None:

@@ -77,7 +77,11 @@ _PREFIX = re.compile(
 )
 """What logs and tracebacks print before a message."""
 
-_VALUE = re.compile(r"(?<!\w)(?:'[^'\n]{1,80}'|\"[^\"\n]{1,80}\"|`[^`\n]{1,80}`)(?!\w)")
+_VALUE = re.compile(
+    r"(?<!\w)(?:'[^'\n]{1,80}'|\"[^\"\n]{1,80}\"|`[^`\n]{1,80}`)(?!\w)"
+    r"|\b[a-z][a-z+]*://\S+|(?<![\w/.-])(?:[\w.-]+|\[[\w.:]*)?:\d+\]?(?!\w)|(?<!\S)[#/(]{0,2}\d[\d.,:]*(?!\w)"
+)
+"""What is filled into a message: what stands in quotation marks, addresses, ports and numbers."""
 _WORD = re.compile(r"\w+")
 _OPENING = ('"""', "'''", "`")
 _MARKS = ("'", '"', "`")
@@ -196,8 +200,8 @@ def phrased(
 
 
 def message_text(text: str) -> str:
-    """What of a text a message would have as well, in lower case: without the values that stand in quotation marks (a
-    null in their place) and what logs print before it.
+    """What of a text a message would have as well, in lower case: without its values (a null in the place of each) and
+    what logs print before it.
     """
     said = text.strip()
     if len(said) > 2 and said[0] == said[-1] and said[0] in _MARKS:
