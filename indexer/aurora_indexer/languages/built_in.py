@@ -12,11 +12,14 @@ from aurora_indexer.languages import (
     imports,
     java,
     kotlin,
+    php,
     python,
+    rust,
     shell,
     swift,
 )
 from aurora_indexer.languages.language import CLASS_LIKE, Language
+from aurora_indexer.languages.name_syntax import TYPED_AFTER
 
 
 def _words(text: str) -> frozenset[str]:
@@ -94,6 +97,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".rs",),
         separator=r"::",
         read_imports=imports.rust,
+        names=rust.NAMES,
         words=_words(
             "async await bool box const crate dyn enum err extern fn impl let match mod mut none ok option pub"
             " ref result return self some static str string struct super trait type u8 u32 u64 i32 i64 unsafe"
@@ -126,6 +130,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".h++", ".c++"),
         read_imports=imports.c,
         hidden=c_family.hidden_in_cpp,
+        names=c_family.NAMES,
         mended=c_family.mended,
         words=_C_WORDS
         | _words(
@@ -148,6 +153,7 @@ LANGUAGES: tuple[Language, ...] = (
         name="csharp",
         suffixes=(".cs", ".csx"),
         read_imports=imports.csharp,
+        names=csharp.NAMES,
         hidden=csharp.hidden,
         mended=csharp.mended,
         watched=True,
@@ -163,6 +169,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".php", ".phtml"),
         interpreters=("php",),
         read_imports=imports.php,
+        names=php.NAMES,
         words=_words(
             "abstract array bool class const echo enum extends false final float function global implements int"
             " interface mixed namespace new null object param parent private protected public readonly require return"
@@ -175,6 +182,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".kt", ".kts"),
         interpreters=("kotlin", "kotlinc"),
         read_imports=imports.kotlin,
+        names=TYPED_AFTER,
         hidden=kotlin.hidden,
         mended=kotlin.mended,
         watched=True,
@@ -190,6 +198,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".swift",),
         interpreters=("swift",),
         read_imports=imports.swift,
+        names=TYPED_AFTER,
         hidden=swift.hidden,
         watched=True,
         words=_words(
@@ -203,6 +212,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".scala", ".sc", ".sbt"),
         interpreters=("scala", "scala-cli", "amm"),
         read_imports=imports.scala,
+        names=TYPED_AFTER,
         watched=True,
         words=_words(
             "abstract any boolean case class def extends extension false final given implicit import int lazy list"
