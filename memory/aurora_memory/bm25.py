@@ -311,17 +311,21 @@ def _of_fields(weighed: Sequence[tuple[Entries, float, np.float32]], places: Pla
     """
     import numpy as np
 
-    name_hits, signature_cover, doc_cover = (np.zeros(len(places), dtype=np.float32) for _ in range(3))
-    wanted = places.astype(np.int32)
-    for (numbers, packed), weight, value in weighed:
-        if not len(numbers):
-            continue
-        at = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
-        counts = np.where(numbers[at] == wanted, packed[at], 0)
-        name_hits += np.float32(min(1.0, weight)) * ((counts & _NAME_MASK) != 0)
-        signature_cover += value * ((counts & _SIGNATURE_MASK) != 0)
-        doc_cover += value * ((counts & _DOC_MASK) != 0)
-    return name_hits, signature_cover, doc_cover
+    order = np.argsort(places)
+    wanted = places[order].astype(np.int32)  # a search for what rises begins where the one before it ended
+    counts = np.zeros((len(weighed), len(places)), dtype=np.int32)
+    for row, ((numbers, packed), _, _) in zip(counts, weighed, strict=True):
+        if len(numbers):
+            at = numbers.searchsorted(wanted)
+            np.minimum(at, len(numbers) - 1, out=at)
+            row[order] = np.where(numbers.take(at) == wanted, packed.take(at), 0)
+    hits = np.array([min(1.0, weight) for _, weight, _ in weighed], dtype=np.float32)[:, None]
+    worth = np.array([value for _, _, value in weighed], dtype=np.float32)[:, None]
+    return (
+        (hits * ((counts & _NAME_MASK) != 0)).sum(axis=0),
+        (worth * ((counts & _SIGNATURE_MASK) != 0)).sum(axis=0),
+        (worth * ((counts & _DOC_MASK) != 0)).sum(axis=0),
+    )
 
 
 def _highest(scores: Floats, most: int) -> Places:
