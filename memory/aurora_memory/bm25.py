@@ -101,7 +101,8 @@ class Parts(NamedTuple):
     """Documents of BM25, every part by number: its chunk (0 where it is struck out), file, name's length, length norm,
     chunk's type.
 
-    `file_norms` are length norms by file: of all its parts as one. `room` is where they are weighed.
+    `file_norms` are length norms by file: of all its parts as one. `highest` is the chunk of the highest row id, `room`
+    is where they are weighed.
     """
 
     chunks: Numbers
@@ -112,6 +113,7 @@ class Parts(NamedTuple):
     living: int
     file_count: int
     file_norms: Floats
+    highest: int
     room: Room
 
 
@@ -294,7 +296,7 @@ def numbers_of(parts: Parts, chunks: Collection[int]) -> Places:
     """The numbers of all parts of some chunks."""
     import numpy as np
 
-    wanted = parts.room.zeros("wanted chunks", int(parts.chunks.max(initial=0)) + 1, np.bool_)
+    wanted = parts.room.zeros("wanted chunks", parts.highest + 1, np.bool_)
     wanted[[chunk for chunk in chunks if chunk < len(wanted)]] = True
     count = len(parts.chunks)
     found = parts.room.array("found", count, np.bool_)
