@@ -79,10 +79,10 @@ class Room:
 
     def array(self, name: str, count: int, kind: type[np.generic] | None = None) -> npt.NDArray[Any]:
         """The array of that name, with whatever is in it; who asks for it again has the same one."""
-        import numpy as np
-
         known = self._arrays.get(name)
         if known is None or len(known) < count:
+            import numpy as np
+
             known = self._arrays[name] = np.empty(count, dtype=kind or np.float32)
         return known[:count]
 
@@ -248,7 +248,7 @@ def match(
     wanted &= np.not_equal(parts.chunks, 0, out=room.array("there", count, np.bool_))
     if types is not None:
         wanted &= np.isin(parts.types, list(types))
-    alive = np.flatnonzero(wanted)
+    (alive,) = wanted.nonzero()
     whole = np.float32(total)
     files = parts.files.take(alive, out=room.array("files", len(alive), np.intp), mode="clip")
 
@@ -265,13 +265,13 @@ def match(
     first += found_names
     first += np.multiply(0.5, found_files, out=room.array("half", len(alive)))
     best = _highest(first, limit)
-    best = best[np.argsort(-first[best], kind="stable")]
+    best = best[(-first[best]).argsort(kind="stable")]
     best = np.concatenate([best, _of_called_files(files, np.divide(called, whole, out=called), first, best)])
     if members:
         best = np.concatenate([best, _members(files, first, best, members, into)])
     if also is not None:
         there = set(best.tolist())
-        kept = np.searchsorted(alive, np.sort(also[wanted[also]])).tolist()
+        kept = alive.searchsorted(np.sort(also[wanted[also]])).tolist()
         best = np.concatenate([best, np.array([each for each in kept if each not in there], dtype=np.intp)])
     places = alive[best]
     in_files = np.minimum(file_words / np.float32(whole_total or 1.0), 1)
@@ -304,7 +304,7 @@ def numbers_of(parts: Parts, chunks: Collection[int]) -> Places:
         some = parts.room.places[: min(PIECE, count - begin)]
         some[...] = parts.chunks[begin : begin + len(some)]
         wanted.take(some, out=found[begin : begin + len(some)], mode="clip")
-    return np.flatnonzero(found)
+    return found.nonzero()[0]
 
 
 def _of_fields(weighed: Sequence[tuple[Entries, float, np.float32]], places: Places) -> tuple[Floats, Floats, Floats]:
@@ -313,7 +313,7 @@ def _of_fields(weighed: Sequence[tuple[Entries, float, np.float32]], places: Pla
     """
     import numpy as np
 
-    order = np.argsort(places)
+    order = places.argsort()
     wanted = places[order].astype(np.int32)  # a search for what rises begins where the one before it ended
     counts = np.zeros((len(weighed), len(places)), dtype=np.int32)
     for row, ((numbers, packed), _, _) in zip(counts, weighed, strict=True):
@@ -337,7 +337,7 @@ def _highest(scores: Floats, most: int) -> Places:
     if len(scores) <= most:
         return np.arange(len(scores))
     if len(scores) <= MANY:
-        return np.argpartition(-scores, most)[:most]
+        return (-scores).argpartition(most)[:most]
     # No fewer are as high as the last of the highest of some of them: these are few, and parted quickly.
     some = np.partition(scores[:: len(scores) // MANY * SAMPLED], -most)
     there = np.flatnonzero(scores >= some[-most])
@@ -351,14 +351,14 @@ def _of_called_files(files: Places, called: Floats, first: Floats, best: Places)
     """
     import numpy as np
 
-    there = np.flatnonzero((called > 0).take(files))
+    (there,) = (called > 0).take(files).nonzero()
     scores = 2 * called[files[there]] + first[there]
     chosen = _highest(scores, 4 * CALLED_FILES)
     there, scores = there[chosen], scores[chosen]
     known = set(best.tolist())
     taken: dict[int, int] = {}
     found: list[int] = []
-    for part in there[np.argsort(-scores, kind="stable")].tolist():
+    for part in there[(-scores).argsort(kind="stable")].tolist():
         file = int(files[part])
         if taken.get(file, 0) < CALLED_PARTS and (file in taken or len(taken) < CALLED_FILES):
             taken[file] = taken.get(file, 0) + 1

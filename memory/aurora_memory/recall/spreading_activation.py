@@ -9,9 +9,7 @@ Sources share one unit of attention. At each hop what a chunk passes on shrinks 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 
 from msgspec import Struct
 
@@ -74,7 +72,9 @@ class Spread:
     def follow(self, arcs: Sequence[Arc]) -> None:
         """Pass activation from the frontier over its arcs."""
         self.hops += 1
-        fans = Counter(map(itemgetter(0), arcs))
+        fans: dict[int, int] = {}
+        for arc in arcs:
+            fans[arc[0]] = fans.get(arc[0], 0) + 1
         shares = {source: self._front.get(source, 0.0) * self._per_hop / math.sqrt(fan) for source, fan in fans.items()}
         reached: dict[int, float] = {}
         best, hops = self._best, self.hops
