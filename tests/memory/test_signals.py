@@ -15,7 +15,7 @@ from aurora_memory.recall.candidates import Candidates, Column
 from aurora_memory.recall.file_features import file_order
 from aurora_memory.recall.places import is_aside, is_copied, is_test
 from aurora_memory.recall.question_kind import QuestionKind
-from aurora_memory.recall.ranking import score
+from aurora_memory.recall.ranking import Rank, ranked_anew, score
 from aurora_memory.recall.signals import SIGNALS, Signals, SignalTable, fitted, signal, weights_of
 from aurora_memory.store import Store
 from aurora_server.workspace import evidence
@@ -276,3 +276,9 @@ async def test_what_is_explained_adds_up_to_the_strength(tmp_path: Path) -> None
             assert {each.name for each in told} <= {each.name for each in SIGNALS}
     finally:
         await store.close()
+
+
+def test_what_is_as_strong_by_other_weights_is_in_the_candidates_order_again() -> None:
+    table = SignalTable([[1.0, 1.0] for _ in SIGNALS])
+    ranks = [Rank(1, 11, 2.0, table.rows[1]), Rank(0, 10, 1.0, table.rows[0])]
+    assert [rank.id for rank in ranked_anew(ranks, table, weights_of())] == [10, 11]

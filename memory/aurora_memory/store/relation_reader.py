@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from itertools import chain
+from sys import intern
 
 from msgspec.structs import replace
 
@@ -59,7 +60,7 @@ def _arcs(reader: Reader, ids: Sequence[int], hub: int) -> dict[int, tuple[list[
     for source, target, kind, weight, forward in rows:
         if kind != "hands on":
             ahead, behind = found[source]
-            (ahead if forward else behind).append(Arc(source, target, kind, weight, bool(forward)))
+            (ahead if forward else behind).append((source, target, intern(kind), weight, bool(forward)))
     return found
 
 
