@@ -95,7 +95,9 @@ GO_FIELDS = {
     "go.mod": "module example.org/shop\n\ngo 1.20\n",
     "store/store.go": "package store\n\ntype Store interface{ Get(name string) Item }\n\n"
     "type Item interface{ Weigh() int }\n\n"
-    "type Stores []Store\n\ntype Settings struct {\n\tFirst Store\n\tRest Stores\n\tNamed map[string][]Store\n}\n\n"
+    "type Stores []Store\n\ntype Settings struct {\n\tFirst Store\n\tRest Stores\n"
+    "\tLone []Parcel\n\tNamed map[string][]Store\n}\n\n"
+    "type Parcel struct{}\n\nfunc (p Parcel) Open() {}\n\n"
     "type Base struct{ Settings *Settings }\n\nfunc (b *Base) All() Stores { return nil }\n\n"
     "func (s Stores) Sort() {}\n\nfunc (s Stores) Run() {\n\ts.Sort()\n}\n",
     "other/store.go": "package other\n\ntype Store interface{ Get(name string) Item }\n\n"
@@ -108,6 +110,7 @@ GO_FIELDS = {
     'func (s *Shop) list() { s.Settings.Named["a"].Get("a") }\n\n'
     "func (s *Shop) sort() { s.Settings.Rest.Sort() }\n\n"
     "func (s *Shop) elements() { s.Settings.Named.Sort() }\n\n"
+    "func (s *Shop) lone() { s.Settings.Lone[0].Open() }\n\n"
     'func said(some any) { some.(store.Store).Get("a") }\n\nfunc take(some []store.Stores) { some[0][1].Get("a") }\n',
 }
 
@@ -120,6 +123,7 @@ GO_FIELDS = {
         ("store/store.go", "Item.Weigh", 1),
         ("store/store.go", "Stores.Sort", 2),
         ("store/store.go", "Base.All", 1),
+        ("store/store.go", "Parcel.Open", 1),
         ("other/store.go", "Store.Get", 0),
         ("other/store.go", "Item.Weigh", 0),
         ("other/store.go", "Stores.Sort", 0),

@@ -30,6 +30,8 @@ class _Method(Struct, frozen=True):
 def called_as(reader: Reader, ids: Sequence[int]) -> dict[int, set[int]]:
     """Those of some methods that implement methods of interfaces which something calls, by row id with these."""
     own = _methods(reader, ids)
+    if not own:
+        return {}
     called = [each for each in _alike(reader, own) if each.interface is not None]
     some = reader.rows(
         """SELECT value FROM json_each(?)
@@ -43,7 +45,7 @@ def called_as(reader: Reader, ids: Sequence[int]) -> dict[int, set[int]]:
 def may_call(reader: Reader, ids: Sequence[int]) -> set[int]:
     """The methods that implement those of some methods that are an interface's."""
     asked = [each for each in _methods(reader, ids) if each.interface is not None]
-    return set(_implemented(reader, _alike(reader, asked), asked))
+    return set(_implemented(reader, _alike(reader, asked), asked)) if asked else set()
 
 
 def _implemented(reader: Reader, own: Iterable[_Method], asked: Sequence[_Method]) -> dict[int, set[int]]:
