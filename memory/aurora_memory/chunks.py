@@ -45,13 +45,12 @@ KNOWLEDGE_KINDS = frozenset({"section", "schema", "operation", "table", "view"})
 REASONING = "reasoning"
 """The kind of chunks that stand in no file: what finished runs taught."""
 
-ReferenceKind = Literal["calls", "hands on", "inherits", "mentions", "links", "returns", "holds", "requires"]
+ReferenceKind = Literal["calls", "hands on", "inherits", "mentions", "links", "returns", "holds"]
 """`hands on` is a name that a call is given. `mentions` is a name written in a document; `links` a path in the
 workspace (qualifier) and a fragment (name).
 
 `returns` says in its qualifier what a function gives back (`Client()`, an instance; `open().conn`, what is reached so),
-`holds` what a field of a class, or a variable of a module, is. `requires` is a method that an interface of Go asks for,
-its qualifier the types that it takes and gives (`go_methods`).
+`holds` what a field of a class, or a variable of a module, is; `#Client()` is a list of these, `#` an element of one.
 """
 
 NOTES: frozenset[ReferenceKind] = frozenset({"inherits", "returns", "holds"})

@@ -13,6 +13,7 @@ from aurora_indexer.languages import (
     java,
     kotlin,
     python,
+    rust,
     shell,
     swift,
 )
@@ -94,6 +95,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".rs",),
         separator=r"::",
         read_imports=imports.rust,
+        token_calls=rust.calls_of_tokens,
         words=_words(
             "async await bool box const crate dyn enum err extern fn impl let match mod mut none ok option pub"
             " ref result return self some static str string struct super trait type u8 u32 u64 i32 i64 unsafe"

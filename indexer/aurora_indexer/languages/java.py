@@ -6,7 +6,7 @@ from aurora_indexer.languages.name_syntax import CLASS, GENERIC, NAME, CallNodes
 
 NAMES = NameSyntax(
     calls=CallNodes(
-        member="field", owner="object", invocation="method_invocation", creation="object_creation_expression"
+        member="field", owner="object", invocation="method_invocation", typed=frozenset({"object_creation_expression"})
     ),
     # A field, a parameter, a local or a pattern's variable.
     declaration=(
