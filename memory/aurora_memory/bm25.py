@@ -79,10 +79,10 @@ class Room:
 
     def array(self, name: str, count: int, kind: type[np.generic] | None = None) -> npt.NDArray[Any]:
         """The array of that name, with whatever is in it; who asks for it again has the same one."""
-        import numpy as np
-
         known = self._arrays.get(name)
         if known is None or len(known) < count:
+            import numpy as np
+
             known = self._arrays[name] = np.empty(count, dtype=kind or np.float32)
         return known[:count]
 
@@ -101,7 +101,8 @@ class Parts(NamedTuple):
     """Documents of BM25, every part by number: its chunk (0 where it is struck out), file, name's length, length norm,
     chunk's type.
 
-    `file_norms` are length norms by file: of all its parts as one. `room` is where they are weighed.
+    `file_norms` are length norms by file: of all its parts as one. `highest` is the chunk of the highest row id, `room`
+    is where they are weighed.
     """
 
     chunks: Numbers
@@ -112,6 +113,7 @@ class Parts(NamedTuple):
     living: int
     file_count: int
     file_norms: Floats
+    highest: int
     room: Room
 
 
@@ -246,7 +248,7 @@ def match(
     wanted &= np.not_equal(parts.chunks, 0, out=room.array("there", count, np.bool_))
     if types is not None:
         wanted &= np.isin(parts.types, list(types))
-    alive = np.flatnonzero(wanted)
+    (alive,) = wanted.nonzero()
     whole = np.float32(total)
     files = parts.files.take(alive, out=room.array("files", len(alive), np.intp), mode="clip")
 
@@ -263,13 +265,13 @@ def match(
     first += found_names
     first += np.multiply(0.5, found_files, out=room.array("half", len(alive)))
     best = _highest(first, limit)
-    best = best[np.argsort(-first[best], kind="stable")]
+    best = best[(-first[best]).argsort(kind="stable")]
     best = np.concatenate([best, _of_called_files(files, np.divide(called, whole, out=called), first, best)])
     if members:
         best = np.concatenate([best, _members(files, first, best, members, into)])
     if also is not None:
         there = set(best.tolist())
-        kept = np.searchsorted(alive, np.sort(also[wanted[also]])).tolist()
+        kept = alive.searchsorted(np.sort(also[wanted[also]])).tolist()
         best = np.concatenate([best, np.array([each for each in kept if each not in there], dtype=np.intp)])
     places = alive[best]
     in_files = np.minimum(file_words / np.float32(whole_total or 1.0), 1)
@@ -294,7 +296,7 @@ def numbers_of(parts: Parts, chunks: Collection[int]) -> Places:
     """The numbers of all parts of some chunks."""
     import numpy as np
 
-    wanted = parts.room.zeros("wanted chunks", int(parts.chunks.max(initial=0)) + 1, np.bool_)
+    wanted = parts.room.zeros("wanted chunks", parts.highest + 1, np.bool_)
     wanted[[chunk for chunk in chunks if chunk < len(wanted)]] = True
     count = len(parts.chunks)
     found = parts.room.array("found", count, np.bool_)
@@ -302,7 +304,7 @@ def numbers_of(parts: Parts, chunks: Collection[int]) -> Places:
         some = parts.room.places[: min(PIECE, count - begin)]
         some[...] = parts.chunks[begin : begin + len(some)]
         wanted.take(some, out=found[begin : begin + len(some)], mode="clip")
-    return np.flatnonzero(found)
+    return found.nonzero()[0]
 
 
 def _of_fields(weighed: Sequence[tuple[Entries, float, np.float32]], places: Places) -> tuple[Floats, Floats, Floats]:
@@ -311,17 +313,21 @@ def _of_fields(weighed: Sequence[tuple[Entries, float, np.float32]], places: Pla
     """
     import numpy as np
 
-    name_hits, signature_cover, doc_cover = (np.zeros(len(places), dtype=np.float32) for _ in range(3))
-    wanted = places.astype(np.int32)
-    for (numbers, packed), weight, value in weighed:
-        if not len(numbers):
-            continue
-        at = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
-        counts = np.where(numbers[at] == wanted, packed[at], 0)
-        name_hits += np.float32(min(1.0, weight)) * ((counts & _NAME_MASK) != 0)
-        signature_cover += value * ((counts & _SIGNATURE_MASK) != 0)
-        doc_cover += value * ((counts & _DOC_MASK) != 0)
-    return name_hits, signature_cover, doc_cover
+    order = places.argsort()
+    wanted = places[order].astype(np.int32)  # a search for what rises begins where the one before it ended
+    counts = np.zeros((len(weighed), len(places)), dtype=np.int32)
+    for row, ((numbers, packed), _, _) in zip(counts, weighed, strict=True):
+        if len(numbers):
+            at = numbers.searchsorted(wanted)
+            np.minimum(at, len(numbers) - 1, out=at)
+            row[order] = np.where(numbers.take(at) == wanted, packed.take(at), 0)
+    hits = np.array([min(1.0, weight) for _, weight, _ in weighed], dtype=np.float32)[:, None]
+    worth = np.array([value for _, _, value in weighed], dtype=np.float32)[:, None]
+    return (
+        (hits * ((counts & _NAME_MASK) != 0)).sum(axis=0),
+        (worth * ((counts & _SIGNATURE_MASK) != 0)).sum(axis=0),
+        (worth * ((counts & _DOC_MASK) != 0)).sum(axis=0),
+    )
 
 
 def _highest(scores: Floats, most: int) -> Places:
@@ -331,7 +337,7 @@ def _highest(scores: Floats, most: int) -> Places:
     if len(scores) <= most:
         return np.arange(len(scores))
     if len(scores) <= MANY:
-        return np.argpartition(-scores, most)[:most]
+        return (-scores).argpartition(most)[:most]
     # No fewer are as high as the last of the highest of some of them: these are few, and parted quickly.
     some = np.partition(scores[:: len(scores) // MANY * SAMPLED], -most)
     there = np.flatnonzero(scores >= some[-most])
@@ -345,14 +351,14 @@ def _of_called_files(files: Places, called: Floats, first: Floats, best: Places)
     """
     import numpy as np
 
-    there = np.flatnonzero((called > 0).take(files))
+    (there,) = (called > 0).take(files).nonzero()
     scores = 2 * called[files[there]] + first[there]
     chosen = _highest(scores, 4 * CALLED_FILES)
     there, scores = there[chosen], scores[chosen]
     known = set(best.tolist())
     taken: dict[int, int] = {}
     found: list[int] = []
-    for part in there[np.argsort(-scores, kind="stable")].tolist():
+    for part in there[(-scores).argsort(kind="stable")].tolist():
         file = int(files[part])
         if taken.get(file, 0) < CALLED_PARTS and (file in taken or len(taken) < CALLED_FILES):
             taken[file] = taken.get(file, 0) + 1

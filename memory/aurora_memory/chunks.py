@@ -46,15 +46,15 @@ REASONING = "reasoning"
 """The kind of chunks that stand in no file: what finished runs taught."""
 
 ReferenceKind = Literal[
-    "calls", "may call", "hands on", "inherits", "may inherit", "mentions", "links", "returns", "holds", "requires"
+    "calls", "may call", "hands on", "inherits", "may inherit", "mentions", "links", "returns", "holds"
 ]
 """`may call` and `may inherit` are noted when references are resolved: a name that is called or inherited from, and that
-too many definitions have for some of them to be told. `hands on` is a name that a call is given. `mentions` is a name written in a document; `links` a path in the
+too many definitions have for some of them to be told. `hands on` is a name that a call is given. `mentions` is a name
+written in a document; `links` a path in the
 workspace (qualifier) and a fragment (name).
 
 `returns` says in its qualifier what a function gives back (`Client()`, an instance; `open().conn`, what is reached so),
-`holds` what a field of a class, or a variable of a module, is. `requires` is a method that an interface of Go asks for,
-its qualifier the types that it takes and gives (`go_methods`).
+`holds` what a field of a class, or a variable of a module, is; `#Client()` is a list of these, `#` an element of one.
 """
 
 NOTES: frozenset[ReferenceKind] = frozenset({"inherits", "returns", "holds"})

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aurora_memory.chunks import Import
 from aurora_memory.language_families import EXACT_FAMILIES
@@ -31,6 +32,9 @@ _NAMELESS = "exports"
 _EXPORTING = frozenset({None, "exports", "module.exports"})
 CLASS_LIKE = frozenset({"class", "interface", "struct", "trait", "enum"})
 INSTANTIABLE = CLASS_LIKE | {"type"}
+LIST = ELEMENT = "#"
+"""What stands before what a list is of, and the name of the member that an element of it is."""
+
 OWN_NAMES = frozenset({"self", "cls", "this"})
 
 _SELVES = frozenset({"self", "this", "Self", "typing.Self", "t.Self", "te.Self"})
@@ -40,13 +44,15 @@ class Meaning(Struct, frozen=True):
     """Meaning of a name: definitions, the files of a module that it is bound to, or an object with members.
 
     `is_made` says that what is meant is an instance of the classes. `holder` is the file and name of an object whose
-    members are definitions, and itself none: `const api = { find() {} }`.
+    members are definitions, and itself none: `const api = { find() {} }`. `depth` is of how many lists, one in another,
+    it is an element.
     """
 
     definitions: Sequence[ReferenceTarget] = ()
     modules: Sequence[str] = ()
     is_made: bool = False
     holder: tuple[str, str] | None = None
+    depth: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.definitions or self.modules or self.holder)
@@ -280,6 +286,8 @@ class NameLookup:
 
     def _step(self, meaning: Meaning, name: str, family: str) -> Meaning:
         """What a member of something is."""
+        if meaning.depth:
+            return replace(meaning, depth=meaning.depth - 1) if name == ELEMENT else NOTHING
         if meaning.modules and (given := self.exported(meaning.modules[0], name, family)):
             return given
         if meaning.holder is not None:
@@ -288,7 +296,7 @@ class NameLookup:
             deeper = Meaning(holder=(path, f"{holder}.{name}"))
             return Meaning(found) if found else deeper if deeper.holder in (self._holders or ()) else NOTHING
         for each in meaning.definitions:
-            if each.kind not in CLASS_LIKE:  # a property, or a function with members
+            if not _has_members(each):  # a property, or a function with members
                 value = self._returned(each, NOTHING, family)
                 if value.is_made and (deeper := self._step(value, name, family)):
                     return deeper
@@ -303,6 +311,8 @@ class NameLookup:
 
     def _called(self, meaning: Meaning, receiver: Meaning, family: str) -> Meaning:
         """What a call of something gives: an instance of a class, what a function says that it returns."""
+        if meaning.depth:
+            return NOTHING
         if meaning.definitions and all(each.kind in INSTANTIABLE for each in meaning.definitions):
             return NOTHING if meaning.is_made else Meaning(meaning.definitions, is_made=True)
         for each in meaning.definitions:
@@ -328,6 +338,8 @@ class NameLookup:
             value = self._links.holds.get(each.id, {}).get(name)
             if value:
                 return self._value(each.path, value, family, each.name, each)
+            if family == "go" and (embedded := self._embedded(each, name, family)):
+                return embedded
             bases = [base for base in self.bases(each, family) if base.id not in known]
             known.update(base.id for base in bases)
             waiting = [*bases, *waiting]
@@ -340,8 +352,19 @@ class NameLookup:
         key = (path, expression, around)
         if key not in self._values:
             self._values[key] = NOTHING  # what is told of itself is not told
-            self._values[key] = self.dotted(path, expression.split("."), family, around, own)
+            alone = expression.lstrip(LIST)
+            meaning = self.dotted(path, alone.split("."), family, around, own)
+            lists = len(expression) - len(alone)
+            self._values[key] = replace(meaning, depth=meaning.depth + lists) if lists and meaning else meaning
         return self._values[key]
+
+    def _embedded(self, owner: ReferenceTarget, name: str, family: str) -> Meaning:
+        """Embedded field of a struct of Go, which is called as its type is."""
+        for base, qualifier in self._links.bases.get(owner.id, ()):
+            if base == name:
+                found = self.dotted(owner.path, [*filter(None, [qualifier]), base], family).definitions
+                return Meaning(found, is_made=True) if found else NOTHING
+        return NOTHING
 
     def owner(self, member: ReferenceTarget, family: str) -> ReferenceTarget | None:
         """The class that a method, or a function inside of one, belongs to."""
@@ -376,8 +399,13 @@ class NameLookup:
             base
             for name, qualifier in self._links.bases.get(owner.id, ())
             for base in self.dotted(owner.path, [*filter(None, qualifier.split(".")), name], family).definitions
-            if base.kind in CLASS_LIKE
+            if _has_members(base)
         ]
+
+
+def _has_members(found: ReferenceTarget) -> bool:
+    """Whether it is a type that may have members of its own: in Go any that has a name."""
+    return found.kind in CLASS_LIKE or (found.kind == "type" and found.language == "go")
 
 
 def _spelled(name: str) -> str:

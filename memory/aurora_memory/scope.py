@@ -120,8 +120,8 @@ class Scope:
                         targets = _only_one_at_top(targets)
             elif reference.kind == "hands on":
                 kind, targets = "hands on", self._handed(source, reference)
-            elif reference.kind == "requires" or reference.kind == "returns":
-                continue  # read by `store.implementation_reader` and, from `LinkedFiles`, by `name_lookup`
+            elif reference.kind == "returns":
+                continue  # read from `LinkedFiles` by `name_lookup`
             else:
                 # What documents name and link to, and `holds` where a variable is only another name for something
                 # (`read = shop.read`): what else is held, `Client()`, is no definition's name.
@@ -233,7 +233,8 @@ class Scope:
                 imported = self._known[bound, name] = self._imported(entry, name)
             # What is imported but not found here comes from outside the workspace.
             return _each_meant(imported, LIKELY if exact else 1.0)
-        if head and (typed := self._catalogue.members(head, name, self._language)):
+        # `impl Read for ()` is of no name.
+        if head and head != CHAINED and (typed := self._catalogue.members(head, name, self._language)):
             return _each_meant(self._of_package(typed) or typed, LIKELY if exact else 1.0)
         mates = [] if head else [found for found in self._of_package(candidates) if _is_at_top(found)]
         if mates:
@@ -364,7 +365,8 @@ class Scope:
 
         Several of one name in a JavaScript file lie in different functions, as a rule, that have no name.
         """
-        places = {(each.path, each.name) for each in found}
+        # What a package of Go has in several files is for different systems; its tests may be a package of their own.
+        places = {(unit(each.path, self._family), each.path.endswith("_test.go"), each.name) for each in found}
         weight = 1.0 / max(len(places), 1)
         if self._family == "ecmascript" and len(found) > len(places) and found[0].path == self._path:
             weight = min(weight, LIKELY)

@@ -55,14 +55,10 @@ class PartView(Struct, frozen=True, array_like=True):
     occurrences: dict[str, int]
 
 
-class Arc(Struct, frozen=True, array_like=True, gc=False):
-    """Relation as activation follows it: from one chunk (row id) to another, in its own direction or against it."""
-
-    source: int
-    target: int
-    kind: str
-    weight: float
-    forward: bool
+Arc = tuple[int, int, str, float, bool]
+"""Relation as activation follows it: from one chunk (row id) to another, kind, weight, and whether that is its own
+direction. A tuple, as it is read: a question follows hundreds, and takes them apart.
+"""
 
 
 class Edge(Struct, frozen=True, array_like=True):

@@ -39,13 +39,13 @@ from tests.benchmarks.recall_quality import paired, prepared
 Floats = npt.NDArray[np.float64]
 
 FITTED: dict[QuestionKind, tuple[Mapping[str, int], frozenset[str]]] = {
-    # nothing was used yet, and no file is read for phrases
-    "change": ({"commit": 1}, frozenset({"learned", "named", "phrases"})),
-    "issue": ({"message": 1}, frozenset({"learned", "named", "phrases"})),
+    # nothing was used yet, no file is read for phrases, and nobody changes a library that was copied in
+    "change": ({"commit": 1}, frozenset({"learned", "named", "phrases", "copied"})),
+    "issue": ({"message": 1}, frozenset({"learned", "named", "phrases", "copied"})),
     # the copy without documentation has no history, and no test is asked for
     "task": (
         {"docstring": 1, "commit": 1},
-        frozenset({"learned", "named", "phrases", "recency", "changes", "test", "episodes", "file episodes"}),
+        frozenset({"learned", "named", "phrases", "copied", "recency", "changes", "test", "episodes", "file episodes"}),
     ),
 }
 """Kinds that are fitted: on which questions, each how often, and the signals that those tell nothing of. Only questions

@@ -35,7 +35,9 @@ FEWEST = 15
 """Fragments that a memory is made for."""
 
 SHRINKING = 0.003
-FROZEN = frozenset({"learned", "named", "phrases", "name fit", "pointed at", "file pointed at", "test", "aside"})
+FROZEN = frozenset(
+    {"learned", "named", "phrases", "name fit", "pointed at", "file pointed at", "test", "aside", "copied"}
+)
 """Signals of which fragments tell nothing (no test is wanted, none points at code), and the one that is for topics."""
 
 _FRAGMENT = re.compile(

@@ -89,3 +89,88 @@ async def test_parameters_of_a_function_without_a_name_hold_in_it_only(tmp_path:
     assert (await usage(tmp_path, files, "mux.go", "Mux.Find")).callers == 2
     assert (await usage(tmp_path, files, "bill.go", "Bill.Get")).callers == 1
     assert (await usage(tmp_path, files, "mux.go", "Mux.Done")).callers == 0
+
+
+GO_FIELDS = {
+    "go.mod": "module example.org/shop\n\ngo 1.20\n",
+    "store/store.go": "package store\n\ntype Store interface{ Get(name string) Item }\n\n"
+    "type Item interface{ Weigh() int }\n\n"
+    "type Stores []Store\n\ntype Settings struct {\n\tFirst Store\n\tRest Stores\n"
+    "\tLone []Parcel\n\tNamed map[string][]Store\n}\n\n"
+    "type Parcel struct{}\n\nfunc (p Parcel) Open() {}\n\n"
+    "type Base struct{ Settings *Settings }\n\nfunc (b *Base) All() Stores { return nil }\n\n"
+    "func (s Stores) Sort() {}\n\nfunc (s Stores) Run() {\n\ts.Sort()\n}\n",
+    "other/store.go": "package other\n\ntype Store interface{ Get(name string) Item }\n\n"
+    "type Item interface{ Weigh() int }\n\ntype Stores []Store\n\nfunc (s Stores) Sort() {}\n",
+    "main.go": 'package main\n\nimport "example.org/shop/store"\n\ntype Shop struct{ *store.Base }\n\n'
+    'func (s *Shop) chain() { s.Base.Settings.First.Get("a").Weigh() }\n\n'
+    'func (s *Shop) lent() { s.Settings.First.Get("a") }\n\n'
+    'func (s *Shop) loop() {\n\tfor _, each := range s.All() {\n\t\teach.Get("a")\n\t}\n}\n\n'
+    'func (s *Shop) item() { s.Settings.Rest[0].Get("a") }\n\n'
+    'func (s *Shop) list() { s.Settings.Named["a"].Get("a") }\n\n'
+    "func (s *Shop) sort() { s.Settings.Rest.Sort() }\n\n"
+    "func (s *Shop) elements() { s.Settings.Named.Sort() }\n\n"
+    "func (s *Shop) lone() { s.Settings.Lone[0].Open() }\n\n"
+    'func said(some any) { some.(store.Store).Get("a") }\n\nfunc take(some []store.Stores) { some[0][1].Get("a") }\n',
+}
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("path", "name", "callers"),
+    [
+        ("store/store.go", "Store.Get", 6),
+        ("store/store.go", "Item.Weigh", 1),
+        ("store/store.go", "Stores.Sort", 2),
+        ("store/store.go", "Base.All", 1),
+        ("store/store.go", "Parcel.Open", 1),
+        ("other/store.go", "Store.Get", 0),
+        ("other/store.go", "Item.Weigh", 0),
+        ("other/store.go", "Stores.Sort", 0),
+    ],
+)
+async def test_go_fields_elements_and_interfaces(
+    tmp_path: Path, path: str, name: str, callers: int, twice: bool
+) -> None:
+    assert (await usage(tmp_path, GO_FIELDS, path, name, twice=twice)).callers == callers
+
+
+GO_SYSTEMS = {
+    "go.mod": "module example.org/shop\n",
+    "a_linux.go": "package shop\n\nfunc open() {}\n\nfunc test() {}\n",
+    "a_windows.go": "package shop\n\nfunc open() {}\n",
+    "use.go": "package shop\n\nfunc use() {\n\topen()\n\ttest()\n}\n",
+    "a_test.go": "package shop_test\n\nfunc test() {}\n",
+}
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("path", "name", "callers", "likely"),
+    [("a_linux.go", "open", 1, 0), ("a_windows.go", "open", 1, 0), ("a_linux.go", "test", 0, 1)],
+)
+async def test_go_is_written_for_several_systems(
+    tmp_path: Path, path: str, name: str, callers: int, likely: int, twice: bool
+) -> None:
+    found = await usage(tmp_path, GO_SYSTEMS, path, name, twice=twice)
+    assert (found.callers, found.likely_callers) == (callers, likely)
+
+
+RUST = {
+    "Cargo.toml": '[package]\nname = "shop"\n',
+    "src/lib.rs": "mod cart;\n\npub struct Shop;\n\nimpl Shop {\n    fn open(&self) -> bool { true }\n\n"
+    "    fn test(&self) {\n        assert!(self.open() && cart::is_empty(1));\n    }\n}\n",
+    "src/cart.rs": "pub fn is_empty(n: u8) -> bool { n == 0 }\n\npub trait Read { fn read(&self); }\n\n"
+    "impl Read for () {\n    fn read(&self) {}\n}\n\npub fn use_it() { make().read(); }\n",
+}
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("path", "name", "callers"),
+    [("src/lib.rs", "Shop.open", 1), ("src/cart.rs", "is_empty", 1), ("src/cart.rs", "().read", 0)],
+)
+async def test_rust_macros_and_what_is_implemented_for_nothing(
+    tmp_path: Path, path: str, name: str, callers: int, twice: bool
+) -> None:
+    assert (await usage(tmp_path, RUST, path, name, twice=twice)).callers == callers

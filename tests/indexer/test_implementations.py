@@ -8,6 +8,7 @@ from aurora_indexer.module_aliases import keep_module_aliases
 from aurora_indexer.workers.process_file import parse_source
 from aurora_memory.recall.question import parse_question
 from aurora_memory.recall.relation_questions import answer
+from aurora_memory.scope import SURE
 from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, relation_reader
 from aurora_memory.views import UsageCounts
 from tests.memory.stores import new_store
@@ -153,4 +154,56 @@ async def test_who_gets_or_loses_a_method_is_told_at_once(tmp_path: Path) -> Non
     assert "Half" in await heirs(store, "Store")
     await store.write(removed=["shop/more.go"])
     assert "Half" not in await heirs(store, "Store")
+    await store.close()
+
+
+USES = """package shop
+
+type Shop struct {
+	stores []Store
+	*Half
+}
+
+func (s *Shop) All() {
+	for _, each := range s.stores {
+		each.Get("a")
+	}
+	own := &Memory{}
+	own.Put("a", nil)
+}
+
+func (s *Shop) First() {
+	s.stores[0].Put("a", nil)
+	s.Half.Get("a")
+}
+"""
+
+
+async def called(store: Store, name: str, *, forward: bool = False) -> list[str]:
+    """Who calls a method, or (`forward`) what a function calls, those that only may after a question mark."""
+    (found,) = await store.read(chunk_reader.by_name, "shop/uses.go" if forward else "shop/shop.go", name)
+    related = await store.read(relation_reader.related, [found.id], "calls", 50, forward=forward)
+    edges = await store.read(relation_reader.edges, found.id)
+    told = {each.other.id: each.weight >= SURE for each in edges if each.kind == "calls" and each.outgoing == forward}
+    assert told == dict(related), "explanations tell the same"
+    chunks = await store.read(chunk_reader.by_id, [each for each, _ in related])
+    return sorted(chunks[each].name if surely else f"?{chunks[each].name}" for each, surely in related)
+
+
+async def test_who_calls_an_interfaces_method_may_call_those_that_implement_it(tmp_path: Path) -> None:
+    store = await opened(tmp_path, {**FILES, "shop/uses.go": USES})
+    assert await called(store, "Store.Get") == ["Shop.All"]
+    assert await called(store, "Memory.Get") == ["?Shop.All"]
+    assert await called(store, "Memory.Put") == ["?Shop.First", "Shop.All"], "what surely is called is told as that"
+    assert await called(store, "Half.Get") == ["Shop.First"], "it has only one of the methods"
+    assert await called(store, "Other.Get") == [], "its method gives something else"
+    assert await called(store, "Memory.hidden") == [], "nobody calls the interface's"
+    assert await called(store, "Shop.All", forward=True) == [
+        *("?Function.Get", "?Memory.Get", "Memory", "Memory.Put", "Store.Get"),
+    ]
+    assert await usage(store, "Memory.Get") == UsageCounts(likely_callers=1)
+    assert await usage(store, "Memory.Put") == UsageCounts(callers=1, likely_callers=1)
+    assert await usage(store, "Store.Put") == UsageCounts(callers=1)
+    answered = await store.read(answer, parse_question("who calls Memory.Put"), 50, 2e9)
+    assert answered is not None and answered.said == "1 calls 'Memory.Put', and maybe 1 more."
     await store.close()

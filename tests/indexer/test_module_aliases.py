@@ -30,7 +30,7 @@ async def usage(
         indexed = [
             IndexedFile(FileStat(1, 1), each)
             for place, each in parsed
-            if each and not place.endswith((".json", ".mod"))
+            if each and not place.endswith((".json", ".mod", ".toml"))
         ]
         await store.write(indexed, first_time=True, edited=False)
         await keep_module_aliases(root, store, files)

@@ -127,6 +127,6 @@ async def test_what_too_many_call_says_nothing_of_them_and_what_it_calls_itself_
     called: Store, hub: int, reached: list[str]
 ) -> None:
     check = (await ids(called, "base.py"))["check"]
-    arcs = [each for each in await called.read(relation_reader.arcs, [check], hub) if each.kind == "calls"]
-    views = await called.read(chunk_reader.by_id, [each.target for each in arcs])
+    arcs = await called.read(relation_reader.arcs, [check], hub)
+    views = await called.read(chunk_reader.by_id, [target for _, target, kind, *_ in arcs if kind == "calls"])
     assert sorted(each.name for each in views.values()) == reached

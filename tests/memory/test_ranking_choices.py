@@ -88,6 +88,23 @@ ROWS = [
         ],
         ("src/days.py:length", "src/bill.py:sum"),
     ),
+    *(
+        Row(
+            f"{what} is in what is made here, before a library that was copied in and says more of it",
+            question,
+            [
+                Chunk("vendor/trie/trie.go", "match_blocked_hostname", "blocked hostname with a star"),
+                Chunk("lib/hosts.go", "match", "blocked hostname"),
+            ],
+            ("lib/hosts.go:match", "vendor/trie/trie.go:match_blocked_hostname"),
+        )
+        for what, question in (
+            ("a topic", "blocked hostname star"),
+            ("a change", "Allow a star in a blocked hostname"),
+            ("a report", "a star in a blocked hostname is not matched"),
+            ("what is asked for", "where do we match a star in a blocked hostname"),
+        )
+    ),
     Row(
         "a change is in the file that it begins with, before one that has more of its words",
         "parser: keep blank lines of notes",

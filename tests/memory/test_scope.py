@@ -98,7 +98,6 @@ MENTIONS = [
         (3, Reference("holds", "login", "auth.AuthService"), 2),
         (3, Reference("holds", "login", "AuthService()"), None),
         (3, Reference("returns", "", "AuthService.login"), None),
-        (3, Reference("requires", "AuthService", "():error"), None),
     ],
 )
 def test_what_is_not_ambiguous_is_mentioned(source: int, reference: Reference, target: int | None) -> None:

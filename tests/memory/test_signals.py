@@ -13,9 +13,9 @@ import pytest
 from aurora_memory.recall import Hit, parse_question, recall, signals
 from aurora_memory.recall.candidates import Candidates, Column
 from aurora_memory.recall.file_features import file_order
-from aurora_memory.recall.places import is_aside, is_test
+from aurora_memory.recall.places import is_aside, is_copied, is_test
 from aurora_memory.recall.question_kind import QuestionKind
-from aurora_memory.recall.ranking import score
+from aurora_memory.recall.ranking import Rank, ranked_anew, score
 from aurora_memory.recall.signals import SIGNALS, Signals, SignalTable, fitted, signal, weights_of
 from aurora_memory.store import Store
 from aurora_server.workspace import evidence
@@ -43,8 +43,14 @@ def test_many_are_as_strong_together_as_each_is_alone() -> None:
     assert SignalTable([[] for _ in SIGNALS]).strengths(weights) == []
 
 
-def test_four_kinds_of_chunk_rank_behind_and_everything_else_speaks_for_a_chunk() -> None:
-    assert {each.name for each in SIGNALS if each.weight < 0} == {"type like", "remainder", "document", "test"}
+def test_five_kinds_of_chunk_rank_behind_and_everything_else_speaks_for_a_chunk() -> None:
+    assert {each.name for each in SIGNALS if each.weight < 0} == {
+        "type like",
+        "remainder",
+        "document",
+        "test",
+        "copied",
+    }
 
 
 def test_fitted_weights_are_of_signals_that_there_are_and_say_what_they_were_fitted_on() -> None:
@@ -158,6 +164,8 @@ def test_what_lies_aside_is_known_by_its_path() -> None:
         assert is_aside(path), path
     for path in ("src/_vendor/six.py", "vendor/a/b.go", "third_party/zlib/zlib.c", "web/static/jquery-3.5.1.js"):
         assert is_aside(path), f"{path} is somebody else's"
+        assert is_copied(path) is ("static" not in path), path
+    assert not is_copied("vendor/six/tests/a.py") and not is_copied("examples/cart.py")
     for path in ("assets/vendors/ace/ace.js", "demo/cart.go", "demos/cart.go", "demo_site/a.py", "app/demo-shop/a.ts"):
         assert is_aside(path), path
     for path in ("static/app.min.css", ".github/ISSUE_TEMPLATE/bug_report.md"):
@@ -268,3 +276,9 @@ async def test_what_is_explained_adds_up_to_the_strength(tmp_path: Path) -> None
             assert {each.name for each in told} <= {each.name for each in SIGNALS}
     finally:
         await store.close()
+
+
+def test_what_is_as_strong_by_other_weights_is_in_the_candidates_order_again() -> None:
+    table = SignalTable([[1.0, 1.0] for _ in SIGNALS])
+    ranks = [Rank(1, 11, 2.0, table.rows[1]), Rank(0, 10, 1.0, table.rows[0])]
+    assert [rank.id for rank in ranked_anew(ranks, table, weights_of())] == [10, 11]

@@ -21,12 +21,12 @@ from aurora_memory.views import Arc, SimilarCommit
 def spread(sources: dict[int, float], arcs: list[Arc]) -> Spread:
     found = Spread(sources)
     while frontier := found.frontier():
-        found.follow([arc for arc in arcs if arc.source in frontier])
+        found.follow([arc for arc in arcs if arc[0] in frontier])
     return found
 
 
 def call(source: int, target: int) -> Arc:
-    return Arc(source, target, "calls", 1.0, forward=True)
+    return (source, target, "calls", 1.0, True)
 
 
 def test_a_chain_fades_by_seven_tenths_and_ends_after_three_hops() -> None:
@@ -45,7 +45,7 @@ def test_a_fan_divides_what_is_passed_on() -> None:
 
 
 def test_sources_share_one_unit_of_attention_and_kinds_differ() -> None:
-    found = spread({1: 3.0, 2: 1.0}, [call(1, 5), Arc(2, 6, "imports", 1.0, forward=False)])
+    found = spread({1: 3.0, 2: 1.0}, [call(1, 5), (2, 6, "imports", 1.0, False)])
     assert found.amounts[5] == pytest.approx(0.75 * PER_HOP)
     assert found.amounts[6] == pytest.approx(0.25 * PER_HOP * WEIGHTS["imports"])
 
@@ -57,7 +57,7 @@ edges = st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12), st.floats(0.0
 def test_amounts_stay_bounded_and_every_reached_chunk_has_a_way(
     raw: list[tuple[int, int, float]], sources: dict[int, float]
 ) -> None:
-    arcs = [Arc(a, b, "calls", weight, forward=True) for a, b, weight in raw if a != b]
+    arcs = [(a, b, "calls", weight, True) for a, b, weight in raw if a != b]
     found = spread(sources, arcs)
     for chunk, amount in found.amounts.items():
         assert 0.0 < amount <= sum((PER_HOP * math.sqrt(12)) ** hop for hop in range(1, MAX_HOPS + 1))
@@ -147,7 +147,7 @@ def test_copies_under_another_name_say_the_same(field: Field, says: bool) -> Non
     ],
 )
 def test_what_is_reached_by_a_surer_relation_is_the_more_active(more: str, less: str) -> None:
-    found = spread({1: 1.0}, [Arc(1, 2, more, 1.0, forward=True), Arc(1, 3, less, 1.0, forward=True)])
+    found = spread({1: 1.0}, [(1, 2, more, 1.0, True), (1, 3, less, 1.0, True)])
     assert found.amounts[2] > found.amounts[3]
 
 
@@ -157,7 +157,7 @@ def test_of_those_that_are_as_active_the_first_known_pass_it_on() -> None:
 
 @pytest.mark.parametrize("weights", [(0.9, 0.3), (0.3, 0.9)])
 def test_the_strongest_of_two_ways_to_a_chunk_is_told(weights: tuple[float, float]) -> None:
-    arcs = [Arc(1, 9, "calls", weights[0], forward=True), Arc(2, 9, "calls", weights[1], forward=True)]
+    arcs = [(1, 9, "calls", weights[0], True), (2, 9, "calls", weights[1], True)]
     (step,) = spread({1: 1.0, 2: 1.0}, arcs).path_to(9)
     assert step.source == (1 if weights[0] > weights[1] else 2)
 

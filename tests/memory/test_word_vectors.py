@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from aurora_memory import word_vectors as table
 from aurora_memory.recall import Hit, parse_question, recall
 from aurora_memory.recall.kinship import read_some
+from aurora_memory.recall.search import search
 from aurora_memory.recall.signals import asks_vectors, fitted, meaning
-from aurora_memory.store import Store, part_vectors
+from aurora_memory.store import Store, chunk_reader, part_vectors
 from aurora_memory.store.reader import Reader
 from aurora_memory.term_counts import packed
 from aurora_memory.tokens import terms
@@ -53,6 +55,20 @@ async def test_a_login_finds_what_authenticates(store: Store) -> None:
     found = hits["authenticate"]
     assert not found.matched, "none of the question's words stands in it"
     assert found.signals[meaning] > max(hit.signals[meaning] for name, hit in hits.items() if name != "authenticate")
+
+
+async def test_a_chunk_is_as_near_as_its_nearest_part(store: Store) -> None:
+    near, far = chunk("a.py", "authenticate", "check the password of user").parts[0], chunk("a.py", "row").parts[0]
+    orders = [(near,), (near, far), (far, near)]
+    written = [replace(chunk("a.py", "authenticate", line=n, ordinal=n), parts=order) for n, order in enumerate(orders)]
+    await store.write([file("a.py", *written)])
+
+    def cosines(reader: Reader) -> list[float]:
+        alike = search(reader, parse_question("the login page"), by_meaning=True).alike
+        return [alike[head.id] for head in chunk_reader.heads(reader, list(alike)) if head.path == "a.py"]
+
+    first, *others = await store.read(cosines)
+    assert others == pytest.approx([first, first])
 
 
 async def test_a_question_none_of_whose_words_is_known_finds_nothing(store: Store) -> None:

@@ -211,6 +211,19 @@ async def test_a_word_that_nothing_here_says_is_the_reason_whatever_types_are_as
     ]
 
 
+async def test_a_word_that_a_file_says_by_now_is_no_reason_any_more(tmp_path: Path) -> None:
+    freshness = Freshness(indexed_at=1.0, pending_files=0, skipped_files=0, files=1, chunks=1, state="ready")
+    store = await Store.open(tmp_path / "memory.db")
+    try:
+        said = []
+        for name in ("expand_template", "frobnicate"):
+            await store.write([file(f"{name}.py", chunk(f"{name}.py", name))])
+            said.append(await store.read(why_nothing, parse_question("frobnicate templates"), freshness, ["know"]))
+    finally:
+        await store.close()
+    assert said == ["No file here says 'frobnicate'.", "Nothing among documents answers that; ask for every type."]
+
+
 @pytest.mark.parametrize(
     ("query", "hint"),
     [

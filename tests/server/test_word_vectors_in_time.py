@@ -12,6 +12,7 @@ import pytest
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_memory.recall import kinship
 from aurora_memory.store import part_vectors
+from aurora_memory.store.reader import Reader
 from aurora_protocol.methods import RecallParams
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace import recall
@@ -53,9 +54,20 @@ async def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIte
     await pool.aclose()
 
 
+def missing(reader: Reader) -> int:
+    return reader.vectors.missing(len(reader.words.parts(reader.writes).chunks))
+
+
 async def names(workspace: Workspace) -> list[str]:
     answer = await workspace.recall(RecallParams(query="the login page", limit=50))
     return [each.name for each in answer.results]
+
+
+async def test_who_has_files_indexed_does_not_wait_for_them(workspace: Workspace) -> None:
+    async with asyncio.timeout(30):
+        while await workspace._recall._read(missing):
+            await asyncio.sleep(0.01)
+    assert "authenticate" in await names(workspace)
 
 
 async def test_the_first_question_has_them_and_the_first_after_they_were_given_back(workspace: Workspace) -> None:
@@ -99,6 +111,7 @@ async def test_those_of_a_huge_workspace_are_read_beside_questions(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(part_vectors, "KEPT", 5)
+    await workspace.give_memory_back()
     waits: list[float] = []
 
     async def waited(_: set[asyncio.Task[None]], *, timeout: float) -> None:

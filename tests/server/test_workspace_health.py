@@ -199,6 +199,7 @@ def test_where_some_types_are_asked_for_the_others_may_answer(types: Any, said: 
 
 def test_three_unknown_words_are_named_and_the_first_that_may_be_meant(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nothing_found, "_meant", lambda _, word: {"frobnicat": "b", "wumpus": "c"}.get(word))
-    reader: Any = SimpleNamespace(words=SimpleNamespace(has=lambda _: False))
+    words = SimpleNamespace(parts=lambda _: None, entries=lambda _: {})
+    reader: Any = SimpleNamespace(words=words, writes=0)
     said = nothing_found._unknown(reader, parse_question("quux Frobnicat wumpus xyzzy"))
     assert said == "No file here says 'quux', 'Frobnicat', 'wumpus'; did you mean 'b'?"

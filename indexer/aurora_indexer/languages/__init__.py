@@ -20,8 +20,8 @@ A query file names what it captures, and nothing else in the indexer knows a gra
 - `@comment`, `@attribute`: belong to the definition directly below them.
 - `@doc`: a string that documents the definition whose body, or the file, it starts; `@doc.inner`: a comment that
   documents the file; `@documented`: the comment above it documents the file.
+- `@tokens`: what a grammar reads no further, in which the language's `token_calls` finds calls.
 - `@literal`: a function without a name, whose parameters hold in it only.
-- `@required`: a method that an interface asks for, as Go writes it.
 - `@call`, `@component`, `@inherits`: names in use; `@receiver`: what a `@call` of a last name only is called on.
 - `@branch`, `@loop`: counted. `@import`: one import statement, read by `read_imports`; `@trivia`: not worth a chunk.
 

@@ -98,6 +98,7 @@ LANGUAGES: tuple[Language, ...] = (
         separator=r"::",
         read_imports=imports.rust,
         names=rust.NAMES,
+        token_calls=rust.calls_of_tokens,
         words=_words(
             "async await bool box const crate dyn enum err extern fn impl let match mod mut none ok option pub"
             " ref result return self some static str string struct super trait type u8 u32 u64 i32 i64 unsafe"

@@ -13,6 +13,7 @@
 
 (type_spec name: (type_identifier) @name type: (struct_type (field_declaration_list) @body)) @struct
 (type_spec name: (type_identifier) @name type: (interface_type "{" @body)) @interface
+(type_spec type: (interface_type (method_elem name: (field_identifier) @name) @method))
 (type_spec name: (type_identifier) @name) @type
 (type_alias name: (type_identifier) @name) @type
 (type_declaration . [(type_spec) (type_alias)]) @wrapper
@@ -29,7 +30,6 @@
 (func_literal) @literal
 
 (field_declaration !name type: (_) @inherits)
-(interface_type (method_elem) @required)
 (interface_type (type_elem . [(type_identifier) (qualified_type)] @inherits .))
 
 [(if_statement) (expression_case) (type_case) (communication_case)] @branch

@@ -12,12 +12,10 @@ MADE = AssignmentSyntax(
 
 NAMES = NameSyntax(
     calls=CallNodes(
-        member="field", owner="object", invocation="method_invocation", creation="object_creation_expression"
+        member="field", owner="object", invocation="method_invocation", typed=frozenset({"object_creation_expression"})
     ),
     # A field, a parameter, a local or a pattern's variable.
-    declaration=(
-        rb"(?P<type>" + TYPE + rb")" + GENERIC + rb"\s{1,20}(?P<name>" + NAME + rb")\s{0,20}(?=[=;,):])"
-    ),
+    declaration=(rb"(?P<type>" + TYPE + rb")" + GENERIC + rb"\s{1,20}(?P<name>" + NAME + rb")\s{0,20}(?=[=;,):])"),
     assignment=MADE,
     has_bare_fields=True,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,8 @@ class Language(Struct, frozen=True):
     """Segments to drop from a qualifier: the segments matched say nothing about where a name belongs."""
     names: NameSyntax | None = None
     """Syntax of names in use, where they are read with what their receivers hold; without it, as they are written."""
+    token_calls: Callable[[bytes, int, int], Iterator[tuple[int, int]]] | None = None
+    """Finds what is called, as spans of a source without comments, between two places where its grammar has tokens."""
     hidden: Callable[[bytes], bytes] | None = None
     """Makes of a source what its grammar gets to see, byte for byte as long."""
     mended: Callable[[bytes, Callable[[bytes], bool]], bytes] | None = None

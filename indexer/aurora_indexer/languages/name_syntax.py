@@ -36,10 +36,14 @@ class AssignmentSyntax(Struct, frozen=True):
     reversed_name: bytes
     """The `name` before the sign, read backwards."""
     statement: bytes = rb"(?!)(?P<name>)(?P<value>)"
-    """Statement that begins with a word, with a `name` and a `value`."""
+    """Statement that begins with a word, with a `name` and a `value`, and with `many` where that is a list of them."""
     statement_hint: bytes = rb"(?!)"
     """What every text with such a statement has."""
     statement_tells_type: bool = False
+    reversed_declaration: bytes = b""
+    """What stands before the sign, read backwards, where a name is declared whose type no later assignment changes."""
+    iteration: bytes = b""
+    """Loop that gives a `name` each element of a `value`; what it hands that, where it is a call, is `given`."""
 
 
 class CallNodes(Struct, frozen=True):
@@ -55,12 +59,16 @@ class CallNodes(Struct, frozen=True):
     """Nodes that are what is inside of them."""
     invocation: str = ""
     """Call and member in one, by the fields `name` and `object`; its name is what a query captures."""
-    creation: str = ""
-    """Object that is made, by the field `type`: a chain begins there."""
+    typed: frozenset[str] = frozenset()
+    """What is made of a type, or said to be of it, by the field `type`: a chain begins there."""
+    element: str = ""
+    """Element of a list or map, by the field of the owner."""
 
 
 class NameSyntax(Struct, frozen=True):
-    """Name syntax: what of a language tells what the names in use mean. In its patterns the group `type` is a type."""
+    """Name syntax: what of a language tells what the names in use mean. In its patterns the group `type` is a type, and
+    `many` says that there is a list of it.
+    """
 
     calls: CallNodes | None = None
     """Without them a chain of calls is known by its last name only."""
@@ -73,6 +81,8 @@ class NameSyntax(Struct, frozen=True):
     """Parameters of one type in a header (`names`), where assignments do not find these."""
     field: bytes = b""
     """Fields of one type in a struct's body (`names`)."""
+    container: bytes = b""
+    """Header of a type that is a list of others."""
     has_bare_fields: bool = False
     """Whether a field is in reach without a word for its owner."""
     bindings: tuple[tuple[bytes, bytes], ...] = ()

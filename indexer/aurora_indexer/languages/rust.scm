@@ -44,7 +44,7 @@
   (generic_function function: (_) @call)
 ])
 (struct_expression name: (_) @call)
-(macro_invocation macro: (_) @call)
+(macro_invocation macro: (_) @call (token_tree) @tokens)
 
 [(if_expression) (match_arm)] @branch
 [(for_expression) (while_expression) (loop_expression)] @loop

@@ -15,17 +15,36 @@ from typing import NamedTuple
 
 from aurora_indexer.languages.name_syntax import AssignmentSyntax, NameSyntax, pattern
 
+LIST, ELEMENT = b"#", b".#"
+"""What stands before what a list is of, and behind a list whose element is meant."""
+
 _CONSTANTS = frozenset({b"None", b"null", b"nil", b"True", b"False", b"true", b"false", b"undefined"})
 
 
 class VariableAssignment(NamedTuple):
-    """Assignment of `value` to the name that begins at `start`. `told`: a type says it; `same`: it is another name."""
+    """Assignment of `value` to the name that begins at `start`. `told`: a type says it; `same`: it is another name;
+    `again`: the name was declared before, and has its type from there.
+    """
 
     name: bytes
     start: int
     value: bytes
     told: bool = False
     same: bool = False
+    again: bool = False
+
+
+def is_again(syntax: AssignmentSyntax | None, before: bytes, at: int = 0) -> bool:
+    """Whether what stands before a sign, read backwards from `at`, declares no name, where names are declared."""
+    if syntax is None or not syntax.reversed_declaration:
+        return False
+    return pattern(syntax.reversed_declaration).match(before, at) is None
+
+
+def held(match: re.Match[bytes], kind: str = "type") -> bytes:
+    """What a name holds that a pattern says to be of a type: `Client()`, or `#Client()` where it is a list of these."""
+    is_list = "many" in match.re.groupindex and match["many"] is not None
+    return (LIST if is_list else b"") + match[kind] + b"()"
 
 
 def assignments(syntax: NameSyntax, bare: bytes) -> Iterator[VariableAssignment]:
@@ -35,6 +54,10 @@ def assignments(syntax: NameSyntax, bare: bytes) -> Iterator[VariableAssignment]
             yield VariableAssignment(match["name"], match.start("name"), match["type"] + b"()", told=True)
     if syntax.assignment is not None:
         yield from _by_sign(syntax.assignment, bare)
+        if syntax.assignment.iteration:
+            for match in pattern(syntax.assignment.iteration).finditer(bare):
+                value = match["value"] + (b"()" if match["given"] else b"") + ELEMENT
+                yield VariableAssignment(match["name"], match.start("name"), value, same=True)
 
 
 def _by_sign(syntax: AssignmentSyntax, bare: bytes) -> Iterator[VariableAssignment]:
@@ -58,13 +81,17 @@ def _by_sign(syntax: AssignmentSyntax, bare: bytes) -> Iterator[VariableAssignme
         if start < done:
             continue
         label = str(match.lastgroup).removesuffix("_end")
-        value = match[label]
+        value = match[label] if label != "element" else match["same"]
         done = match.end(f"{label}_end")
         name = bare[start : size - before.start("name")]
-        if label != "same":
-            yield VariableAssignment(name, start, value + b"()", told=label == "type")
+        again = is_again(syntax, reversed_, size - match.start())
+        if label == "element":
+            yield VariableAssignment(name, start, value + ELEMENT, same=True, again=again)
+        elif label != "same":
+            given = (LIST if label == "many" else b"") + value + b"()"
+            yield VariableAssignment(name, start, given, told=label == "type", again=again)
         elif value != name and value not in _CONSTANTS:
-            yield VariableAssignment(name, start, value, same=True)
+            yield VariableAssignment(name, start, value, same=True, again=again)
     while statement is not None:
         if statement.start() >= done:
             yield _of_statement(syntax, statement)
@@ -74,4 +101,4 @@ def _by_sign(syntax: AssignmentSyntax, bare: bytes) -> Iterator[VariableAssignme
 
 def _of_statement(syntax: AssignmentSyntax, match: re.Match[bytes]) -> VariableAssignment:
     """Assignment that a statement tells."""
-    return VariableAssignment(match["name"], match.start("name"), match["value"] + b"()", syntax.statement_tells_type)
+    return VariableAssignment(match["name"], match.start("name"), held(match, "value"), syntax.statement_tells_type)

@@ -23,6 +23,7 @@ _ARGUMENTS = frozenset({"argument_list", "arguments"})
 _OWN = (b"self", b"cls", b"this")
 _PROPERTY = re.compile(rb"@[\w.]{0,80}(?:property|setter|getter)\b|^\s{0,20}(?:static\s{1,9})?[gs]et\s")
 
+
 def callbacks(
     root: Node,
     bare: bytes,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from aurora_indexer.languages import Language
 from aurora_indexer.languages.name_syntax import NAME, NameSyntax, pattern
-from aurora_indexer.parse.assignments import assignments
+from aurora_indexer.parse.assignments import ELEMENT, LIST, assignments, held, is_again
 from aurora_indexer.parse.definitions import CALLABLE, MAX_HEADER, Definition
 from aurora_memory.chunks import Reference, ReferenceKind
 from aurora_memory.language_families import EXACT_FAMILIES, family
@@ -40,6 +40,8 @@ _MAX_STEPS = 4
 _MAX_EXPRESSION = 200
 _OWN = (b"self.", b"this.")
 _CLASSES = frozenset({"class", "interface", "struct"})
+_HOLDING = _CLASSES | {"type"}
+"""Kinds of definitions of which it is noted what they hold."""
 
 _Types = dict[bytes, bytes | None]
 
@@ -60,6 +62,7 @@ class ReceiverTypes:
     ) -> None:
         """`literals` are functions without a name: their start, the start of their body, and their end."""
         syntax = language.names
+        self._assignment = syntax.assignment if syntax is not None else None
         self._has_bare_fields = syntax is not None and syntax.has_bare_fields
         self._are_noted = family(language.name) in EXACT_FAMILIES
         self._definitions = definitions
@@ -68,6 +71,8 @@ class ReceiverTypes:
         self._classes = {each.name: n for n, each in enumerate(definitions) if each.kind in _CLASSES}
         self._known: dict[int, _Types] = {}
         self._told: set[tuple[int, bytes]] = set()  # whose types are written, and need no guess
+        self._guessed: set[tuple[int, bytes]] = set()  # of which only a later assignment was seen
+        self._read: set[int] = set()  # where assignments are whose values are known
         self._returned: dict[int, bytes | None] = {}
         self._headers: dict[int, frozenset[bytes]] = {}
         self._literals = sorted(literals)
@@ -76,23 +81,25 @@ class ReceiverTypes:
         self._taken: list[_Types] = []
         if syntax is None:
             return
-        same: list[tuple[bytes, bytes, int]] = []
-        for written, start, value, told, is_same in assignments(syntax, bare):
+        same: list[tuple[bytes, bytes, int, bool]] = []
+        for written, start, value, told, is_same, again in assignments(syntax, bare):
             name = written.replace(syntax.arrow, b".") if syntax.arrow else written
             owner = owner_at(start)
+            self._read.add(start)
             if is_same:
-                same.append((name, value, owner))
+                same.append((name, value, owner, again))
             else:
-                self._give(name, value, owner, told=told)
+                self._give(name, value, owner, told=told, again=again)
         self._declared(syntax)
-        for name, value, owner in same:
-            self._give(name, value, owner)
+        for name, value, owner, again in same:
+            self._give(name, value, owner, again=again)
 
     def _declared(self, syntax: NameSyntax) -> None:
         """What headers and bodies say: the types of parameters and fields, and what functions return."""
         returned = pattern(syntax.return_type) if syntax.return_type else None
         parameter = pattern(syntax.parameter) if syntax.parameter else None
         field = pattern(syntax.field) if syntax.field else None
+        container = pattern(syntax.container) if syntax.container else None
         for start, body, _ in self._literals:
             self._outer.append(self._innermost(start, len(self._outer) - 1))
             header = self._bare[start : min(body, start + MAX_HEADER)]
@@ -107,11 +114,17 @@ class ReceiverTypes:
                     for name, value in _of_one_type(parameter.finditer(header)):
                         self._note(n, name, value, told=True)
                 if returned is not None and (told := returned.search(header)):
-                    self._returned[n] = told["type"] + b"()"
+                    self._returned[n] = held(told)
                     self._told.add((n, _RESULT))
             elif field is not None and definition.kind == "struct":
                 for name, value in _of_one_type(field.finditer(self._bare, definition.header_end, definition.end)):
                     self._note(n, b"." + name, value, told=True)
+            elif (
+                container is not None
+                and definition.kind == "type"
+                and (told := container.search(definition.header(self._bare)))
+            ):
+                self._note(n, ELEMENT, held(told).removeprefix(LIST), told=True)
 
     def _innermost(self, at: int, literal: int) -> int:
         """The innermost literal around a place, from one outward that begins before it; -1 where there is none."""
@@ -149,13 +162,16 @@ class ReceiverTypes:
         expression = self.read(written, -1, literal) if literal >= 0 else written
         expression += b"()"
         if assigned is not None:
-            self._give(assigned[1], expression, owner)
+            at = start - len(before) + assigned.start(1)
+            if at not in self._read:  # `c := new(Client)` is read already
+                again = is_again(self._assignment, before.rstrip(b" \t=&")[::-1])
+                self._give(assigned[1], expression, owner, again=again)
             return
         is_open = owner >= 0 and self._definitions[owner].kind in CALLABLE and (owner, _RESULT) not in self._told
         if is_open and self._returned.setdefault(owner, expression) != expression:
             self._returned[owner] = None
 
-    def _give(self, name: bytes, value: bytes, owner: int, *, told: bool = False) -> None:
+    def _give(self, name: bytes, value: bytes, owner: int, *, told: bool = False, again: bool = False) -> None:
         """Assignment to a variable or field, as far as it tells the type."""
         is_field = owner >= 0 and self._definitions[owner].kind in _CLASSES
         if name.startswith(_OWN):
@@ -164,7 +180,7 @@ class ReceiverTypes:
                 return
             owner, name, value = self._class_around(owner), name[5:], inside
         elif not is_field:
-            self._note(owner, name, value, told=told)
+            self._note(owner, name, value, told=told, again=again)
             if owner < 0 or not self._bare.startswith(b"constructor", self._definitions[owner].head):
                 return
             owner = self._class_around(owner)  # `constructor(private client: Client)`
@@ -188,9 +204,16 @@ class ReceiverTypes:
         header = self._definitions[owner].header(self._bare)
         return re.search(rb"(?<![\w$.])" + re.escape(head) + rb"(?![\w$])", header) is not None
 
-    def _note(self, owner: int, name: bytes, value: bytes, *, told: bool) -> None:
-        """Type of a variable; unknown once two assignments say different ones."""
+    def _note(self, owner: int, name: bytes, value: bytes, *, told: bool, again: bool = False) -> None:
+        """Type of a variable; unknown once two assignments say different ones, of which neither only comes `again`."""
         types = self._known.setdefault(owner, {})
+        if again and name in types and (owner, name) not in self._guessed:
+            return
+        if again and name not in types:
+            self._guessed.add((owner, name))
+        elif not again and (owner, name) in self._guessed:
+            self._guessed.remove((owner, name))
+            del types[name]
         if told and (owner, name) not in self._told:
             self._told.add((owner, name))
             types[name] = value
@@ -238,7 +261,8 @@ class ReceiverTypes:
                 value = self._visible(head, owner)
             if not value or len(value) + len(rest) > _MAX_EXPRESSION or value.startswith(head + b"."):
                 break
-            written = value + b"." + rest
+            is_element = value.startswith(LIST) and (rest + b".").startswith(ELEMENT[1:] + b".")
+            written = value[1:] + rest[1:] if is_element else value + b"." + rest
         return written
 
     def _parameters_of(self, owner: int) -> frozenset[bytes]:
@@ -270,7 +294,7 @@ class ReceiverTypes:
             return
         if returned := self._returned.get(owner):
             yield _noted("returns", b"", self.read(returned, owner))
-        is_class = owner >= 0 and self._definitions[owner].kind in _CLASSES
+        is_class = owner >= 0 and self._definitions[owner].kind in _HOLDING
         if owner >= 0 and not is_class:
             return
         held = [(name, value) for name, value in self._known.get(owner, {}).items() if value]
@@ -283,7 +307,7 @@ def _of_one_type(found: Iterable[re.Match[bytes]]) -> Iterator[tuple[bytes, byte
     """Parameters or fields with what they hold; several may share a type, as in `a, b int`."""
     for match in found:
         for name in match["names"].split(b","):
-            yield name.strip(), match["type"] + b"()"
+            yield name.strip(), held(match)
 
 
 def _noted(kind: ReferenceKind, name: bytes, value: bytes) -> Reference:

@@ -15,13 +15,13 @@ from tree_sitter import Node
 
 from aurora_indexer.languages import Language
 from aurora_indexer.languages.name_syntax import CallNodes
+from aurora_indexer.parse.assignments import ELEMENT
 from aurora_indexer.parse.callbacks import callbacks
 from aurora_indexer.parse.definitions import CALLABLE, Definition, SourceOutline
 from aurora_indexer.parse.leading_comments import Captures
 from aurora_indexer.parse.local_names import LocalNames
 from aurora_indexer.parse.receiver_types import ReceiverTypes
 from aurora_memory.chunks import Import, Reference, ReferenceKind
-from aurora_memory.go_methods import method
 from aurora_memory.name_lookup import bound_name
 from aurora_memory.scope import CHAINED
 
@@ -37,7 +37,6 @@ MAX_WRITTEN = 120
 MAX_REMEMBERED = 8_192
 """Names in use of one kind; at some 100 bytes each."""
 
-_MAX_METHOD = 2000
 _MAX_CHAIN = 24
 _MAX_CHAINS = 3000
 """Chains of calls that are read in one file: each costs more, the longer it is."""
@@ -53,6 +52,7 @@ _ARROWS = re.compile(r"\s*(?:::|->|\?\.|!\.|&\.|\.|:)\s*")
 _PLAIN = re.compile(r"((?:[\w$@#-]++\.)*)([\w$#-]++[?!]?)")
 """A name with what it is in; in a shell's names `-` stands like a letter."""
 _CHAIN = re.compile(r"((?:[\w$@#]++(?:\(\))*\.)*)([\w$#]++[?!]?)")
+_TYPE_NAME = re.compile(rb"\*?([\w.$]+)")
 _LAST_BACKWARDS = re.compile(r"\n?([?!]?[\w$#]+)")
 
 
@@ -157,7 +157,11 @@ def uses_of(
     literals = [(node.start_byte, _body_of(node), node.end_byte) for node in captures.get("literal", ())]
     types = ReceiverTypes(language, bare, found.definitions, owner_at, literals)
     nodes = captures.get("call", ())
-    calls = sorted([(*node.byte_range, n) for n, node in enumerate(nodes)])
+    calls = [(*node.byte_range, n) for n, node in enumerate(nodes)]
+    if language.token_calls is not None:
+        for node in captures.get("tokens", ()):
+            calls += [(start, end, -1) for start, end in language.token_calls(bare, *node.byte_range)]
+    calls.sort()
     starts = [start for start, _, _ in calls]
     written = [_text(source, start, end, receivers) for start, end, _ in calls]
     if language.names is not None and language.names.arrow:
@@ -191,11 +195,6 @@ def uses_of(
         if index >= 0 and found.definitions[index].kind in CALLABLE:
             continue  # Go's struct without a name, in a function
         everyone[index].bases.append(_written(source, node, receivers))
-    required: dict[int, list[Reference]] = {}
-    for node in sorted(captures.get("required", ()), key=_place):
-        start, end = node.byte_range
-        if asked := method(source[start : min(end, start + _MAX_METHOD)].decode("utf-8", "replace")):
-            required.setdefault(owner_at(node.start_byte), []).append(Reference("requires", *asked))
     if language.names is not None and shadows.local is not None:
         given = callbacks(root, bare, language.names, found.definitions, shadows.imported, shadows.local, owner_at)
         for index, name in given:
@@ -205,7 +204,7 @@ def uses_of(
     for node in captures.get("loop", ()):
         everyone[owner_at(node.start_byte)].loops += 1
     for n, each in enumerate(uses):
-        each.notes = (*types.notes(n), *required.get(n, ()))
+        each.notes = tuple(types.notes(n))
     module.notes = tuple(types.notes(-1))
     return uses, module
 
@@ -229,7 +228,9 @@ class _Shadows:
         for each, name in zip(written, read, strict=True):
             head, dot, rest = each.partition(b".")
             bare = head.rstrip(b"()")
-            is_known = bare in self._own or (self._is_any_known and not dot and bare.decode("utf-8", "replace") not in self._words)
+            is_known = bare in self._own or (
+                self._is_any_known and not dot and bare.decode("utf-8", "replace") not in self._words
+            )
             if self.local is None or not is_known or each != name or not self.local.has(bare, holder):
                 yield name
             elif dot:
@@ -260,7 +261,10 @@ def _unfolded(
     chains = 0
     called = dict(syntax.calls)
     for n, ((start, end, number), name) in enumerate(zip(calls, written, strict=True)):
-        if (b"(" in name and len(name) < MAX_WRITTEN) or end - start > MAX_WRITTEN:
+        if number < 0:
+            continue  # of tokens
+        is_chain = b"(" in name or (syntax.element and (b"[" in name or b"{" in name))
+        if (is_chain and len(name) < MAX_WRITTEN) or end - start > MAX_WRITTEN:
             chains += 1
             read[n] = (_chain(source, nodes[number], syntax, called) if chains <= _MAX_CHAINS else b"") or name
         if not called or (start and bare[start - 1] not in _BEFORE_GIVEN):
@@ -291,12 +295,19 @@ def _chain(source: bytes, node: Node, syntax: CallNodes, called: Mapping[str, st
         if kind in called:
             calls += b"()"
             each = each.child_by_field_name(called[kind])
-        elif kind == syntax.creation:
+        elif kind in syntax.typed:
             made = each.child_by_field_name("type")
             if made is None or made.end_byte - made.start_byte > MAX_WRITTEN:
                 return b""
-            pieces.append(source[made.start_byte : made.end_byte].partition(b"<")[0] + b"()")
+            named = _TYPE_NAME.match(source, made.start_byte, made.end_byte)
+            if named is None:
+                return b""
+            pieces.append(named[1] + b"()" + calls)
             return b".".join(reversed(pieces))
+        elif kind == syntax.element:
+            pieces.append(ELEMENT[1:] + calls)
+            calls = b""
+            each = each.child_by_field_name(syntax.owner)
         elif kind == syntax.invocation:
             name = each.child_by_field_name("name")
             if name is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from operator import mul
 from pathlib import Path
 from typing import Any
@@ -111,13 +111,15 @@ def weighed(features: FileFeatures, *, of_reports: bool = False) -> float:
 
 def features_of(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, FileFeatures]:
     """The features of each file that has a candidate, by its path. `ranks` are the candidates, best first."""
-    members: dict[str, list[Rank]] = {}
-    for rank in ranks:
-        members.setdefault(candidates.heads[rank.place].path, []).append(rank)
     heads = candidates.heads
-    documents = {path for path, own in members.items() if all(heads[r.place].kind in KNOWLEDGE_KINDS for r in own)}
-    code = len(documents) < len(members)
-    return {path: _features(candidates, path, own, code and path in documents) for path, own in members.items()}
+    members: dict[str, list[Rank]] = {}
+    code: set[str] = set()
+    for rank in ranks:
+        head = heads[rank.place]
+        members.setdefault(head.path, []).append(rank)
+        if head.kind not in KNOWLEDGE_KINDS:
+            code.add(head.path)
+    return {path: _features(candidates, path, own, bool(code) and path not in code) for path, own in members.items()}
 
 
 def _features(candidates: Candidates, path: str, members: Sequence[Rank], document: bool) -> FileFeatures:
@@ -158,8 +160,13 @@ def _features(candidates: Candidates, path: str, members: Sequence[Rank], docume
         1.0 if is_test(path) and not candidates.question.about_tests else 0.0,
         1.0 if is_aside(path) else 0.0,
         1.0 if document else 0.0,
-        1.0 if _OUTDATED.search(path) else 0.0,
+        1.0 if _is_outdated(path) else 0.0,
     )
+
+
+@lru_cache(maxsize=2048)
+def _is_outdated(path: str) -> bool:
+    return _OUTDATED.search(path) is not None
 
 
 def answering(candidates: Candidates, members: Sequence[Rank], called: Collection[int] = ()) -> Rank:

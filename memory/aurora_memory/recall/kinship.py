@@ -43,10 +43,8 @@ def kinship(reader: Reader, question: Question, count: int) -> Floats | None:
 
 def nearest(cosines: Floats) -> Places:
     """Nearest neighbours: the numbers of the nearest parts, those that are near at all."""
-    import numpy as np
-
-    near = np.flatnonzero(cosines >= LEAST)
-    return near[np.argpartition(-cosines[near], KIN)[:KIN]] if len(near) > KIN else near
+    (near,) = (cosines >= LEAST).nonzero()
+    return near[(-cosines[near]).argpartition(KIN)[:KIN]] if len(near) > KIN else near
 
 
 def vectors_stay(reader: Reader) -> bool:

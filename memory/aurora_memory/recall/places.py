@@ -28,11 +28,13 @@ package, and a file of Ruby's in `lib/`, whatever it is called.
 """
 
 _ASIDE_PATH = re.compile(
-    r"(?i)(^|/)(examples?|demos?([_-][\w-]+)?|(asv_)?bench(marks?)?|_?vendor(s|ed)?|third[_-]?party|extern|node_modules"
-    r"|\.github)/"
+    r"(?i)(^|/)(examples?|demos?([_-][\w-]+)?|(asv_)?bench(marks?)?|\.github)/"
     r"|[-.](min|\d+(\.\d+)+)\.(m?js|css)$|(^|/)(([\w.]+-)?dist|docs/assets)/.*\.([cm]?js|css)$"
 )
-"""Paths of examples, benchmarks, forms of a forge, libraries that were copied in, and bundles that were built."""
+"""Paths of examples, benchmarks, forms of a forge, and bundles that were built."""
+
+_COPIED_PATH = re.compile(r"(?i)(^|/)(_?vendor(s|ed)?|third[_-]?party|extern|node_modules)/")
+"""Paths of libraries that were copied in."""
 
 MAX_PLACES = 4
 AROUND = 0.1
@@ -131,14 +133,21 @@ def is_aside(path: str) -> bool:
     """Whether a file lies beside what is made here: an example, a benchmark, vendored code (somebody else's library),
     what is built of it; no test.
     """
-    return _beside(path) == "aside"
+    return _beside(path) in {"aside", "copied"}
+
+
+def is_copied(path: str) -> bool:
+    """Whether a file is vendored code, somebody else's library that was copied in; no test."""
+    return _beside(path) == "copied"
 
 
 @lru_cache(maxsize=2048)
-def _beside(path: str) -> Literal["test", "aside", ""]:
+def _beside(path: str) -> Literal["test", "aside", "copied", ""]:
     """What a file is by its path, if not what is made here: one look, since each question asks of many files."""
     if _TEST_PATH.search(path):
         return "test"
+    if _COPIED_PATH.search(path):
+        return "copied"
     return "aside" if _ASIDE_PATH.search(path) else ""
 
 

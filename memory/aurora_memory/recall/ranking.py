@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from operator import attrgetter
 
 from msgspec import Struct
 
@@ -87,19 +88,18 @@ def ranked(
     ranks = ranks_of(candidates, weights, table)
     if weighing.retrieval_threshold is not None:
         ranks = [rank for rank in ranks if not weighing.forgets(candidates.activation(rank.place))]
-    return _best_first(candidates, ranks)
+    return _best_first(ranks)
 
 
-def ranked_anew(candidates: Candidates, ranks: Sequence[Rank], table: SignalTable, weights: Weights) -> list[Rank]:
+def ranked_anew(ranks: Sequence[Rank], table: SignalTable, weights: Weights) -> list[Rank]:
     """Re-ranking by other weights, best first: their signals stay, and are most of what ranking costs."""
     strengths = table.strengths(weights)
-    return _best_first(candidates, [rank.as_strong(strengths[rank.place]) for rank in ranks])
+    return _best_first([rank.as_strong(strengths[rank.place]) for rank in sorted(ranks, key=attrgetter("place"))])
 
 
-def _best_first(candidates: Candidates, ranks: Iterable[Rank]) -> list[Rank]:
-    """Sort by strength, ties by path and line."""
-    heads = candidates.heads
-    return sorted(ranks, key=lambda rank: (-rank.strength, heads[rank.place].path, heads[rank.place].line_start))
+def _best_first(ranks: Sequence[Rank]) -> list[Rank]:
+    """Sort by strength. What is as strong stays in the candidates' order, by path and line (`chunk_reader.heads`)."""
+    return sorted(ranks, key=attrgetter("strength"), reverse=True)
 
 
 def score(strength: float) -> float:

@@ -186,9 +186,9 @@ def _hedged(candidates: Candidates, table: SignalTable, ranks: Sequence[Rank], o
     """
     question = candidates.question
     if question.is_open:
-        return with_report(ordered, ranked_anew(candidates, ranks, table, weights_of("report")), TOPICS)
+        return with_report(ordered, ranked_anew(ranks, table, weights_of("report")), TOPICS)
     if question.kind == "task":
-        as_topic = ranked_anew(candidates, ranks, table, weights_of("topic"))
+        as_topic = ranked_anew(ranks, table, weights_of("topic"))
         return with_likeliest_files(candidates, ordered, evidence(candidates, as_topic))
     if question.kind not in TO_CHANGE:
         return ordered
@@ -313,7 +313,8 @@ def _hit(
 def _matched(question: Question, parts: Sequence[PartView]) -> tuple[str, ...]:
     """The terms of a question that stand in a chunk; of one that is a beginning, the words that do."""
     words = [word for term in question.terms for word in question.completions.get(term, (term,))]
-    return tuple(word for word in words if any(word in part.occurrences for part in parts))
+    said = set[str]().union(*(part.occurrences for part in parts))
+    return tuple([word for word in words if word in said])
 
 
 def _focus(chunk: ChunkView, findings: Findings, parts: Sequence[PartView]) -> tuple[int, int]:

@@ -174,8 +174,8 @@ def search(
     alike: dict[int, float] = {}
     if cosines is not None:
         numbers = numbers_of(parts, by_words)
-        for chunk, cosine in zip(parts.chunks[numbers].tolist(), cosines[numbers].tolist(), strict=True):
-            alike[chunk] = max(cosine, alike.get(chunk, 0.0))
+        numbers = numbers[cosines[numbers].argsort()]  # of a chunk's parts the last to come stays: the nearest
+        alike = dict(zip(parts.chunks[numbers].tolist(), cosines[numbers].clip(0).tolist(), strict=True))
     return Findings(
         matches,
         spread,

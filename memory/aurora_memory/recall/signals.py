@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from aurora_memory.chunks import KNOWLEDGE_KINDS
 from aurora_memory.recall.candidates import Candidates, Column
-from aurora_memory.recall.places import is_aside, is_test
+from aurora_memory.recall.places import is_aside, is_copied, is_test
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_protocol import typed
@@ -352,6 +352,12 @@ def test(candidates: Candidates) -> Column:
 def aside(candidates: Candidates) -> Column:
     """Beside what is made here: an example, a benchmark, or a library that was copied in."""
     return _of_files(candidates, is_aside)
+
+
+@signal(weight=-6.0)
+def copied(candidates: Candidates) -> Column:
+    """In a library that was copied in: what is asked about is made here, and examples are changed where it is."""
+    return _of_files(candidates, is_copied)
 
 
 @signal(weight=1.0)

@@ -9,7 +9,6 @@ Sources share one unit of attention. At each hop what a chunk passes on shrinks 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
@@ -73,19 +72,21 @@ class Spread:
     def follow(self, arcs: Sequence[Arc]) -> None:
         """Pass activation from the frontier over its arcs."""
         self.hops += 1
-        fans = Counter([arc.source for arc in arcs])
+        fans: dict[int, int] = {}
+        for arc in arcs:
+            fans[arc[0]] = fans.get(arc[0], 0) + 1
         shares = {source: self._front.get(source, 0.0) * self._per_hop / math.sqrt(fan) for source, fan in fans.items()}
         reached: dict[int, float] = {}
         best, hops = self._best, self.hops
-        for arc in arcs:
-            target, source, kind = arc.target, arc.source, arc.kind
-            amount = shares[source] * arc.weight * WEIGHTS.get(kind, 0.5)
+        for source, target, kind, weight, forward in arcs:
+            amount = shares[source] * weight * WEIGHTS.get(kind, 0.5)
             reached[target] = reached.get(target, 0.0) + amount
             known = best.get(target)
             if known is None or amount > known[3]:
-                best[target] = source, kind, arc.forward, amount, hops
+                best[target] = source, kind, forward, amount, hops
+        amounts = self.amounts
         for chunk, amount in reached.items():
-            self.amounts[chunk] = self.amounts.get(chunk, 0.0) + amount
+            amounts[chunk] = amounts.get(chunk, 0.0) + amount
         self._front = reached
 
     def path_to(self, chunk: int) -> list[Hop]:

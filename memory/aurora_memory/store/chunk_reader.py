@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import attrgetter
 
 from aurora_memory.activation import MINUTE, Weighing
 from aurora_memory.store import others_rows
@@ -90,7 +91,7 @@ def by_id(reader: Reader, ids: Sequence[int]) -> dict[int, ChunkView]:
 
 
 def heads(reader: Reader, ids: Sequence[int]) -> list[ChunkHead]:
-    """As `chunks`, in the order of their ids: for ranking many of which few are shown."""
+    """As `by_id`, by path and line: for ranking many of which few are shown."""
 
     def read(missing: Sequence[int]) -> dict[int, ChunkHead]:
         rows = reader.rows(
@@ -99,7 +100,7 @@ def heads(reader: Reader, ids: Sequence[int]) -> list[ChunkHead]:
         )
         return {row[0]: ChunkHead(*row) for row in rows}
 
-    return list(reader.heads.of(sorted(ids), read).values())
+    return sorted(reader.heads.of(ids, read).values(), key=attrgetter("path", "line_start", "id"))
 
 
 def remainders(reader: Reader) -> list[int]:

@@ -81,9 +81,16 @@ def is_package(reader: Reader, name: str) -> bool:
 
 def _required(reader: Reader, interface: int, depth: int) -> tuple[dict[str, str], bool]:
     """The methods that an interface asks for, with those it embeds, and whether that is all of them."""
-    asked = reader.rows("SELECT kind, name, qualifier FROM refs WHERE chunk_id = ?", (interface,))
-    wanted = {name: types for kind, name, types in asked if kind == "requires"}
-    embedded = {f"{qualifier}.{name}".lstrip(".") for kind, name, qualifier in asked if kind == "inherits"}
+    asked = reader.rows(
+        """SELECT methods.signature FROM chunks AS owner JOIN chunks AS methods
+             ON methods.path = owner.path AND methods.name > owner.name || '.' AND methods.name < owner.name || '/'
+           WHERE owner.id = ? AND methods.parent = owner.name AND methods.kind = 'method'
+             AND methods.gone_at IS NULL""",
+        (interface,),
+    )
+    wanted = dict(filter(None, [method(signature) for (signature,) in asked]))
+    bases = reader.rows("SELECT name, qualifier FROM refs WHERE chunk_id = ? AND kind = 'inherits'", (interface,))
+    embedded = {f"{qualifier}.{name}".lstrip(".") for name, qualifier in bases}
     for known in embedded & STANDARD.keys():
         wanted.update(STANDARD[known])
     embedded -= STANDARD.keys()
@@ -111,12 +118,8 @@ def _with_methods(reader: Reader, wanted: Mapping[str, str], folder: str, *, is_
             AND language = 'go' AND kind = 'method' AND parent IS NOT NULL""",
         (*wanted, as_list(list(wanted))),
     )
+    # Those of interfaces as well: one lends its methods to what embeds it.
     written = [(path, parent, *(method(signature) or ("", ""))) for path, parent, _, signature in rows]
-    written += reader.rows(  # an interface lends its methods to what embeds it
-        f"""SELECT path, chunks.name, refs.name, qualifier FROM refs JOIN chunks ON id = chunk_id AND gone_at IS NULL
-            WHERE refs.name IN ({marks}) AND refs.kind = 'requires'""",
-        tuple(wanted),
-    )
     written += [
         (path, owner, name, types)
         for path, owner, other in reader.rows(
@@ -139,7 +142,7 @@ def _with_methods(reader: Reader, wanted: Mapping[str, str], folder: str, *, is_
     for _ in range(_DEPTH):
         front = _lend(reader, front, has, hides) if front else front
     whole = [each for each, names in has.items() if len(names) == len(wanted)]
-    found = _types(reader, whole, ("struct", "type"))
+    found = types_at(reader, whole, ("struct", "type"))
     return sorted(
         Implementer((posixpath.dirname(path), name) not in own, path, line, chunk_id, is_sure)
         for chunk_id, path, line, name in found
@@ -152,7 +155,7 @@ def _lend(
     """Give what those types have to the types that embed them, but what these have otherwise themselves (`hides`);
     those that have more by that.
     """
-    ids = {chunk_id: (posixpath.dirname(path), name) for chunk_id, path, _, name in _types(reader, lenders, _KINDS)}
+    ids = {chunk_id: (posixpath.dirname(path), name) for chunk_id, path, _, name in types_at(reader, lenders, _KINDS)}
     rows = reader.rows(
         """SELECT to_id, path, name FROM relations JOIN chunks ON id = from_id AND gone_at IS NULL
            AND chunks.kind IN ('struct', 'type', 'interface')
@@ -169,8 +172,8 @@ def _lend(
     return changed
 
 
-def _types(reader: Reader, types: Iterable[_Type], kinds: Sequence[str]) -> list[tuple[int, str, int, str]]:
-    """Row id, path, line and name of types."""
+def types_at(reader: Reader, types: Iterable[_Type], kinds: Sequence[str] = _KINDS) -> list[tuple[int, str, int, str]]:
+    """Row id, path, line and name of types, by the folder and name of each."""
     wanted = set(types)
     rows = reader.rows(
         """SELECT id, path, line_start, name FROM chunks

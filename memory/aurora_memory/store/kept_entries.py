@@ -114,5 +114,5 @@ def _read(rows: Rows, terms: Sequence[str], blocks: Sequence[int] | None) -> dic
         sizes = [len(blob) // 4 for _, blob in pieces]
         numbers = np.repeat(np.array([block * BLOCK for block, _ in pieces], dtype=np.int32), sizes)
         numbers += (packed & np.uint32(BLOCK - 1)).view(np.int32)
-        result[term] = numbers, (packed >> np.uint32(BLOCK_BITS)).astype(np.int32)
+        result[term] = numbers, (packed >> np.uint32(BLOCK_BITS)).view(np.int32)
     return result

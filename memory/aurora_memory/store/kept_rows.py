@@ -7,7 +7,7 @@ up, one before it did as well.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from itertools import islice
+from itertools import filterfalse, islice
 from typing import Any, Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -37,11 +37,11 @@ class KeptRows(Generic[Key, Row]):
             self._kept.clear()
             self._version = version
         kept = self._kept
-        missing = [key for key in keys if key not in kept]
+        missing = list(filterfalse(kept.__contains__, keys))
         if missing:
             fresh = read(missing)
-            kept.update([(key, fresh.get(key)) for key in missing])
-        found = {key: row for key in keys if (row := kept[key]) is not None}
+            kept.update(zip(missing, map(fresh.get, missing), strict=True))
+        found = {key: row for key, row in zip(keys, map(kept.__getitem__, keys), strict=True) if row is not None}
         if len(kept) > self._most:  # an eighth more goes, so that not every question has to look for the first
             for key in list(islice(kept, len(kept) - self._most + self._most // 8)):
                 del kept[key]

@@ -89,6 +89,7 @@ class PartColumns:
             living,
             file_count,
             file_norms(self._of_files[:file_count]),
+            int(self._chunks[:count].max(initial=0)),
             self.room,
         )
 

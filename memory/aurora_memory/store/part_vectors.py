@@ -31,7 +31,7 @@ KEPT = 100_000
 """Parts of which vectors are held also while nobody asks (10 MB): who asks once an hour asks by meaning, too."""
 
 _BLOCK = 4096
-_PIECE = 256
+_PIECE = 1024
 """Vectors that are held together, and those that are weighed at a time: few enough for the processor's cache, and for
 what else of a question is in it.
 """

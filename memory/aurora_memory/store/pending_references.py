@@ -18,7 +18,7 @@ from aurora_memory.catalogue import Catalogue, stands_for_file
 from aurora_memory.chunks import Import, Reference, ReferenceKind
 from aurora_memory.language_families import CRATED_FAMILIES, EXACT_FAMILIES, FAMILIES, family
 from aurora_memory.module_paths import ModuleAlias, candidates
-from aurora_memory.name_lookup import WHOLE, LinkedFiles, bound_name, is_star, unit
+from aurora_memory.name_lookup import LIST, WHOLE, LinkedFiles, bound_name, is_star, unit
 from aurora_memory.scope import Relation, Scope
 from aurora_memory.store.rows import MODULE_ALIASES, decode_imports
 from aurora_memory.store.statements import as_list, insert_rows
@@ -315,8 +315,8 @@ def _package(folder: str) -> tuple[str, str, int]:
 
 
 def _names_of(qualifier: str) -> Iterable[str]:
-    """The names in a qualifier or expression: `open().conn` has two."""
-    return filter(None, (part.rstrip("()") for part in qualifier.split(".")))
+    """The names in a qualifier or expression: `open().conn` has two, and so has a list of these, `#open().conn`."""
+    return filter(None, (part.rstrip("()") for part in qualifier.lstrip(LIST).split(".")))
 
 
 async def _definitions(

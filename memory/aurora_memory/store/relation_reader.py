@@ -7,12 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from itertools import chain
+from sys import intern
 
 from msgspec.structs import replace
 
 from aurora_memory.chunks import Import, ReferenceKind
 from aurora_memory.module_paths import ModuleAlias
 from aurora_memory.scope import LIKELY, SURE
+from aurora_memory.store.dispatch_reader import called_as, may_call
 from aurora_memory.store.implementation_reader import implementers
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.rows import MODULE_ALIASES, NO_IMPORTS, decode_imports
@@ -59,7 +61,7 @@ def _arcs(reader: Reader, ids: Sequence[int], hub: int) -> dict[int, tuple[list[
     for source, target, kind, weight, forward in rows:
         if kind != "hands on":
             ahead, behind = found[source]
-            (ahead if forward else behind).append(Arc(source, target, kind, weight, bool(forward)))
+            (ahead if forward else behind).append((source, target, intern(kind), weight, bool(forward)))
     return found
 
 
@@ -96,7 +98,17 @@ def edges(reader: Reader, chunk_id: int, limit: int = 50) -> list[Edge]:
         (as_list(list(more)), max(0, limit - len(known))),
     )
     views = [ChunkView(*row) for row in rows]
-    return found + [Edge("inherits", False, 1.0 if more[each.id].is_sure else LIKELY, each) for each in views]
+    found += [Edge("inherits", False, 1.0 if more[each.id].is_sure else LIKELY, each) for each in views]
+    for outgoing in (False, True):
+        known = {edge.other.id for edge in found if edge.kind == "calls" and edge.outgoing == outgoing}
+        others = [each for each, *_ in _dispatched(reader, [chunk_id], forward=outgoing) if each not in known]
+        rows = reader.rows(
+            f"""SELECT {columns} FROM chunks WHERE id IN (SELECT value FROM json_each(?))
+                ORDER BY path, line_start LIMIT ?""",
+            (as_list(others), max(0, limit - len(known))),
+        )
+        found += [Edge("calls", outgoing, LIKELY, ChunkView(*row)) for row in rows]
+    return found
 
 
 def usages(reader: Reader, ids: Sequence[int]) -> dict[int, UsageCounts]:
@@ -120,6 +132,19 @@ def usages(reader: Reader, ids: Sequence[int]) -> dict[int, UsageCounts]:
         heirs = [is_sure for _, is_sure in related(reader, [each], "inherits", _COUNTED)]
         sure = sum(heirs)
         found[each] = replace(found.get(each, UsageCounts()), subclasses=sure, likely_subclasses=len(heirs) - sure)
+    if through := called_as(reader, ids):
+        called = [*through, *{each for some in through.values() for each in some}]
+        callers: dict[int, set[int]] = {}
+        for to_id, from_id in reader.rows(
+            """SELECT to_id, from_id FROM relations
+               WHERE kind = 'calls' AND from_id != to_id AND to_id IN (SELECT value FROM json_each(?))""",
+            (as_list(called),),
+        ):
+            callers.setdefault(to_id, set()).add(from_id)
+        for each, some in through.items():
+            others = set().union(*[callers[one] for one in some]) - callers.get(each, set()) - {each}
+            known = found.get(each, UsageCounts())
+            found[each] = replace(known, likely_callers=known.likely_callers + len(others))
     return found
 
 
@@ -140,8 +165,36 @@ def related(
         for each in chain.from_iterable(implementers(reader, ids).values()):
             is_likely = not each.is_sure and found.get(each.id, (True,))[0]
             found[each.id] = (is_likely, each.is_lent, each.path, each.line)
+    if kind == "calls":
+        for chunk_id, path, line in _dispatched(reader, ids, forward=forward):
+            found.setdefault(chunk_id, (True, False, path, line))
     ordered = sorted(found.items(), key=lambda item: (item[1], item[0]))
     return [(chunk_id, not is_likely) for chunk_id, (is_likely, *_) in ordered[:limit]]
+
+
+def _dispatched(reader: Reader, ids: Sequence[int], *, forward: bool) -> list[tuple[int, str, int]]:
+    """Who may call some methods by calling those of interfaces that these implement, or (`forward`) what may be called
+    so by some chunks: row id, path and line.
+    """
+    if forward:
+        called = reader.rows(
+            "SELECT to_id FROM relations WHERE kind = 'calls' AND from_id IN (SELECT value FROM json_each(?))",
+            (as_list(ids),),
+        )
+        others = list(may_call(reader, [row[0] for row in called]))
+    else:
+        others = list({each for some in called_as(reader, ids).values() for each in some})
+        callers = reader.rows(
+            "SELECT from_id FROM relations WHERE kind = 'calls' AND to_id IN (SELECT value FROM json_each(?))",
+            (as_list(others),),
+        )
+        others = list({row[0] for row in callers})
+    rows = reader.rows(
+        """SELECT id, path, line_start FROM chunks WHERE id IN (SELECT value FROM json_each(?1)) AND gone_at IS NULL
+           AND id NOT IN (SELECT value FROM json_each(?2))""",
+        (as_list(others), as_list(ids)),
+    )
+    return [(chunk_id, path, line) for chunk_id, path, line in rows]
 
 
 def references(reader: Reader, chunk_id: int) -> list[tuple[str, str, str]]:

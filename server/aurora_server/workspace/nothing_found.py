@@ -5,6 +5,7 @@ what of a question stands nowhere, where something answers the rest of it.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import chain
 
 from aurora_memory.recall import Question
 from aurora_memory.recall.question_kind import QuestionKind
@@ -122,8 +123,10 @@ def _telling(question: Question) -> list[str]:
 
 def _unknown_words(reader: Reader, question: Question, telling: Sequence[str]) -> list[str]:
     """Those of a question's words that no file has, or ever had."""
-    known_as = question.completions
-    return [word for word in telling if not any(term in known_as or reader.words.has(term) for term in stem_word(word))]
+    terms = {word: stem_word(word) for word in telling}
+    reader.words.parts(reader.writes)  # what is kept of words holds as of then
+    known = {*question.completions, *reader.words.entries(list(dict.fromkeys(chain.from_iterable(terms.values()))))}
+    return [word for word, own in terms.items() if known.isdisjoint(own)]
 
 
 def _nowhere(reader: Reader, unknown: Sequence[str]) -> str:

@@ -141,6 +141,11 @@ class MemoryRecall:
         self._read_at = _NEVER
         self._patience = VECTORS_WITHIN
 
+    async def read_ahead(self) -> None:
+        """Begin to read the vectors that stay, where somebody is about to ask."""
+        if self._embedder is None and await self._read(vectors_stay):
+            self._read_ahead()
+
     async def close(self) -> None:
         """Stop reading what later questions need."""
         if self._reading is not None:

@@ -299,6 +299,7 @@ class Workspace:
         wanted = None if paths is None else [self.relative(path) for path in paths]
         whole = wanted is None or "" in wanted or await asyncio.to_thread(_any_folder, self.root, wanted)
         summary = await self._indexer.run(None if whole else wanted, progress)
+        await self._recall.read_ahead()  # who has files indexed asks next
         counts = self._counts()
         older = await self.adoption.offer_once()
         return IndexResult(

@@ -131,6 +131,7 @@ EXPECTED = {
         module <module> 1-12
         struct Repo 14-21
         interface Finder 24-28
+        method Finder.Find 27-27
         type ID 29-29
         type Alias 30-30
         method Repo.Find 33-49

@@ -363,8 +363,35 @@ def test_the_time_a_thread_has_worked_is_asked_for_only_where_a_grammar_is_watch
     assert bool(asked) == is_watched
 
 
-def test_what_an_interface_of_go_asks_for_is_told_in_its_order() -> None:
-    names = [f"Method{n}" for n in range(60)]  # captures come in the order of a set, by addresses
-    source = "".join(["package shop\n\ntype Store interface {\n", *(f"\t{name}() error\n" for name in names), "}\n"])
-    chunks = parse_file("a.go", source.encode()).chunks
-    assert [ref.name for chunk in chunks for ref in chunk.references if ref.kind == "requires"] == names
+def test_what_an_interface_of_go_asks_for_is_a_method() -> None:
+    source = (
+        "package shop\n\ntype Store interface {\n\t// Get reads.\n\tGet(key string) (any, error)\n\tio.Closer\n}\n\n"
+        "type Shop struct{ door interface{ Open() } }\n"
+    )
+    chunks = {each.name: each for each in parse_file("a.go", source.encode()).chunks}
+    assert chunks.keys() == {"Store", "Store.Get", "Shop"}, "what has no name has no members that have one"
+    get = chunks["Store.Get"]
+    assert (get.kind, get.parent, get.signature) == ("method", "Store", "Get(key string) (any, error)")
+    assert get.docstring == "Get reads."
+
+
+@pytest.mark.parametrize(
+    ("given", "called"),
+    [
+        ("assert_eq!(self.a.b(), c(1))", ["self.a.b", "c"]),
+        ("vec![a::b::f(), crate::g::<T>(1)]", ["a.b.f", "crate.g"]),
+        ("assert!(a.b().c() && (d + e)?.f())", ["a.b", "().c", "().f"]),
+        ('print!("{} a(1)", r#"b("#, \'(\', c())', ["c"]),
+        ("select! { x = a.recv() => { inner!(b()); } }", ["a.recv", "inner", "b"]),
+        ("matches!(a.b(), Some(C(1)) if x != (d))", ["a.b"]),
+        ("assert!([a, b].len() == 1 && if (c) { 0.max(1) } else { !(d) })", []),
+        ("item! { #[cfg(a)] fn b() { c() } }", ["c"]),
+        ("quote! { a() }", []),
+        ("parse_quote!(a())", []),
+        ("assert!(a)", []),
+    ],
+)
+def test_what_macros_of_rust_are_given_calls_what_it_says(given: str, called: list[str]) -> None:
+    (chunk,) = parse_file("a.rs", f"fn run() {{ {given}; }}\n".encode()).chunks
+    found = [f"{ref.qualifier}.{ref.name}".lstrip(".") for ref in chunk.references if ref.kind == "calls"]
+    assert found[1:] == called

@@ -155,8 +155,57 @@ def test_go() -> None:
         *("store.DB().Update", "store.Tx().Rollback", "store.DB().From", "store.DB().From().Where"),
         *("store.DB().From().Where().Find", "open", "Bucket().Close", "unknown.Do"),
     }
-    assert noted("a.go", GO)["Cursor"] == {"bucket: Bucket()", "left: node()", "right: node()"}
+    assert noted("a.go", GO)["Cursor"] == {
+        *("bucket: Bucket()", "left: node()", "right: node()", "many: #node()"),
+    }
     assert noted("a.go", GO)["Cursor.Walk"] == {": Bucket()"}
+
+
+@pytest.mark.parametrize(
+    ("written", "called"),
+    [
+        ("for _, each := range c.many {\n\teach.Go()\n}", "Cursor().many.#.Go"),
+        ("for _, each := range c.list(1) {\n\teach.Go()\n}", "Cursor().list().#.Go"),
+        ("for each := range c.many {\n\teach.Go()\n}", "each.Go"),
+        ("c.many[0].Go()", "Cursor().many.#.Go"),
+        ("each := c.many[0]\neach.Go()", "Cursor().many.#.Go"),
+        ("few := c.many[1:2]\nfew.Go()", "few.Go"),
+        ("all := []*store.DB{}\nall[0].Go()", "store.DB().Go"),
+        ("all := make(map[string]store.DB)\nall[key].Go()", "store.DB().Go"),
+        ("var all []Cursor\nall[0].Go()", "Cursor().Go"),
+        ("rest[0].Go()", "Cursor().Go"),
+        ("c.(*store.DB).Go()", "store.DB().Go"),
+        ("db := c.value(key).(*store.DB)\ndb.Go()", "store.DB().Go"),
+        ("(&store.DB{one: 1}).Go()", "store.DB().Go"),
+        ("(*c).Go()", "Cursor().Go"),
+        ("db := new(store.DB)\ndb.Go()", "store.DB().Go"),
+        ("db := store.Open()\ndb = &other.DB{}\ndb.Go()", "store.Open().Go"),
+        ("var db = store.Open()\ndb = other.Open()\ndb.Go()", "store.Open().Go"),
+        ("db = &store.DB{}\ndb.Go()", "store.DB().Go"),
+        ("{\ndb := store.Open()\n}\ndb := &other.DB{}\ndb.Go()", "db.Go"),
+    ],
+)
+def test_elements_and_types_of_go(written: str, called: str) -> None:
+    source = f"package a\n\nfunc (c *Cursor) walk(rest ...Cursor) {{\n{written}\n}}\n"
+    chunk = next(each for each in parse_file("a.go", source.encode()).chunks if each.name.endswith("walk"))
+    found = [ref for ref in chunk.references if ref.kind == "calls" and ref.name == "Go"]
+    assert [f"{each.qualifier}.{each.name}" for each in found] == [called]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("func f() []*store.DB {\n}", {": #store.DB()"}),
+        ("func f() (all map[string]DB, err error) {\n}", {": #DB()"}),
+        ("type f []*DB", {"#: DB()"}),
+        ("type f map[string]store.DB", {"#: store.DB()"}),
+        ("type f DB", set()),
+        ("var f []DB", {"f: #DB()"}),
+    ],
+)
+def test_lists_of_go_are_noted(written: str, expected: set[str]) -> None:
+    (noted_,) = noted("a.go", f"package a\n\n{written}\n").values()
+    assert noted_ == expected
 
 
 @pytest.mark.parametrize(
