@@ -225,8 +225,11 @@ class Scope:
             members = self._of_type(head, entry, name, 1.0 if qualifier.endswith(f"{head}{CHAINED}") else LIKELY)
             # What a type from outside the workspace has is nothing here, unless here it is given more; what one of here
             # inherits may be anything.
-            is_outside = head not in names and self._family in CLOSED_FAMILIES
-            return members if members or is_outside else self._by_rarity(candidates, here)
+            if members or (head not in names and self._family in CLOSED_FAMILIES):
+                return members
+            if self._has_crates:
+                candidates, here = self._catalogue.crates.by_kind(name)[0], ()
+            return self._by_rarity(candidates, here)
         if entry is not None:
             imported = self._known.get((bound, name))
             if imported is None:

@@ -2,8 +2,8 @@
 
 The name of a header, `.h`, leaves open which of both it is in. A grammar sees a source before the preprocessor does: in
 `class MYLIB_EXPORT Widget : public Base { … }` it takes the macro for the class and the rest for a function without a
-type, and what is in the braces for that function's body. Such macros are hidden from it, and from nothing else. And declarations
-of C++ that tell types.
+type, and what is in the braces for that function's body. Such macros are hidden from it, and from nothing else.
+Declarations of C++ tell types.
 """
 
 from __future__ import annotations

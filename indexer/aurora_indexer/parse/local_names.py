@@ -1,5 +1,6 @@
-"""Local names (variable shadowing): what a function binds itself, as a parameter, a variable, a loop's or an import. Called
-so it is nothing else that has that name.
+"""Local names (variable shadowing): what a function binds itself, as a parameter, a variable, a loop's or an import.
+
+What it calls by such a name is nothing else that has it.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
 
@@ -221,17 +221,22 @@ class _Shadows:
         self._is_any_known = names is not None and names.has_package_names
         self._words = language.words
 
-    def without(self, holder: int, written: Sequence[bytes], read: Sequence[bytes]) -> Iterator[bytes]:
+    def without(self, holder: int, written: Sequence[bytes], read: Sequence[bytes]) -> Iterable[bytes]:
         """Calls in a definition without those of what a function around binds itself; a member of such is one of what
         nobody knows. `read` are the names as they are with what their receivers hold.
         """
+        return read if self.local is None or holder < 0 else self._without(self.local, holder, written, read)
+
+    def _without(
+        self, local: LocalNames, holder: int, written: Sequence[bytes], read: Sequence[bytes]
+    ) -> Iterator[bytes]:
         for each, name in zip(written, read, strict=True):
             head, dot, rest = each.partition(b".")
-            bare = head.rstrip(b"()")
+            bare = head.rstrip(b"()") if dot else head
             is_known = bare in self._own or (
                 self._is_any_known and not dot and bare.decode("utf-8", "replace") not in self._words
             )
-            if self.local is None or not is_known or each != name or not self.local.has(bare, holder):
+            if not is_known or each != name or not local.has(bare, holder):
                 yield name
             elif dot:
                 yield CHAINED.encode() + b"." + rest.rpartition(b".")[2]
