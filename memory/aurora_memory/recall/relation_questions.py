@@ -181,11 +181,11 @@ def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadTe
     calling = {each for each, _ in related}
     handing = [(each, surely) for each, surely in handing if each not in calling]
     sure = sum(surely for _, surely in related)
-    unclear = _unclear(reader, question, list(meant.values())) if not of_members else NONE_UNCLEAR
+    unclear = _unclear(reader, question, list(meant.values())) if not of_members else NO_NAMESAKES
     using = [(each, False) for each in unclear.users if each not in calling and each not in ids]
     chosen = [*related[:sure], *handing, *related[sure:], *using][:limit]
     shared |= dict.fromkeys((each for each, _ in handing), HANDS_ON)
-    shared |= dict.fromkeys((each for each, _ in using), f"one of {unclear.namesakes:,} of the name")
+    shared |= dict.fromkeys((each for each, _ in using), f"one of {unclear.number:,} of the name")
     hits = _hits(reader, chosen, shared, now)
     if changed and not shared:
         return RelatedHits([], f"'{question.name}' changed only together with what changes with everything.")
@@ -200,35 +200,35 @@ def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadTe
     if using:
         more, verb = ("more " if related else ""), (one if len(using) == 1 else many)
         known = said if related or handing else ""
-        said = f"{known} {len(using):,} {more}{verb} '{unclear.name}', which may be any of {unclear.namesakes:,}."
+        said = f"{known} {len(using):,} {more}{verb} '{unclear.name}', which may be any of {unclear.number:,}."
     return RelatedHits(hits, said.strip())
 
 
-class Unclear(Struct, frozen=True):
-    """What else may be related, since many definitions share a name: by row id, and how many those are.
+class Namesakes(Struct, frozen=True):
+    """Namesakes: what else may be related since many definitions share a name, by row id, and how many those are.
 
     `names` are such names, where it is asked what something calls.
     """
 
     name: str = ""
     users: Sequence[int] = ()
-    namesakes: int = 0
+    number: int = 0
     names: Sequence[str] = ()
 
 
-NONE_UNCLEAR = Unclear()
+NO_NAMESAKES = Namesakes()
 
 
-def _unclear(reader: Reader, question: RelationQuestion, meant: Sequence[ChunkView]) -> Unclear:
+def _unclear(reader: Reader, question: RelationQuestion, meant: Sequence[ChunkView]) -> Namesakes:
     if question.asked == "callees":
-        return Unclear(names=relation_reader.unclear_names(reader, [each.id for each in meant])[:_SHOWN_OUTSIDE])
+        return Namesakes(names=relation_reader.unclear_names(reader, [each.id for each in meant])[:_SHOWN_OUTSIDE])
     if question.asked not in ("callers", "heirs"):
-        return NONE_UNCLEAR
+        return NO_NAMESAKES
     name = meant[0].name.rpartition(".")[2]
     families = {family(each.language) for each in meant}
     users = relation_reader.unclear(reader, name, "may call" if question.asked == "callers" else "may inherit")
     named = [each for each in relation_reader.definitions(reader, name) if family(each.language) in families]
-    return Unclear(name, [each for each, language in users if family(language) in families], len(named))
+    return Namesakes(name, [each for each, language in users if family(language) in families], len(named))
 
 
 def _hits(reader: Reader, chosen: Sequence[tuple[int, bool]], said: Mapping[int, str], now: float) -> list[Hit]:
