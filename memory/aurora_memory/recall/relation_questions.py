@@ -26,6 +26,7 @@ from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
 from aurora_memory.recall.search import ReadText
+from aurora_memory.stopwords import QUESTION_WORDS, STOP_WORDS
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.tokens import stem_word
@@ -57,6 +58,18 @@ _SPELLED = 2
 """Letters that a name may have more or fewer than one that is meant by it."""
 _VAGUE = re.compile(r"\b(?:us(?:e|es|ed|ing|ers?|ages?)|depends?|the)\b", re.IGNORECASE)
 """What sentences have that rather ask for a topic: "what uses sessions"."""
+_RATHER_WORDS = re.compile(
+    r"\b(?:calls|references?|children|implementations?|overrides)\s+(?:of|to|for)\b"
+    r"|\b(?:all|where|which)\s+(?:call|extend|implement|include|instantiate|invoke|override|require)s?\b",
+    re.IGNORECASE,
+)
+"""How a name is asked for by some, and other things by many: "references to memory", "which calls block"."""
+_NO_NAME = re.compile(
+    r"(?:\w{3,}(?:ing|[^s]s|[st]ion|ment|ity|ness|[ae]nce)|exist|fail|happen|occur)", re.IGNORECASE
+)
+"""Words that stand in a sentence without an article, as names do: what is many or no thing that is counted ("what
+implements caching"), and what is said of calls and overrides ("what overrides exist").
+"""
 _GOODS = re.compile(r"\bimports\s+(?:of|for)\b", re.IGNORECASE)
 _CODE_LIKE = re.compile(r"[._:/#$\\]|[a-z0-9][A-Z]|^[A-Z]")
 
@@ -347,11 +360,29 @@ def _unknown(reader: Reader, question: RelationQuestion, text: str) -> RelatedHi
     leaf = re.split(r"\.|::|->|#|:|/", name)[-1]
     near = near_name(reader, leaf)
     stems = stem_word(leaf)
-    stands = near is not None or not stems or reader.words.has(stems[-1])
-    if is_word and (_VAGUE.search(text) or (near is None and stands)):
+    stands = not stems or reader.words.has(stems[-1])
+    if is_word and (_VAGUE.search(text) or (near is None and stands and _is_talked_of(name, text))):
         return None
-    said = f"Nothing here is called '{name}'{f'; did you mean {near!r}?' if near else '.'}"
-    return RelatedHits([], said, is_unknown=True)
+    more = f"; did you mean {near!r}?" if near else f"; '{name}' alone finds what says it." if is_word and stands else "."
+    return RelatedHits([], f"Nothing here is called '{name}'{more}", is_unknown=True)
+
+
+def answered_as_words(text: str) -> str | None:
+    """What is said below answers to words that name nothing here, where a name may have been meant by one of them."""
+    question = relation_question(text)
+    if question is None or question.asked in ("importers", "imported"):
+        return None
+    if _VAGUE.search(text) or _RATHER_WORDS.search(text):
+        return None
+    return f"Nothing here is called '{question.name}'; these are answers to the words."
+
+
+def _is_talked_of(word: str, text: str) -> bool:
+    """Whether a word in the place of a name may be none, as the question is put: "who calls save" asks for what is
+    called so, "what implements caching" need not.
+    """
+    said = {word.lower()}
+    return bool(said & QUESTION_WORDS or said & STOP_WORDS or _NO_NAME.fullmatch(word) or _RATHER_WORDS.search(text))
 
 
 def near_name(reader: Reader, leaf: str, at_least: float = OF_MANY) -> str | None:

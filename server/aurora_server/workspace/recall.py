@@ -348,6 +348,8 @@ def _hint(
         return why_nothing(reader, question, freshness, types)
     is_whole = freshness.state == "ready" and not freshness.pending_files  # what is not indexed yet may say it
     nowhere = unsaid(reader, question) if is_whole else None
+    if is_whole and (types is None or "code" in types):
+        nowhere = relation_questions.answered_as_words(question.text) or nowhere
     return nowhere or why_arbitrary(reader, question, len(hits), freshness.chunks)
 
 
