@@ -444,7 +444,7 @@ async def test_who_asks_for_what_is_spelled_as_code_or_stands_nowhere_hears_that
 
 
 SPOKEN = (
-    "save connect serializer block exist fail cache settings retries caching pagination hooks redis database memory root"
+    "save connect serializer version block exist fail cache settings retries caching pagination hooks redis database memory root"
     " access shots timeouts policy requests python production sessions login retry run get windows token"
 )
 
@@ -464,12 +464,13 @@ async def spoken(tmp_path: Path) -> AsyncIterator[Store]:
         *((f"{how} save", "save") for how in ("who calls", "what calls", "who is calling", "callers of", "what invokes")),
         *((f"{how} save", "save") for how in ("call sites of", "which functions call", "who instantiates", "callees of")),
         *((f"what overrides {name}", name) for name in ("connect", "run", "access")),
-        *((f"what implements {name}", name) for name in ("serializer", "cache", "retry")),
+        *((f"what implements {name}", name) for name in ("serializer", "cache", "version", "access")),
         *((f"{how} token", "token") for how in ("subclasses of", "implementers of", "heirs of", "what inherits from")),
         ("where is save called", "save"),
         ("where is login called from?", "login"),
         ("what does save call", "save"),
         ("what usually changes with login", "login"),
+        ("what does login import", "login"),
     ],
 )
 async def test_a_word_in_the_place_of_a_name_is_one_and_that_it_is_not_here_is_said(
@@ -512,7 +513,7 @@ async def test_words_in_a_question_that_may_ask_for_something_else_are_words(spo
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        *((f"what implements {word}", word) for word in ("caching", "retries", "pagination", "hooks", "sessions")),
+        *((f"what implements {word}", word) for word in ("caching", "retries", "pagination", "hooks")),
         *((f"what overrides {word}", word) for word in ("settings", "exist")),
         *((f"what calls {word}", word) for word in ("hooks", "fail", "requests")),
         ("who calls get", "get"),
@@ -527,5 +528,12 @@ async def test_a_word_that_stands_without_an_article_as_a_name_does_is_answered_
 
 
 async def test_words_that_are_asked_for_are_told_of_relations_only(spoken: Store) -> None:
-    for text in ("session management", "who imports redis", "what does redis import"):
+    for text in ("session management", "who imports redis", "what does redis import", "who imports hooks"):
         assert answered_as_words(text) is None
+
+
+async def test_what_a_definition_imports_is_told_of_its_file(store: Store) -> None:
+    assert await told(store, "what does parse import") == (
+        [],
+        "No file here is called 'parse'; it is defined in base.py.",
+    )

@@ -147,6 +147,44 @@ async def test_words_that_stand_nowhere_are_told_beside_answers_to_the_rest(
     assert found.hint == said
 
 
+CONTEXT = {
+    "core.py": [
+        chunk("core.py", "Context", "close the nosuchoption and the echo zone", kind="class"),
+        chunk("core.py", "Context.invoke", "the echo", kind="method", line=10),
+        chunk("core.py", "echo_via_pager", "print", line=20),
+        chunk("core.py", "ff_one", "is_ok stays", line=30),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("Context.nosuch", "No file here says 'nosuch'. These are answers to the rest."),
+        ("Context::nosuch()", "No file here says 'nosuch'. These are answers to the rest."),
+        ("echo_zzz", "No file here says 'echo_zzz'. These are answers to its words."),
+        ("where is echo_zzz", "No file here says 'echo_zzz'. These are answers to its words."),
+        ("Zorblax.invoke", "No file here says 'Zorblax'. These are answers to the rest."),
+        ("ok_one", "No file here says 'ok_one'. These are answers to its words."),
+        ("Context.invoke", None),
+        ("context.INVOKE", None),
+        ("Context.inv", None),  # what it may become is found
+        ("ctx.invoke", None),  # only the asker's file has it
+        ("click.core.Context", None),
+        ("echo_via_pag", None),
+        ("is_ok", None),  # a file has it, though nothing is called so
+        ("Context.is_ok", None),
+        ("core.py:10", None),
+    ],
+)
+async def test_a_name_that_stands_nowhere_is_said_to_beside_what_resembles_it(
+    tmp_path: Path, query: str, said: str | None
+) -> None:
+    found = await found_in(tmp_path, CONTEXT, query)
+    assert found.hits
+    assert (found.hint or None) == said
+
+
 @pytest.mark.parametrize(("pending", "state"), [(2, "ready"), (0, "indexing")])
 async def test_words_may_stand_in_what_is_not_indexed_yet(tmp_path: Path, pending: int, state: str) -> None:
     found = await found_in(tmp_path, TEMPLATES, "expand frobnicated template", pending, state)
@@ -216,6 +254,7 @@ async def test_a_word_that_nothing_here_says_is_the_reason_whatever_types_are_as
     [
         ("ExpandTepmlate", "No file here says 'ExpandTepmlate'; did you mean 'ExpandTemplate'?"),
         ("shop.ExpandTepmlate", "No file here says 'shop.ExpandTepmlate'; did you mean 'ExpandTemplate'?"),
+        ("shop.Tepmlate", "No file here says 'shop.Tepmlate'; did you mean 'Template'?"),
         ("where is ExpandTepmlate", "No file here says 'ExpandTepmlate'; did you mean 'ExpandTemplate'?"),
         pytest.param("ExpandTemplate", None, id="a name that is here"),
         pytest.param("ExpandSomethingElse", None, id="nothing is spelled alike"),
@@ -229,6 +268,7 @@ def test_a_name_that_is_misspelled_finds_nothing_else_and_says_what_is_meant(
     daemon: Daemon, tmp_path: Path, query: str, hint: str | None
 ) -> None:
     text = "class ExpandTemplate:\n    def expand(self, template, unknown):\n        return template\n"
+    text += "\n\nclass Template:\n    pass\n"
     (tmp_path / "shop.py").write_text(text, encoding="utf-8")
     (tmp_path / ".git").mkdir()
     with daemon.client(tmp_path) as client:
@@ -238,3 +278,15 @@ def test_a_name_that_is_misspelled_finds_nothing_else_and_says_what_is_meant(
         assert reply["results"] or "did you mean" not in reply["hint"]
     else:
         assert (reply["results"], reply["hint"]) == ([], hint)
+
+
+def test_a_name_that_was_removed_is_said_to_stand_nowhere(daemon: Daemon, tmp_path: Path) -> None:
+    kept = "def ff_one():\n    return 1\n"
+    (tmp_path / ".git").mkdir()
+    with daemon.client(tmp_path) as client:
+        for text, hint in ((f"{kept}\n\ndef ok_one():\n    return 2\n", None), (kept, "No file here says 'ok_one'")):
+            (tmp_path / "a.py").write_text(text, encoding="utf-8")
+            client.request("aurora/index")
+            reply = client.request("aurora/recall", {"query": "ok_one"})
+            assert (reply["hint"] or "").partition(".")[0] == (hint or "")
+            assert reply["results"]

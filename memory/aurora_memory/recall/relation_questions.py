@@ -54,6 +54,9 @@ STEP = 0.0005
 _SHOWN_OUTSIDE = 12
 """Modules from elsewhere that are told by name."""
 
+_SHOWN_FILES = 3
+"""Files that are named of those that define something."""
+
 _SPELLED = 2
 """Letters that a name may have more or fewer than one that is meant by it."""
 _VAGUE = re.compile(r"\b(?:us(?:e|es|ed|ing|ers?|ages?)|depends?|the)\b", re.IGNORECASE)
@@ -64,9 +67,7 @@ _RATHER_WORDS = re.compile(
     re.IGNORECASE,
 )
 """How a name is asked for by some, and other things by many: "references to memory", "which calls block"."""
-_NO_NAME = re.compile(
-    r"(?:\w{3,}(?:ing|[^s]s|[st]ion|ment|ity|ness|[ae]nce)|exist|fail|happen|occur)", re.IGNORECASE
-)
+_NO_NAME = re.compile(r"\w{3,}(?:ing|[^s]s|ation)|exist|fail|happen|occur", re.IGNORECASE)
 """Words that stand in a sentence without an article, as names do: what is many or no thing that is counted ("what
 implements caching"), and what is said of calls and overrides ("what overrides exist").
 """
@@ -257,6 +258,11 @@ def _imports_of(reader: Reader, question: RelationQuestion, text: str, limit: in
     files = FileImports(reader)
     modules = files.modules(question.name)
     if not modules:
+        ids = _meant(reader, question)
+        paths = {each.path: None for each in chunk_reader.by_id(reader, ids).values()}
+        if paths:
+            said = f"No file here is called '{question.name}'; it is defined in {', '.join(sorted(paths)[:_SHOWN_FILES])}."
+            return RelatedHits([], said, is_unknown=True)
         return _unknown(reader, question, text)
     imported, outside = files.of_files(modules)
     imported.sort(key=lambda each: not each.is_sure)

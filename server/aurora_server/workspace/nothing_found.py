@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from aurora_memory.recall import Question
+from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.relation_questions import near_name
 from aurora_memory.recall.synonyms import synonyms_of
 from aurora_memory.stopwords import QUESTION_WORDS, without_stop_words
 from aurora_memory.store import chunk_reader
 from aurora_memory.store.reader import Reader
-from aurora_memory.tokens import stem_word, words, words_in
+from aurora_memory.tokens import is_unspaced, stem_word, words, words_in
 from aurora_protocol.human_text import count
 from aurora_protocol.methods import Freshness
 from aurora_protocol.spelling import closest
@@ -54,10 +55,12 @@ def why_nothing(reader: Reader, question: Question, freshness: Freshness, types:
 
 def unsaid(reader: Reader, question: Question) -> str | None:
     """Words of a question that stand nowhere here, nor anything that they may mean, where they are so much of it that
-    its answers are to something else. None of a name, which is answered by what is called so, and of a report.
+    its answers are to something else; of a name, any. None of a report.
     """
-    if question.by_name or question.kind in _TOLD:
+    if question.kind in _TOLD:
         return None
+    if question.by_name:
+        return _unsaid_of_names(reader, question)
     telling = _telling(question)
     unknown = [
         word
@@ -73,7 +76,9 @@ def misspelled(reader: Reader, question: Question) -> str | None:
     """Reason why a query that is one name finds nothing: no file has it, and something here is spelled so much alike
     that it is meant. What has but some of its words is something else. None where it is the beginning of a word.
     """
-    if not question.by_name or len(question.identifiers) != 1 or question.places or question.completions:
+    if not question.by_name or len(question.identifiers) != 1 or question.completions:
+        return None
+    if any(place.is_certain for place in question.places):
         return None
     name = question.identifiers[0]
     leaf = name.rpartition(".")[2]
@@ -81,6 +86,39 @@ def misspelled(reader: Reader, question: Question) -> str | None:
     if not stems or reader.words.has(stems[-1]) or (near := near_name(reader, leaf, MISSPELLED)) is None:
         return None
     return f"No file here says '{name}'; did you mean {near!r}?"
+
+
+def _unsaid_of_names(reader: Reader, question: Question) -> str | None:
+    """The pieces of names, `Context` and `nosuch` of `Context.nosuch`, that stand nowhere. Not those that only the
+    asker's file may call so, nor the beginning of a word or member.
+    """
+    if any(place.is_certain for place in question.places):
+        return None
+    names = [[name, *without_unknown_fronts(reader, name)][-1] for name in question.identifiers]
+    pieces = list(dict.fromkeys(piece for name in names for piece in name.split(".")))
+    begun = {name.rpartition(".")[2] for name in names if _may_become_more(reader, question, name)}
+    unknown = [piece for piece in pieces if piece not in begun and not _is_said(reader, piece)]
+    if not unknown:
+        return None
+    return f"{_nowhere(reader, unknown)} These are answers to {'the rest' if len(unknown) < len(pieces) else 'its words'}."
+
+
+def _may_become_more(reader: Reader, question: Question, name: str) -> bool:
+    """Whether a name is the beginning of one: of any by its words, of a member by those of its owner."""
+    if "." in name:
+        return bool(chunk_reader.members_from(reader, name, 1))
+    return bool(stem_word(name)) and stem_word(name)[-1] in question.completions
+
+
+def _is_said(reader: Reader, piece: str) -> bool:
+    """Whether a file has a name, whole, as it stands now."""
+    stems = stem_word(piece)
+    wanted = stems if is_unspaced(piece) else stems[-1:]
+    parts, entries = reader.words.parts(reader.writes), reader.words.entries(wanted)
+    return all(
+        term in entries and parts.chunks[(numbers := entries[term][0])[numbers < len(parts.chunks)]].any()
+        for term in wanted
+    )
 
 
 def _no_files(freshness: Freshness, *, busy: bool) -> str:
