@@ -9,7 +9,13 @@ import pytest
 
 from aurora_memory.chunks import CodeChunk, Import
 from aurora_memory.recall.question import parse_question
-from aurora_memory.recall.relation_questions import Asked, RelationQuestion, answer, answered_as_words, relation_question
+from aurora_memory.recall.relation_questions import (
+    Asked,
+    RelationQuestion,
+    answer,
+    answered_as_words,
+    relation_question,
+)
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.store.relation_reader import arcs, edges, usages
@@ -461,8 +467,14 @@ async def spoken(tmp_path: Path) -> AsyncIterator[Store]:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        *((f"{how} save", "save") for how in ("who calls", "what calls", "who is calling", "callers of", "what invokes")),
-        *((f"{how} save", "save") for how in ("call sites of", "which functions call", "who instantiates", "callees of")),
+        *(
+            (f"{how} save", "save")
+            for how in ("who calls", "what calls", "who is calling", "callers of", "what invokes")
+        ),
+        *(
+            (f"{how} save", "save")
+            for how in ("call sites of", "which functions call", "who instantiates", "callees of")
+        ),
         *((f"what overrides {name}", name) for name in ("connect", "run", "access")),
         *((f"what implements {name}", name) for name in ("serializer", "cache", "version", "access")),
         *((f"{how} token", "token") for how in ("subclasses of", "implementers of", "heirs of", "what inherits from")),
@@ -517,7 +529,6 @@ async def test_words_in_a_question_that_may_ask_for_something_else_are_words(spo
         *((f"what overrides {word}", word) for word in ("settings", "exist")),
         *((f"what calls {word}", word) for word in ("hooks", "fail", "requests")),
         ("who calls get", "get"),
-
     ],
 )
 async def test_a_word_that_stands_without_an_article_as_a_name_does_is_answered_and_said_to_be_none(

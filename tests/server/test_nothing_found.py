@@ -21,7 +21,7 @@ from aurora_server.workspace.nothing_found import why_nothing
 from aurora_server.workspace.recall import RecallFindings, find
 from aurora_server.workspace.workspace import Workspace
 from tests.memory.chunks import chunk, file
-from tests.server.daemons import Daemon
+from tests.server.daemons import Daemon, until
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,8 @@ CONTEXT = {
         chunk("core.py", "Context", "close the nosuchoption and the echo zone", kind="class"),
         chunk("core.py", "Context.invoke", "the echo", kind="method", line=10),
         chunk("core.py", "echo_via_pager", "print", line=20),
-        chunk("core.py", "ff_one", "is_ok stays", line=30),
+        chunk("core.py", "ff_one", "is_ok stays nozzle", line=30),
+        chunk("core.py", "Context.close", "end the stored", kind="method", line=40),
     ],
 }
 
@@ -164,6 +165,7 @@ CONTEXT = {
         ("Context::nosuch()", "No file here says 'nosuch'. These are answers to the rest."),
         ("echo_zzz", "No file here says 'echo_zzz'. These are answers to its words."),
         ("where is echo_zzz", "No file here says 'echo_zzz'. These are answers to its words."),
+        ("Context.nozzle", "Nothing here is called 'Context.nozzle'; these are answers to its words."),
         ("Zorblax.invoke", "No file here says 'Zorblax'. These are answers to the rest."),
         ("ok_one", "No file here says 'ok_one'. These are answers to its words."),
         ("Context.invoke", None),
@@ -173,7 +175,8 @@ CONTEXT = {
         ("click.core.Context", None),
         ("echo_via_pag", None),
         ("is_ok", None),  # a file has it, though nothing is called so
-        ("Context.is_ok", None),
+        ("Context.stored", None),  # what it holds, as its methods say
+        ("Context.ff_one", None),  # which it may have from elsewhere
         ("core.py:10", None),
     ],
 )
@@ -283,10 +286,14 @@ def test_a_name_that_is_misspelled_finds_nothing_else_and_says_what_is_meant(
 def test_a_name_that_was_removed_is_said_to_stand_nowhere(daemon: Daemon, tmp_path: Path) -> None:
     kept = "def ff_one():\n    return 1\n"
     (tmp_path / ".git").mkdir()
+    asked = {"query": "ok_one"}
     with daemon.client(tmp_path) as client:
         for text, hint in ((f"{kept}\n\ndef ok_one():\n    return 2\n", None), (kept, "No file here says 'ok_one'")):
             (tmp_path / "a.py").write_text(text, encoding="utf-8")
             client.request("aurora/index")
-            reply = client.request("aurora/recall", {"query": "ok_one"})
+            until(
+                lambda: client.request("aurora/recall", asked)["freshness"]["pending_files"] == 0, what="all is indexed"
+            )
+            reply = client.request("aurora/recall", asked)
             assert (reply["hint"] or "").partition(".")[0] == (hint or "")
             assert reply["results"]

@@ -261,7 +261,9 @@ def _imports_of(reader: Reader, question: RelationQuestion, text: str, limit: in
         ids = _meant(reader, question)
         paths = {each.path: None for each in chunk_reader.by_id(reader, ids).values()}
         if paths:
-            said = f"No file here is called '{question.name}'; it is defined in {', '.join(sorted(paths)[:_SHOWN_FILES])}."
+            said = (
+                f"No file here is called '{question.name}'; it is defined in {', '.join(sorted(paths)[:_SHOWN_FILES])}."
+            )
             return RelatedHits([], said, is_unknown=True)
         return _unknown(reader, question, text)
     imported, outside = files.of_files(modules)
@@ -369,7 +371,9 @@ def _unknown(reader: Reader, question: RelationQuestion, text: str) -> RelatedHi
     stands = not stems or reader.words.has(stems[-1])
     if is_word and (_VAGUE.search(text) or (near is None and stands and _is_talked_of(name, text))):
         return None
-    more = f"; did you mean {near!r}?" if near else f"; '{name}' alone finds what says it." if is_word and stands else "."
+    more = (
+        f"; did you mean {near!r}?" if near else f"; '{name}' alone finds what says it." if is_word and stands else "."
+    )
     return RelatedHits([], f"Nothing here is called '{name}'{more}", is_unknown=True)
 
 

@@ -32,6 +32,9 @@ UNSAID = 0.3
 that were answered well as many words were missing in 16, most of these misspelled; of 960 about other programs in 91.
 """
 
+OWNERS = 20
+"""Definitions of one name whose members are looked through."""
+
 _TOLD: frozenset[QuestionKind] = frozenset({"report", "error", "issue"})
 """Kinds of questions that tell what happened: many of their words stand nowhere, whatever is answered."""
 
@@ -99,8 +102,28 @@ def _unsaid_of_names(reader: Reader, question: Question) -> str | None:
     begun = {name.rpartition(".")[2] for name in names if _may_become_more(reader, question, name)}
     unknown = [piece for piece in pieces if piece not in begun and not _is_said(reader, piece)]
     if not unknown:
-        return None
-    return f"{_nowhere(reader, unknown)} These are answers to {'the rest' if len(unknown) < len(pieces) else 'its words'}."
+        strange = next((name for name in names if _is_no_member(reader, name)), None)
+        return f"Nothing here is called '{strange}'; these are answers to its words." if strange else None
+    return (
+        f"{_nowhere(reader, unknown)} These are answers to {'the rest' if len(unknown) < len(pieces) else 'its words'}."
+    )
+
+
+def _is_no_member(reader: Reader, name: str) -> bool:
+    """Whether what a name begins with is here, and neither it nor anything in it says the rest: nothing is called so,
+    or begins so.
+    """
+    front, _, leaf = name.rpartition(".")
+    owners = chunk_reader.named(reader, [front], OWNERS) if front else []
+    if not owners or chunk_reader.named(reader, [leaf], 1) or chunk_reader.members_from(reader, name, 1):
+        return False
+    own = {
+        each.id
+        for owner in owners
+        for each in chunk_reader.of_file(reader, owner.path)
+        if f"{each.name}.".startswith(f"{owner.name}.")
+    }
+    return not own & _chunks_with(reader, stem_word(leaf)[-1:])
 
 
 def _may_become_more(reader: Reader, question: Question, name: str) -> bool:
@@ -113,12 +136,17 @@ def _may_become_more(reader: Reader, question: Question, name: str) -> bool:
 def _is_said(reader: Reader, piece: str) -> bool:
     """Whether a file has a name, whole, as it stands now."""
     stems = stem_word(piece)
-    wanted = stems if is_unspaced(piece) else stems[-1:]
-    parts, entries = reader.words.parts(reader.writes), reader.words.entries(wanted)
-    return all(
-        term in entries and parts.chunks[(numbers := entries[term][0])[numbers < len(parts.chunks)]].any()
-        for term in wanted
-    )
+    return bool(_chunks_with(reader, stems if is_unspaced(piece) else stems[-1:]))
+
+
+def _chunks_with(reader: Reader, terms: Sequence[str]) -> set[int]:
+    """The row ids of the chunks in which all of these terms stand."""
+    parts, entries = reader.words.parts(reader.writes), reader.words.entries(terms)
+    standing = [
+        {chunk for chunk in parts.chunks[numbers[numbers < len(parts.chunks)]].tolist() if chunk}
+        for numbers, _ in entries.values()
+    ]
+    return set.intersection(*standing) if standing and len(standing) == len({*terms}) else set()
 
 
 def _no_files(freshness: Freshness, *, busy: bool) -> str:
