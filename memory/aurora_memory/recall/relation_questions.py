@@ -26,6 +26,7 @@ from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
 from aurora_memory.recall.search import ReadText
+from aurora_memory.recall.spaced_paths import spaced, with_whole_paths
 from aurora_memory.stopwords import QUESTION_WORDS, STOP_WORDS
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
@@ -34,6 +35,9 @@ from aurora_memory.views import ChunkView, ReferenceTarget
 from aurora_protocol.spelling import OF_MANY, closest
 
 Asked = Literal["callers", "callees", "importers", "imported", "heirs", "together"]
+
+MAX_QUESTION = 400
+"""Characters of a question with the path of a file in it."""
 
 MAX_MEANT = 20
 """Definitions of one name that are asked about together."""
@@ -74,7 +78,8 @@ implements caching"), and what is said of calls and overrides ("what overrides e
 _GOODS = re.compile(r"\bimports\s+(?:of|for)\b", re.IGNORECASE)
 _CODE_LIKE = re.compile(r"[._:/#$\\]|[a-z0-9][A-Z]|^[A-Z]")
 
-_NAME = r"[`'\"]?(?P<name>[\w$@#./:\\-]*[\w$])(?:\(\))?[`'\"]?"
+_NAME = r"[`'\"]?(?P<name>[\w$@#./:\\-]*[\w$]|[^\s`\"]*[./][^\s`\"]*[\w$])(?:\(\))?[`'\"]?"
+"""A name, or a path of whatever letters files may have: `app/(auth)/page.tsx:Login`."""
 _THING = r"(?:the\s+)?(?:(?:function|method|class|interface|trait|type|file|module|struct|macro)s?\s+)?"
 _AFTER = r"(?:\s+(?:function|method|class|interface|trait|file|module))?\s*[?.!]*$"
 _BEFORE = r"\s*(?:(?:please\s+)?(?:find|show|list|tell|give)\s+(?:me\s+)?)?(?:all\s+|the\s+)*"
@@ -148,7 +153,7 @@ class RelatedHits(Struct, frozen=True):
 
 def relation_question(text: str) -> RelationQuestion | None:
     """Read a question; None for one about something else."""
-    if len(text) > 200:
+    if len(text) > MAX_QUESTION:
         return None
     for asked, pattern in _QUESTIONS:
         if match := pattern.fullmatch(text):
@@ -161,9 +166,10 @@ def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadTe
 
     `read` is a file's text: with it, who uses a constant is told too.
     """
-    question = relation_question(asked.text)
+    question = relation_question(with_whole_paths(reader, asked.text))
     if question is None:
         return None
+    question = replace(question, name=spaced(question.name))
     if question.asked == "importers":
         return _imported(reader, question, asked.text, limit, now)
     if question.asked == "imported":
@@ -409,8 +415,8 @@ def near_name(reader: Reader, leaf: str, at_least: float = OF_MANY) -> str | Non
 
 def _meant(reader: Reader, question: RelationQuestion) -> list[int]:
     """The row ids of the definitions that a name means; of a file's, where changes are asked for."""
-    spelled = re.sub(r"::|->|#", ".", question.name)
-    path, colon, name = spelled.rpartition(":")
+    path, colon, name = re.sub(r"::|->", ".", question.name).rpartition(":")
+    name = name.replace("#", ".")
     leaf = name.rpartition(".")[2]
     found: Sequence[ReferenceTarget] = [
         each

@@ -17,6 +17,7 @@ from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.patterns import weigh_reasoning
 from aurora_memory.recall.places import below, is_test, meant
 from aurora_memory.recall.recall import STORED
+from aurora_memory.recall.spaced_paths import with_whole_places
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, learned_reader, relation_reader
 from aurora_memory.store.lifespans import lifespan_facts
 from aurora_memory.store.reader import Reader
@@ -55,7 +56,7 @@ def chunk_named(reader: Reader, root: Path, named: str) -> ChunkView:
 
 def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
     """The chunk that a name or place (`src/auth.py:45`) means, of several the most used. Raises UnknownChunk."""
-    question = parse_question(below(str(root), text))
+    question = with_whole_places(reader, parse_question(below(str(root), text)))
     if (missing := recall_documents.missing_place(reader, question, 0)) is not None:
         raise UnknownChunk(missing)
     for place in question.places:

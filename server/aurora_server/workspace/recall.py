@@ -41,6 +41,7 @@ from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.recall import STORED
 from aurora_memory.recall.relation_questions import RelatedHits
 from aurora_memory.recall.signals import asks_vectors
+from aurora_memory.recall.spaced_paths import with_whole_places
 from aurora_memory.store import chunk_reader, file_reader, learned_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
@@ -268,6 +269,7 @@ def find(
 
     Where hits must fit a budget, there are more to choose from.
     """
+    question = with_whole_places(reader, question)
     indexed = file_reader.fact(reader, "indexed_at")
     if (missing := recall_documents.missing_place(reader, question, freshness.pending_files)) is not None:
         return RecallFindings(float(indexed) if indexed else None, [], {}, {}, None, (), missing, missing=True)
