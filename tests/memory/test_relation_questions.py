@@ -450,8 +450,8 @@ async def test_who_asks_for_what_is_spelled_as_code_or_stands_nowhere_hears_that
 
 
 SPOKEN = (
-    "save connect serializer version block exist fail cache settings retries caching pagination hooks redis database memory"
-    " root access shots timeouts policy requests python production sessions login retry run get windows token"
+    "save connect serializer version block exist fail cache settings retries caching pagination hooks redis database"
+    " memory root access shots timeouts policy requests python production sessions login retry run get windows token"
 )
 
 

@@ -143,7 +143,7 @@ def _beside(path: str) -> Literal["test", "aside", ""]:
 
 
 def _without_marks(word: str) -> str:
-    """A word without the marks of the sentence around it; a bracket that is closed within it is its own: `(auth)/a.ts`."""
+    """A word without the marks of the sentence around it; a bracket that is closed in it is its own: `(auth)/a.ts`."""
     bare = word.strip(_AROUND_WORDS)
     return f"({bare}" if bare.count(")") > bare.count("(") and f"({bare}" in word else bare
 

@@ -14,6 +14,7 @@ from aurora_memory.lifespans.evaluate import judge
 from aurora_memory.lifespans.policies import BUILT_IN, Policies
 from aurora_memory.recall import parse_question, relation_questions, weigh, with_uses_of_others
 from aurora_memory.recall.mentions import without_unknown_fronts
+from aurora_memory.recall.overloads import without_declarations
 from aurora_memory.recall.patterns import weigh_reasoning
 from aurora_memory.recall.places import below, is_test, meant
 from aurora_memory.recall.recall import STORED
@@ -51,7 +52,7 @@ def chunk_named(reader: Reader, root: Path, named: str) -> ChunkView:
     exact = [chunk for chunk in found if f"{chunk.line_start}-{chunk.line_end}" == lines]
     if not found:
         raise UnknownChunk(f"no chunk {named} in {root}; 'aur mem {name}' finds what there is")
-    return (exact or found)[0]
+    return (exact or without_declarations(found))[0]
 
 
 def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
@@ -64,7 +65,7 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
             chunks = chunk_reader.of_file(reader, path)
             if (at := place.line) is not None and place.name is None and (found := innermost(chunks, at - 1)):
                 return found
-            if found := next(iter(meant([place], chunks)), None):
+            if found := next(iter(without_declarations(meant([place], chunks))), None):
                 return found
     name = re.sub(r"::|->|#", ".", text.strip().removesuffix("()"))
     named = next((some for end in (name, *without_unknown_fronts(reader, name)) if (some := _called(reader, end))), [])
@@ -77,7 +78,8 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
 
 
 def _called(reader: Reader, name: str) -> list[ChunkView]:
-    return [each for each in chunk_reader.named(reader, [name]) if f".{each.name}".endswith(f".{name}")]
+    named = [each for each in chunk_reader.named(reader, [name]) if f".{each.name}".endswith(f".{name}")]
+    return without_declarations(named)
 
 
 def explain_chunk(
