@@ -22,6 +22,7 @@ from aurora_memory.recall.importers import FileImports, Importer, speakers
 from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.outside_types import OutsideHeirs, outside_heirs
 from aurora_memory.recall.places import is_test
+from aurora_memory.recall.prefix import whole_name
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
@@ -161,10 +162,19 @@ def relation_question(text: str) -> RelationQuestion | None:
     return None
 
 
-def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadText | None = None) -> RelatedHits | None:
+def answer(
+    reader: Reader,
+    asked: Question,
+    limit: int,
+    now: float,
+    read: ReadText | None = None,
+    *,
+    is_typing: bool = False,
+) -> RelatedHits | None:
     """Answer a question about relations; None where it is none: where what it names is no name.
 
-    `read` is a file's text: with it, who uses a constant is told too.
+    `read` is a file's text: with it, who uses a constant is told too. To who `is_typing`, a name that nothing has may
+    be the beginning of one.
     """
     question = relation_question(with_whole_paths(reader, asked.text))
     if question is None:
@@ -174,8 +184,22 @@ def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadTe
         return _imported(reader, question, asked.text, limit, now)
     if question.asked == "imported":
         return _imports_of(reader, question, asked.text, limit, now)
+    return _of_definitions(reader, question, asked.text, limit, now, read, is_typing=is_typing)
+
+
+def _of_definitions(
+    reader: Reader,
+    question: RelationQuestion,
+    text: str,
+    limit: int,
+    now: float,
+    read: ReadText | None,
+    *,
+    is_typing: bool,
+) -> RelatedHits | None:
+    """The answer about definitions of a name, or what is known of it where there are none."""
     ids: list[int] = []
-    for name in _spellings(reader, question, asked.text):
+    for name in _spellings(reader, question, text):
         if not ids:
             named = RelationQuestion(question.asked, name)
             ids = _meant(reader, named)
@@ -185,8 +209,12 @@ def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadTe
             return _of_constant(reader, question.name, found, limit, now)
         outside = outside_heirs(reader, re.sub(r"::|->|#", ".", question.name)) if question.asked == "heirs" else None
         if outside is not None:
-            return _from_elsewhere(reader, question, outside, asked.text, limit, now)
-        return _unknown(reader, question, asked.text)
+            return _from_elsewhere(reader, question, outside, text, limit, now)
+        whole = whole_name(reader, question.name) if is_typing and not _VAGUE.search(text) else None
+        if whole is not None:
+            question = replace(question, name=whole)
+            return _of_definitions(reader, question, text, limit, now, read, is_typing=False)
+        return _unknown(reader, question, text)
     question = named
     meant = chunk_reader.by_id(reader, ids)
     of_members = question.asked == "heirs" and all(each.kind == "method" for each in meant.values())
@@ -264,13 +292,12 @@ def _imports_of(reader: Reader, question: RelationQuestion, text: str, limit: in
     files = FileImports(reader)
     modules = files.modules(question.name)
     if not modules:
-        ids = _meant(reader, question)
-        paths = {each.path: None for each in chunk_reader.by_id(reader, ids).values()}
-        if paths:
-            said = (
-                f"No file here is called '{question.name}'; it is defined in {', '.join(sorted(paths)[:_SHOWN_FILES])}."
+        meant = chunk_reader.by_id(reader, _meant(reader, question))
+        if meant:
+            where = ", ".join(sorted({each.path for each in meant.values()})[:_SHOWN_FILES])
+            return RelatedHits(
+                [], f"No file here is called '{question.name}'; it is defined in {where}.", is_unknown=True
             )
-            return RelatedHits([], said, is_unknown=True)
         return _unknown(reader, question, text)
     imported, outside = files.of_files(modules)
     imported.sort(key=lambda each: not each.is_sure)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 
 from aurora_memory.recall import Question
 from aurora_memory.recall.mentions import without_unknown_fronts
+from aurora_memory.recall.prefix import SHORTEST
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.relation_questions import near_name
 from aurora_memory.recall.synonyms import synonyms_of
@@ -54,6 +55,16 @@ def why_nothing(reader: Reader, question: Question, freshness: Freshness, types:
         said = f"Nothing among {' and '.join(_TYPES[each] for each in sorted(types))} answers that; ask for every type."
     said = said or "Nothing in this workspace answers that; try other words, or the name of a function."
     return f"{said} {_still(pending)}" if busy else said
+
+
+def too_short(question: Question) -> str | None:
+    """Reason why a query that is still being typed finds nothing for its last word: of so few letters it may be the
+    beginning of anything, and is not completed.
+    """
+    last = question.text[-SHORTEST:].replace("_", " ").split(" ")[-1]
+    if not last.isalnum() or len(last) >= SHORTEST or is_unspaced(last):
+        return None
+    return f"'{last}' may begin anything yet: words are completed from {SHORTEST} letters on."
 
 
 def unsaid(reader: Reader, question: Question) -> str | None:
