@@ -548,3 +548,17 @@ async def test_what_a_definition_imports_is_told_of_its_file(store: Store) -> No
         [],
         "No file here is called 'parse'; it is defined in base.py.",
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "said"),
+    [
+        ("who calls base.py:11", ["load", "save"], "1 calls 'base.py:11', and maybe 1 more."),
+        ("who calls base.py:11-12", ["load", "save"], "1 calls 'base.py:11-12', and maybe 1 more."),
+        ("what inherits from base.py:2", ["A"], "1 inherits from 'base.py:2'."),
+        ("who calls base.py:99", [], "Nothing here is called 'base.py:99'."),
+        ("who calls gone.py:1", [], "Nothing here is called 'gone.py:1'."),
+    ],
+)
+async def test_a_line_means_what_stands_there(store: Store, text: str, names: list[str], said: str) -> None:
+    assert await told(store, text) == (names, said)

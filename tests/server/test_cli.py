@@ -365,6 +365,17 @@ def test_a_working_folder_that_is_gone_is_said_so(workspace: Path, environ: dict
     assert "the working folder is gone" in one_line(done)
 
 
+@pytest.mark.parametrize("path", ["", "/nowhere"])
+def test_so_it_is_by_the_script_that_is_installed(workspace: Path, environ: dict[str, str], path: str) -> None:
+    script = Path(__file__).parents[2] / "server/bin/aurora"
+    gone = f'cd "$(mktemp -d)" && rmdir "$PWD" && exec {sys.executable} {script} mem x'
+    done = subprocess.run(
+        ["sh", "-c", gone], env=environ | {"PYTHONPATH": path}, capture_output=True, text=True, timeout=HANG
+    )
+    assert done.returncode == 2
+    assert "the working folder is gone" in one_line(done)
+
+
 def test_a_config_file_that_is_no_json_object_is_refused(run: Run, workspace: Path) -> None:
     (workspace / "c.json").write_text("[1]")
     done = run("mem", "x", "--config", "c.json")

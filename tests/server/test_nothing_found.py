@@ -70,7 +70,22 @@ CODE = {"tokens.py": "def expand_template(url):\n    return url\n"}
         (CODE, {"query": "frobnicate the wumpus"}, "No file here says 'frobnicate', 'wumpus'."),
         (CODE, {"query": "src/none.py:login"}, "memory knows no file src/none.py;"),
         (CODE, {"query": "code:Makefile:all:1-2"}, "memory knows no file Makefile;"),
-        ({}, {"query": "code:Makefile:all:1-2"}, "memory knows no file Makefile;"),
+        (
+            {},
+            {"query": "code:Makefile:all:1-2"},
+            "memory knows no file Makefile; no file of this workspace is indexed:",
+        ),
+        ({}, {"query": "a.py:1"}, "memory knows no file a.py; no file of this workspace is indexed:"),
+        (
+            {},
+            {"query": "who calls expand_it"},
+            "Nothing here is called 'expand_it'; no file of this workspace is indexed:",
+        ),
+        (
+            {"blob.py": "\0\0"},
+            {"query": "who calls expand"},
+            "'expand'; no file of this workspace is indexed: its only",
+        ),
         (CODE, {"query": "expand", "types": ["know"]}, "Nothing among documents answers that; ask for every type."),
     ],
 )

@@ -77,8 +77,7 @@ def whole_name(reader: Reader, begun: str) -> str | None:
     """
     path, colon, name = begun.rpartition(":")
     leaf = name.rpartition(".")[2]
-    stems = stem_word(leaf)
-    is_word = begun.isalpha() and begun.islower() and reader.words.has(stems[-1])
+    is_word = begun.isalpha() and begun.islower() and reader.words.has(stem_word(begun)[-1])
     if len(leaf) < SHORTEST or is_word:
         return None
     if colon:

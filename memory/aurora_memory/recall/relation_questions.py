@@ -21,7 +21,7 @@ from aurora_memory.recall.constant_uses import ConstantUses, constant_uses
 from aurora_memory.recall.importers import FileImports, Importer, speakers
 from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.outside_types import OutsideHeirs, outside_heirs
-from aurora_memory.recall.places import is_test
+from aurora_memory.recall.places import QueryPlace, is_test, standing_at
 from aurora_memory.recall.prefix import whole_name
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit
@@ -79,6 +79,7 @@ implements caching"), and what is said of calls and overrides ("what overrides e
 _GOODS = re.compile(r"\bimports\s+(?:of|for)\b", re.IGNORECASE)
 _CODE_LIKE = re.compile(r"[._:/#$\\]|[a-z0-9][A-Z]|^[A-Z]")
 
+_LINE = re.compile(r"(\d{1,9})(?:-\d{1,9})?")
 _NAME = r"[`'\"]?(?P<name>[\w$@#./:\\-]*[\w$]|[^\s`\"]*[./][^\s`\"]*[\w$])(?:\(\))?[`'\"]?"
 """A name, or a path of whatever letters files may have: `app/(auth)/page.tsx:Login`."""
 _THING = r"(?:the\s+)?(?:(?:function|method|class|interface|trait|type|file|module|struct|macro)s?\s+)?"
@@ -444,6 +445,8 @@ def _meant(reader: Reader, question: RelationQuestion) -> list[int]:
     """The row ids of the definitions that a name means; of a file's, where changes are asked for."""
     path, colon, name = re.sub(r"::|->", ".", question.name).rpartition(":")
     name = name.replace("#", ".")
+    if colon and (line := _LINE.fullmatch(name)):
+        return _at_line(reader, QueryPlace(path, None, int(line[1])))
     leaf = name.rpartition(".")[2]
     found: Sequence[ReferenceTarget] = [
         each
@@ -458,6 +461,14 @@ def _meant(reader: Reader, question: RelationQuestion) -> list[int]:
         files = sorted(file_reader.files_like(reader, question.name, MAX_MEANT), key=is_test)[:1]
         return [chunk.id for path in files for chunk in chunk_reader.of_file(reader, path)]
     return [each.id for each in found[:MAX_MEANT]]
+
+
+def _at_line(reader: Reader, place: QueryPlace) -> list[int]:
+    """The row id of the smallest definition around a line."""
+    for path in file_reader.files_like(reader, place.path, 1):
+        standing = standing_at([place], chunk_reader.of_file(reader, path))
+        return sorted(standing, key=lambda chunk: -standing[chunk])[:1]
+    return []
 
 
 def _front(found: ReferenceTarget, name: str) -> bool:

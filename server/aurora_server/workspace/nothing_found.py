@@ -57,6 +57,14 @@ def why_nothing(reader: Reader, question: Question, freshness: Freshness, types:
     return f"{said} {_still(pending)}" if busy else said
 
 
+def not_here(reader: Reader, question: Question, said: str, freshness: Freshness) -> str:
+    """What is said of a name or place that is not here; where no file is indexed, that is the reason."""
+    if freshness.files:
+        return said
+    why = why_nothing(reader, question, freshness)
+    return f"{said.partition(';')[0].rstrip('.')}; {why[0].lower()}{why[1:]}"
+
+
 def too_short(question: Question) -> str | None:
     """Reason why a query that is still being typed finds nothing for its last word: of so few letters it may be the
     beginning of anything, and is not completed.

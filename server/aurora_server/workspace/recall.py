@@ -51,7 +51,7 @@ from aurora_server.workspace import recall_documents
 from aurora_server.workspace.colleagues import Colleagues, PatternState
 from aurora_server.workspace.common_words import why_arbitrary
 from aurora_server.workspace.evidence import evidence_of
-from aurora_server.workspace.nothing_found import misspelled, too_short, unsaid, why_nothing
+from aurora_server.workspace.nothing_found import misspelled, not_here, too_short, unsaid, why_nothing
 from aurora_server.workspace.recall_uses import RecallUses
 from aurora_server.workspace.recalled_text import Text, file_text, surroundings, texts, within_budget
 from aurora_server.workspace.wire import iso
@@ -276,7 +276,8 @@ def find(
     related = line_answer.answer_begun(reader, question, depth, now) if params.prefix and is_code else None
     missing = None if related else recall_documents.missing_place(reader, question, freshness.pending_files)
     if missing is not None:
-        return RecallFindings(float(indexed) if indexed else None, [], {}, {}, None, (), missing, missing=True)
+        said = not_here(reader, question, missing, freshness)
+        return RecallFindings(float(indexed) if indexed else None, [], {}, {}, None, (), said, missing=True)
     types = None if params.types is None else frozenset(params.types)
     question = completed(reader, question, always=params.prefix)
     reasoning = types is None or "reas" in types
@@ -346,8 +347,10 @@ def _hint(
     question stands nowhere, or why what is found might as well be something else.
     """
     if related is not None:
-        pending = freshness.pending_files if related.is_unknown else 0
-        return recall_documents.still_indexed(related.said, pending) or None
+        if not related.is_unknown:
+            return related.said or None
+        said = recall_documents.still_indexed(related.said, freshness.pending_files)
+        return not_here(reader, question, said, freshness)
     begun = too_short(question) if params.prefix else None
     if not hits:
         return begun if begun and freshness.files else why_nothing(reader, question, freshness, params.types)
