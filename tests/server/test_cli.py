@@ -319,6 +319,7 @@ def test_index_names_files_absolutely_and_refuses_those_outside(
         (("deliverable", "show", ""), "the name of a change is empty"),
         (("deliverable", "start", " "), "the name of a change is empty"),
         (("mem", "x", "--limit", "0"), "--limit"),
+        (("mem", "x", "--limit", "1001"), "1001 is not in the range 1<=x<=1000"),
         (("mem", "x", "--type", "nonsense"), "--type"),
         (("mem", "x", "--workspace", "/no/such/folder"), "/no/such/folder"),
         (("--config", "/no/such/file", "mem", "x"), "/no/such/file"),

@@ -162,11 +162,13 @@ async def test_words_that_stand_nowhere_are_told_beside_answers_to_the_rest(
     assert found.hint == said
 
 
+LONG = "test" + "RetrievesWhatIsStored" * 4
 CONTEXT = {
     "core.py": [
         chunk("core.py", "Context", "close the nosuchoption and the echo zone", kind="class"),
         chunk("core.py", "Context.invoke", "the echo", kind="method", line=10),
         chunk("core.py", "echo_via_pager", "print", line=20),
+        chunk("core.py", LONG, "end", line=50),
         chunk("core.py", "ff_one", "is_ok stays nozzle", line=30),
         chunk("core.py", "Context.close", "end the stored", kind="method", line=40),
     ],
@@ -193,6 +195,8 @@ CONTEXT = {
         ("Context.stored", None),  # what it holds, as its methods say
         ("Context.ff_one", None),  # which it may have from elsewhere
         ("core.py:10", None),
+        (LONG, None),  # too long to be indexed
+        (f"Context.{LONG}", None),
     ],
 )
 async def test_a_name_that_stands_nowhere_is_said_to_beside_what_resembles_it(

@@ -15,7 +15,7 @@ from aurora_memory.recall.synonyms import synonyms_of
 from aurora_memory.stopwords import QUESTION_WORDS, without_stop_words
 from aurora_memory.store import chunk_reader
 from aurora_memory.store.reader import Reader
-from aurora_memory.tokens import is_unspaced, stem_word, words, words_in
+from aurora_memory.tokens import MAX_WORD, is_unspaced, stem_word, words, words_in
 from aurora_protocol.human_text import count
 from aurora_protocol.methods import Freshness
 from aurora_protocol.spelling import closest
@@ -105,7 +105,12 @@ def misspelled(reader: Reader, question: Question) -> str | None:
     name = question.identifiers[0]
     leaf = name.rpartition(".")[2]
     stems = stem_word(leaf)
-    if not stems or reader.words.has(stems[-1]) or (near := near_name(reader, leaf, MISSPELLED)) is None:
+    if (
+        len(leaf) > MAX_WORD
+        or not stems
+        or reader.words.has(stems[-1])
+        or (near := near_name(reader, leaf, MISSPELLED)) is None
+    ):
         return None
     return f"No file here says '{name}'; did you mean {near!r}?"
 
@@ -153,7 +158,9 @@ def _may_become_more(reader: Reader, question: Question, name: str) -> bool:
 
 
 def _is_said(reader: Reader, piece: str) -> bool:
-    """Whether a file has a name, whole, as it stands now."""
+    """Whether a file has a name, whole, as it stands now, or may have: the longest ones are not indexed."""
+    if len(piece) > MAX_WORD:
+        return True
     stems = stem_word(piece)
     return bool(_chunks_with(reader, stems if is_unspaced(piece) else stems[-1:]))
 
