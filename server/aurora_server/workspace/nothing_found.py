@@ -116,8 +116,8 @@ def misspelled(reader: Reader, question: Question) -> str | None:
 
 
 def _unsaid_of_names(reader: Reader, question: Question) -> str | None:
-    """The pieces of names, `Context` and `nosuch` of `Context.nosuch`, that stand nowhere. Not those that only the
-    asker's file may call so, nor the beginning of a word or member.
+    """The pieces of names, of a dotted one each by itself, that stand nowhere. Not those that only the asker's file may
+    call so, nor the beginning of a word or member.
     """
     if any(place.is_certain for place in question.places):
         return None
