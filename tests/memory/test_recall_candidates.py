@@ -38,7 +38,7 @@ async def test_what_a_commit_changed_that_did_as_much_is_found_though_it_has_non
     ("question", "at_cursor", "wanted", "asked"),
     [
         pytest.param("cookies of sessions", False, True, True, id="a topic"),
-        pytest.param("cookies of sessions", True, True, False, id="not where the editor's context decides"),
+        pytest.param("cookies of sessions", True, True, True, id="an editor's cursor takes nothing away"),
         pytest.param("cookies of sessions", False, False, False, id="nor where a model does"),
         pytest.param("Session.login", False, True, False, id="nor for a name"),
     ],
