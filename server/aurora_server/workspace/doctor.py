@@ -157,7 +157,7 @@ async def _history(root: Path, store: Store, indexer: Indexer) -> list[DoctorFin
         findings.append(
             DoctorFinding(
                 level="warning",
-                what=f"commit {commit[:10]}{more} is dated {iso(at)[:10]}, yet to come: how old its changes are is unknown",
+                what=f"commit {commit[:10]}{more} is dated {iso(at)[:10]}, yet to come: the age of its changes is unknown",
                 fix="set the clock, if it is this machine's; git commit --amend --no-edit dates the last commit anew",
             )
         )
