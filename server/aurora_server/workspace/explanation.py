@@ -93,7 +93,7 @@ def explain_chunk(
     accesses = chunk_reader.accesses(reader, [chunk.id]).get(chunk.id, [])
     document: Document
     if type_of(chunk.kind) == "know":
-        document = recall_documents.knowledge_of(root, chunk, hit.last_modified or hit.history[-1])
+        document = recall_documents.knowledge_of(root, chunk, hit.last_modified or max(hit.history, default=now))
     else:
         document = code_document(
             chunk,
