@@ -154,10 +154,11 @@ async def _history(root: Path, store: Store, indexer: Indexer) -> list[DoctorFin
     ahead = await store.read(commit_reader.dated_after, time.time() + CLOCKS_APART)
     if ahead:
         (commit, at), more = ahead[0], f" and {len(ahead) - 1} more" if len(ahead) > 1 else ""
+        dated = f"commit {commit[:10]}{more} is dated {iso(at)[:10]}"
         findings.append(
             DoctorFinding(
                 level="warning",
-                what=f"commit {commit[:10]}{more} is dated {iso(at)[:10]}, yet to come: the age of its changes is unknown",
+                what=f"{dated}, yet to come: the age of its changes is unknown",
                 fix="set the clock, if it is this machine's; git commit --amend --no-edit dates the last commit anew",
             )
         )
