@@ -133,6 +133,19 @@ def test_what_is_just_a_key_and_what_is_just_none(around: str, key: str, none: s
     assert masked(around.format(none)) == around.format(none)
 
 
+@pytest.mark.parametrize("before", ["", "func ", "x = ", "\n", "\t", "*", "&", "a."])
+def test_the_name_of_a_function_is_no_key(before: str) -> None:
+    called = f"{before}{KEY}(t *T) {{}}"
+    assert masked(called) == called
+    assert KEY not in masked(called.replace("(", " ("))
+
+
+@pytest.mark.parametrize("before", ["'", "key=", "/", "@"])
+def test_a_key_before_a_bracket_is_one_where_no_name_begins(before: str) -> None:
+    assert KEY not in masked(f"{before}{KEY}(t)")
+    assert KEY not in masked(f" 2{KEY}(t)")
+
+
 def test_a_line_that_is_followed_by_a_longer_one_is_no_block() -> None:
     assert masked(f"{BLOCK[:60]}\n{BLOCK[60:130]}") == "[REDACTED]\n[REDACTED]"
 
