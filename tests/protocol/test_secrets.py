@@ -471,6 +471,7 @@ def test_what_has_no_form_of_its_own_is_known_by_what_stands_beside_it(name: str
         "set_rendering_pass(RenderingPass::SubpixelPass1);",
         "xhr.withCredentials = !!this.options.withCredentials;",
         "var rowTokens = this.$rowTokens1;",
+        "let has_token = !self.token.is_empty;",
         "var b64Pwd string\nuser = User{\n\tPassword: b64Pwd,\n}",
         "const u8 *hashed2Pass;\nlogin(password=hashed2Pass)",
     ],
@@ -509,6 +510,7 @@ def test_the_name_of_a_variable_is_no_password(declared: str) -> None:
         pytest.param("Authorization: DefaultAuthorization", "DefaultAuthorization", id="a header's value of words"),
         pytest.param("AUTHORIZATION=qWxRtYbNm", "qWxRtYbNm", id="assigned, and of no words"),
         pytest.param("Pass: Second12", "Second12", id="a colon is no path"),
+        pytest.param("Pass::2Second", "2Second", id="nor do two lead to a number"),
     ],
 )
 def test_a_password_goes_whole_and_nothing_around_it(text: str, secret: str) -> None:

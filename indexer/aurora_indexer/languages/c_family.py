@@ -88,7 +88,7 @@ _SAID_OF_POINTERS = (
 
 _SAID_LOUDLY = re.compile(rb"(?:NONNULL|NULLABLE|LIFETIME_?BOUND)\b(?![ \t]*\()")
 _CAPITAL = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-_LONGEST, _LONGEST_HEAD = 80, 240
+_LONGEST = 80
 """`T* MYLIB_NONNULL x`, `const T& x MYLIB_LIFETIME_BOUND`: told by the end, for what comes before is anyone's."""
 
 _POINTED = re.compile(
@@ -128,6 +128,9 @@ _NUMBERED = re.compile(
 )
 _BEFORE_NUMBERS = re.compile(rb"\n[\w* \t]{0,200}[ \t*](\w{3,40})\Z")
 """`static void printflike(1, 2) f(const char *, …)`: what is said of a function's arguments by their numbers."""
+
+_LONGEST_HEAD = 240
+"""Bytes before such numbers in which a declaration's line begins."""
 
 _AROUND_HEAD = re.compile(
     rb"\n(" + _CAPITALS + rb"\()(?=[ \t]{0,8}(?:\w{1,80}+[\s*]{1,8}+){1,6}\w{1,80}\([^;{}()]{0,400}\)(\))\s{1,8}\{)"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import get_args
 
+import msgspec
 import pytest
 
 from aurora_indexer import languages
 from aurora_indexer.documents.document_parser import parse_document
 from aurora_indexer.parse.chunk_parser import parse_file
-from aurora_memory.chunks import CodeChunk, Import, ParsedFile
+from aurora_memory.chunks import ChunkKind, CodeChunk, Import, ParsedFile, ReferenceKind
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 
@@ -327,6 +331,26 @@ def used(c: CodeChunk) -> set[str]:
     return {
         marks[r.kind] + (f"{r.qualifier}." if r.qualifier else "") + r.name for r in c.references if r.kind in marks
     }
+
+
+def texts(value: object) -> Iterator[str]:
+    """All texts in a value of built-in types."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Sequence) and not isinstance(value, bytes):
+        for each in value:
+            yield from texts(each)
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_nothing_is_told_but_of_what_is_shown(name: str) -> None:
+    """A secret that only the grammar sees gets nowhere: of a source whose letters are all `z`, all words are."""
+    source, path = (SAMPLES / name).read_bytes(), f"z{Path(name).suffix}"
+    parsed = parse_file(path, source, shown=re.sub(rb"[A-Za-z]", b"z", source))
+    assert parsed.chunks
+    ours = {"<module>", path, parsed.language, "low", "medium", *get_args(ChunkKind), *get_args(ReferenceKind)}
+    told = set(texts(msgspec.to_builtins(parsed, builtin_types=(bytes,))))
+    assert {each for each in told - ours if re.search("[A-Ya-y]", each)} == set()
 
 
 def test_every_language_has_a_sample() -> None:

@@ -145,3 +145,10 @@ def test_a_secret_in_any_place_of_a_source_is_told_nowhere(tmp_path: Path, sourc
     reply = process_file(str(tmp_path), WorkItem("a.py"), 1000, parse_source)
     assert isinstance(reply, Parsed)
     assert KEY.encode() not in msgspec.json.encode(reply)
+
+
+def test_a_secret_with_bytes_that_are_no_text_moves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(b"def first():\n    password = 'hunt\xffer2Ab'\n\n\ndef second():\n    return 1\n")
+    reply = process_file(str(tmp_path), WorkItem("a.py"), 1000, parse_source)
+    assert isinstance(reply, Parsed)
+    assert [chunk.name for chunk in reply.file.chunks] == ["first", "second"]
