@@ -118,6 +118,8 @@ _TECHNICAL = re.compile(
     re.IGNORECASE,
 )
 _CODE_NAME = re.compile(r"[A-Za-z_]\w*(?:(?:\??\.|->|::)\w+)+|[A-Za-z]*_\w*|!{0,2}(?:this|self)(?:\??\.\$?\w+)+")
+_ASSIGNED = re.compile(r"[Aa]uthorization\s*=\s*")
+"""No variable of the environment, which has text behind it."""
 _IN_WORDS = re.compile(r"[A-Z]?[a-z]{2,20}(?:[A-Z][a-z]{2,20}){1,8}")
 """What is assigned without quotes and is a name (`Authorization = DefaultRules`)."""
 _GOES_ON = re.compile(r"\s{0,3}[.+,;)<&]")
@@ -126,7 +128,8 @@ _STRAIGHT = {quote: re.compile(rf"(?<!\\)(?<![A-Za-z](?={quote}[A-Za-z])){quote}
 """Quotes that begin or end a text: none behind a backslash, and no apostrophe."""
 _LINE = 400
 """Letters of a line that are looked at for quotes before a value."""
-_BEFORE_NAME = ("", *" \t\n.*&")
+_LONG_WORD = re.compile(r"[A-Z][a-z]{4,}")
+"""A word of a name: one string of 30 letters at random in twenty has two."""
 _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 _MARK, _BRACKET = re.compile(r"[!@#$%^&*+=?~]"), re.compile(r"[()\[\]{}<>]")
 _NO_NAME = 32
@@ -336,8 +339,8 @@ def _is_credential(match: re.Match[str]) -> bool:
         return False
     if match["scheme"] is not None or match["call"] is not None:
         return is_mixed(value)
-    between = match.string[match.start() + len("authorization") : match.start("value")]
-    if between.strip() == "=" and _IN_WORDS.fullmatch(value) is not None:
+    assigned = _ASSIGNED.fullmatch(match.string, match.start(), match.start("value"))
+    if assigned is not None and _IN_WORDS.fullmatch(value) is not None:
         return False
     return len(value) >= _RUN + 6 or re.fullmatch(r"[a-z_-]+", value) is None
 
@@ -385,12 +388,8 @@ def _random_strings(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Secr
 
 
 def _is_called(text: str, start: int, end: int) -> bool:
-    """Whether it is the name of a function, as its parameters tell; no text begins directly before it."""
-    return (
-        text[end : end + 1] == "("
-        and text[start:end].isidentifier()
-        and text[max(0, start - 1) : start] in _BEFORE_NAME
-    )
+    """Whether it is the name of a function, as a bracket behind it tells, and two words in it that are long."""
+    return text[end : end + 1] == "(" and len(_LONG_WORD.findall(text, start, end)) > 1
 
 
 def _chosen(text: str, lowered: str) -> Iterator[Secret]:

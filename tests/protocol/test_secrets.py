@@ -508,6 +508,7 @@ def test_the_name_of_a_variable_is_no_password(declared: str) -> None:
         pytest.param("Password: b64Pwd,", "b64Pwd", id="a word that nothing declares"),
         pytest.param("the b64Pwd\nPassword: b64Pwd,", "b64Pwd", id="said before, and not declared"),
         pytest.param("Authorization: DefaultAuthorization", "DefaultAuthorization", id="a header's value of words"),
+        pytest.param("AUTHORIZATION=correctHorseBattery", "correctHorseBattery", id="or in the environment"),
         pytest.param("AUTHORIZATION=qWxRtYbNm", "qWxRtYbNm", id="assigned, and of no words"),
         pytest.param("Pass: Second12", "Second12", id="a colon is no path"),
         pytest.param("Pass::2Second", "2Second", id="nor do two lead to a number"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aurora_indexer.languages import LANGUAGES, Language, csharp, shell
+from aurora_indexer.languages import LANGUAGES, Language, csharp, kotlin, shell
 from aurora_indexer.languages.c_family import hidden_in_cpp, is_cpp
 from aurora_indexer.languages.conditionals import partial
 from aurora_indexer.parse.chunk_parser import parse_file
@@ -95,6 +95,11 @@ def test_a_macro_ahead_stands_like_an_attribute_and_one_behind_is_told() -> None
 def test_annotations_of_a_kotlin_class() -> None:
     found = parse_file("a.kt", b"import a.b\n\n// Doc.\n@A\n@B(C::class)\nopen class D {\n    fun e() {}\n}\n").chunks
     assert [(c.name, c.line_start, c.docstring) for c in found] == [("D", 3, "Doc."), ("D.e", 7, "")]
+
+
+def test_annotations_with_a_comment_between_them() -> None:
+    """Whether the grammar reads them as an expression depends on all that is in the class."""
+    assert kotlin.hidden(b"@A // why\n@B(1) // so\n@C\nopen class D").split() == b"@A open class D".split()
 
 
 KOTLIN = {
