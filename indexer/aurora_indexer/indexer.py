@@ -508,8 +508,8 @@ def _chunking() -> str:
     return " ".join((f"{CHUNKING}.{RULES}", *sorted(owners)))
 
 
-def _parse_here(path: str, source: bytes) -> ParsedFile | None:
-    return parse_source(path, source, HERE_SECONDS)
+def _parse_here(path: str, source: bytes, *, shown: bytes) -> ParsedFile | None:
+    return parse_source(path, source, HERE_SECONDS, shown=shown)
 
 
 def _same(file: FoundFile, stat: FileStat | None) -> bool:

@@ -119,6 +119,7 @@ LANGUAGES: tuple[Language, ...] = (
         read_imports=imports.c,
         hidden=c_family.hidden,
         mended=c_family.mended,
+        refine=c_family.refine,
         words=_C_WORDS,
         separator=r"::",
         really=(c_family.is_cpp, "cpp"),
@@ -129,6 +130,7 @@ LANGUAGES: tuple[Language, ...] = (
         read_imports=imports.c,
         hidden=c_family.hidden_in_cpp,
         mended=c_family.mended,
+        refine=c_family.refine,
         words=_C_WORDS
         | _words(
             "class constexpr delete explicit final friend mutable namespace new noexcept nullptr operator"
@@ -193,6 +195,7 @@ LANGUAGES: tuple[Language, ...] = (
         interpreters=("swift",),
         read_imports=imports.swift,
         hidden=swift.hidden,
+        mended=swift.mended,
         watched=True,
         words=_words(
             "any as async await bool case class deinit enum extension false fileprivate final for func get guard import"
