@@ -316,6 +316,7 @@ class Indexer:
         self._first.set()
         if wanted.everything:
             self.learning_history = True
+        if wanted.everything or summary.parsed:  # a save may have undone edits
             self._history_wanted.set()
             if self._history is None or self._history.done():
                 self._history = asyncio.create_task(self._learn(), name=f"history of {self.root}")
@@ -328,7 +329,7 @@ class Indexer:
         again = iter(HISTORY_AGAIN)
         while self._history_wanted.is_set():
             self._history_wanted.clear()
-            self.learning_history, self._history_read = True, 0.0
+            self._history_read = 0.0
             try:
                 self.history_problem = await learn_history(self.root, self._store, tell=self._tell_history)
             finally:
@@ -340,7 +341,7 @@ class Indexer:
                 self._history_wanted.set()
 
     def _tell_history(self, read: float) -> None:
-        self._history_read = read
+        self.learning_history, self._history_read = True, read
 
     async def _sweep(self, edited: bool) -> IndexSummary:
         """Change detection: compare every file's stat (size, mtime) with what memory knows; look into those that
@@ -507,8 +508,8 @@ def _chunking() -> str:
     return " ".join((f"{CHUNKING}.{RULES}", *sorted(owners)))
 
 
-def _parse_here(path: str, source: bytes) -> ParsedFile | None:
-    return parse_source(path, source, HERE_SECONDS)
+def _parse_here(path: str, source: bytes, *, shown: bytes) -> ParsedFile | None:
+    return parse_source(path, source, HERE_SECONDS, shown=shown)
 
 
 def _same(file: FoundFile, stat: FileStat | None) -> bool:

@@ -350,7 +350,7 @@ class Scope:
         own_class = source.name if source.kind == "class" else source.parent
         own = [found for found in here if found.parent == own_class]
         if own and self._exact and not qualifier.startswith("super"):
-            return [(own[0], 1.0)]
+            return [(each, 1.0) for each in ([source] if own[0].name == source.name else own)]  # each of its overloads
         if not self._exact:
             return [] if qualifier.startswith("super") else _each_meant(own, 1.0)
         # A function inside a method speaks of the class around that.

@@ -14,9 +14,17 @@ _STEPS = ((3600, 60, "min"), (86400, 3600, "h"), (60 * 86400, 86400, "d"), (730 
 _YEAR = 365 * 86400
 
 
+CLOCKS_APART = 600.0
+"""Seconds by which another machine's clock may be ahead. What is dated later was dated by one that is wrong."""
+
+
 def ago(moment: str, now: datetime) -> str:
-    """Relative time of an ISO 8601 moment before `now` (with a time zone): `just now`, `5 min ago`, `2 y ago`."""
+    """Relative time of an ISO 8601 moment before `now` (with a time zone): `just now`, `5 min ago`, `2 y ago`; of one
+    that is yet to come `on 2031-01-01`.
+    """
     seconds = (now - datetime.fromisoformat(moment)).total_seconds()
+    if seconds < -CLOCKS_APART:
+        return f"on {moment[:10]}"
     if seconds < 60:
         return "just now"
     for limit, unit, name in _STEPS:

@@ -101,7 +101,8 @@ CONTEXTS: tuple[tuple[str, str, str, str, int | None], ...] = (
         "machine ",
         "password",
         "a password of .netrc",
-        r"(?<![\w-])machine\s{1,5}\S{1,200}\s{1,5}login\s{1,5}\S{1,200}\s{1,5}password\s{1,5}(?P<value>\S{3,200})",
+        r"(?<![\w-])machine\s{1,5}\S{1,200}\s{1,5}login\s{1,5}\S{1,200}\s{1,5}password\s{1,5}"
+        r"(?P<value>(?:(?!\\[nrt]|[\"'`](?:[\s,;)\]}]|\Z))\S){3,200})",
         None,
     ),
     (

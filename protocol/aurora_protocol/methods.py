@@ -172,9 +172,9 @@ class Evidence(Wire, frozen=True, kw_only=True):
     """Evidence for a chunk: where each term of its activation comes from, and what its rank.
 
     `accesses` are the latest of `access_count`, oldest first; they come from `answers`, from `git`, from `edits` seen,
-    or from the `file`'s time (`unknown`: nobody knows of any). `reached` leads from what the query and the editor prime
-    to the chunk. `signals` come largest first. `question` is what kind of question the
-    query was taken for. `colleagues` have their part in accesses and boosts, who was there last first.
+    or from the `file`'s time (`unknown`: nobody knows of any use or change). `reached` leads from what the query and
+    the editor prime to the chunk. `signals` come largest first. `question` is what kind of question the query was taken
+    for. `colleagues` have their part in accesses and boosts, who was there last first.
     """
 
     matched_terms: list[str]

@@ -9,6 +9,7 @@ name, or on a line among lines of settings, and only where the text says the wor
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _SHORTEST, _LONGEST = 5, 40
 _ABOUT_PASSWORDS = frozenset(
@@ -65,6 +66,9 @@ _SAID = re.compile(
     r"|ank|ost|ble|hort|eak|ess|ime|ame|sic|one|que|ser)"
 )
 """Ends of what is said of a password in a sentence: participles, adjectives, adverbs."""
+_NAME = re.compile(r"[A-Za-z_]\w{3,60}(?=[)\].}]{0,3}\Z)")
+_DECLARING = re.compile(r"\b(?:var|let|const|val|auto|static|string)[ \t]{1,8}[\w*&<>: \t]{0,60}\Z")
+"""What stands before a name where it is declared, on the same line."""
 _BEFORE = 160
 _AROUND, _MOST_PLACES = 8_000, 16
 """Letters before and behind a word in which it is looked for once more, and how often: each word costs the same."""
@@ -148,16 +152,29 @@ def _is_line(text: str, start: int, end: int) -> bool:
 
 def _is_said_elsewhere(text: str, value: str, start: int) -> bool:
     """Whether the text around `start` has its word where no password is set, too, as it has names of code."""
+    return any(_SET_BEFORE.search(text[max(0, at - 40) : at]) is None for at in _other_places(text, value, start))
+
+
+def is_declared(text: str, match: re.Match[str]) -> bool:
+    """Whether the text around a value without quotes declares a name of code that is called so."""
+    name = _NAME.match(match["bare"])
+    return name is not None and any(
+        _DECLARING.search(text[max(0, at - _BEFORE) : at]) is not None
+        for at in _other_places(text, name[0], match.start("bare"))
+    )
+
+
+def _other_places(text: str, word: str, start: int) -> Iterator[int]:
+    """Where else than at `start` the text around it has a word, which neither letters nor `-` join to others."""
     first, last = max(0, start - _AROUND), start + _AROUND
-    at = text.find(value, first, last)
+    at = text.find(word, first, last)
     for _ in range(_MOST_PLACES):
         if at < 0:
-            return False
-        whole = not _joins(text[at - 1 : at]) and not _joins(text[at + len(value) : at + len(value) + 1])
-        if at != start and whole and _SET_BEFORE.search(text[max(0, at - 40) : at]) is None:
-            return True
-        at = text.find(value, at + len(value), last)
-    return False
+            return
+        end = at + len(word)
+        if at != start and not _joins(text[at - 1 : at]) and not _joins(text[end : end + 1]):
+            yield at
+        at = text.find(word, end, last)
 
 
 def _joins(letter: str) -> bool:

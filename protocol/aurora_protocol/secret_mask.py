@@ -23,7 +23,7 @@ HIDDEN = "[REDACTED]"
 
 _SPACE = re.compile(r"\s")
 
-RULES = "8"
+RULES = "9"
 """By which rules secrets are known. Another number goes through every memory file anew, once: raise it with them."""
 
 T = TypeVar("T", bound=msgspec.Struct)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from aurora_protocol.chosen_passwords import chosen_passwords_in, coded_logins_in, is_passphrase
 from aurora_protocol.login_calls import login_arguments_in
 from aurora_protocol.login_commands import login_options_in
-from aurora_protocol.plain_passwords import is_plain_password
+from aurora_protocol.plain_passwords import is_declared, is_plain_password
 from aurora_protocol.random_strings import is_key, random_strings_in
 from aurora_protocol.secret_shapes import SERVICES, SHAPES, Shape
 
@@ -117,7 +117,19 @@ _TECHNICAL = re.compile(
     r"|(?:(?:npm|workspace|file|link|portal|patch):)?[~^=<>*]{0,2}v?\d+(?:\.\d+)+[\w.+-]{0,24}",
     re.IGNORECASE,
 )
-_CODE_NAME = re.compile(r"[A-Za-z_]\w*(?:(?:\??\.|->|::)\w+)+|[A-Za-z]*_\w*")
+_CODE_NAME = re.compile(r"[A-Za-z_]\w*(?:(?:\??\.|->|::)\w+)+|[A-Za-z]*_\w*|!{0,2}(?:this|self)(?:\??\.\$?\w+)+")
+_ASSIGNED = re.compile(r"[Aa]uthorization\s*=\s*")
+"""No variable of the environment, which has text behind it."""
+_IN_WORDS = re.compile(r"[A-Z]?[a-z]{2,20}(?:[A-Z][a-z]{2,20}){1,8}")
+"""What is assigned without quotes and is a name (`Authorization = DefaultRules`)."""
+_GOES_ON = re.compile(r"\s{0,3}[.+,;)<&]")
+"""How code goes on behind a text, and hardly a password begins."""
+_STRAIGHT = {quote: re.compile(rf"(?<!\\)(?<![A-Za-z](?={quote}[A-Za-z])){quote}") for quote in "\"'`"}
+"""Quotes that begin or end a text: none behind a backslash, and no apostrophe."""
+_LINE = 400
+"""Letters of a line that are looked at for quotes before a value."""
+_LONG_WORD = re.compile(r"[A-Z][a-z]{4,}")
+"""A word of a name: one string of 30 letters at random in twenty has two."""
 _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 _MARK, _BRACKET = re.compile(r"[!@#$%^&*+=?~]"), re.compile(r"[()\[\]{}<>]")
 _NO_NAME = 32
@@ -260,6 +272,8 @@ def named_in(text: str, *, every: bool = False, lowered: str | None = None) -> I
             continue
         part = "quoted" if match["quote"] is not None else "bare"
         done = match.start(part)  # what is no secret itself may be the name of one
+        if _goes_on(text, match) or _is_path(match):
+            continue
         spoken = match["gap"] is not None or match["verb"] is not None
         if match["gap"] is not None:
             before = max(0, match.start() - 40)
@@ -272,7 +286,7 @@ def named_in(text: str, *, every: bool = False, lowered: str | None = None) -> I
         taken = sure or _random(value.strip(), match["name"].lower(), quoted=part == "quoted")
         taken = taken or (not spoken and _may_be_passphrase(match) and is_passphrase(value))
         taken = taken or is_plain_password(text, match)
-        if taken and not is_placeholder(value):
+        if taken and not is_placeholder(value) and not (part == "bare" and is_declared(text, match)):
             done = match.end()
             if len(value) == _MOST and (rest := _REST[part].match(text, done)):
                 done = rest.end()
@@ -287,6 +301,21 @@ def _may_be_passphrase(match: re.Match[str]) -> bool:
     direct = match.string[match.end("name") : match.end("name") + 1]
     kinds = ("secret", "pass") if match["default"] is not None else ("pass",)
     return match["name"].lower().startswith(kinds) and direct not in ("_", "-") and not direct.isalnum()
+
+
+def _goes_on(text: str, match: re.Match[str]) -> bool:
+    """Whether the quote before a value ends a text that the name is in: `"token: " + token`."""
+    quote = match["quote"]
+    if quote is None or text[match.start("quote") - 1] == "\\" or not _GOES_ON.match(match["quoted"]):
+        return False
+    begin = max(text.rfind("\n", 0, match.start()) + 1, match.start() - _LINE)
+    return len(_STRAIGHT[quote].findall(text[begin : match.start("quote")])) % 2 == 1
+
+
+def _is_path(match: re.Match[str]) -> bool:
+    """Whether a name and its value are one name of code: `RenderPass::Second1`."""
+    bare = match["bare"]
+    return bare is not None and bare[0].isidentifier() and match.string[match.end("name") : match.start("bare")] == "::"
 
 
 def _is_name(text: str, match: re.Match[str]) -> bool:
@@ -310,6 +339,9 @@ def _is_credential(match: re.Match[str]) -> bool:
         return False
     if match["scheme"] is not None or match["call"] is not None:
         return is_mixed(value)
+    assigned = _ASSIGNED.fullmatch(match.string, match.start(), match.start("value"))
+    if assigned is not None and _IN_WORDS.fullmatch(value) is not None:
+        return False
     return len(value) >= _RUN + 6 or re.fullmatch(r"[a-z_-]+", value) is None
 
 
@@ -351,8 +383,13 @@ def _service_keys(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Secret
 
 def _random_strings(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Secret]:
     for start, end in random_strings_in(text, runs):
-        if not is_placeholder(text[start:end]):
+        if not is_placeholder(text[start:end]) and not _is_called(text, start, end):
             yield Secret(start, end, "random_string", "letters at random")
+
+
+def _is_called(text: str, start: int, end: int) -> bool:
+    """Whether it is the name of a function, as a bracket behind it tells, and two words in it that are long."""
+    return text[end : end + 1] == "(" and len(_LONG_WORD.findall(text, start, end)) > 1
 
 
 def _chosen(text: str, lowered: str) -> Iterator[Secret]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,7 +14,7 @@ from aurora_cli.errors import FINE
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.mem import answer_about, mem
 from aurora_cli.output import TerminalStyle, print_json, style_of
-from aurora_cli.recall_view import explanation, location, title
+from aurora_cli.recall_view import FILE, explanation, location, title
 from aurora_protocol.human_text import ago, count, plain
 from aurora_protocol.provenance_text import drifted_at, learned_by
 
@@ -47,7 +48,7 @@ def explain(ctx: click.Context, /, target: tuple[str, ...]) -> int:
     chunk = found["chunk"]
     lines = [f"{style.bold(title(chunk))}  {location(chunk, settings.here)}"]
     reasons = explanation(chunk, now, whole=style.width is None)[1:]
-    lines += [f"    {line}" for line in (*_told(found, now), *related_lines(found, style), *reasons)]
+    lines += [f"    {line}" for line in (*_told(found, now), *related_lines(found, style, settings.here), *reasons)]
     print("\n".join(lines))
     return FINE
 
@@ -67,16 +68,19 @@ def _told(found: dict[str, Any], now: datetime) -> list[str]:
     return [plain(line) for line in (chunk.get("signature"), chunk.get("summary"), " · ".join(facts)) if line]
 
 
-def related_lines(found: dict[str, Any], style: TerminalStyle) -> list[str]:
-    """What it has to do with, a line for each kind of relation, sure ones first: `called by load, save and 3 more`."""
+def related_lines(found: dict[str, Any], style: TerminalStyle, here: Path) -> list[str]:
+    """What it has to do with, a line for each kind of relation, sure ones first: `called by load, save and 3 more`.
+    Files are spelled from `here`, the working folder.
+    """
+    chunk = found["chunk"]
     groups: dict[str, list[str]] = {relation: [] for relation in _ORDER}
     for each in sorted(found["relations"], key=lambda each: bool(each.get("likely"))):
         relation = f"{'maybe ' if each.get('likely') else ''}{each['relation']}"
         is_file = each["name"] == "<module>" or each["relation"] == "imported by"  # by whatever chunk stands for it
-        name = str(each["file"] if is_file else each["name"])
+        file = {"file": each["file"], "workspace": chunk.get("workspace"), "kind": FILE}
+        name = location(file, here) if is_file else plain(str(each["name"]))
         if name not in groups.setdefault(relation, []):
-            groups[relation].append(plain(name))
-    chunk = found["chunk"]
+            groups[relation].append(name)
     counts = {
         "called by": chunk.get("callers", 0),
         "maybe called by": chunk.get("likely_callers", 0),

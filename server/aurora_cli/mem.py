@@ -22,6 +22,9 @@ from aurora_protocol.client import Client
 RECALL = "aurora/recall"  # spelled here as well as in aurora_protocol.methods, which costs msgspec's import
 ANSWER_WITHIN = 60.0
 
+MOST = 1000
+"""Results that a daemon gives, at most."""
+
 _MAX_WORDS = 40
 _MAX_PATH = 1000
 _WORD = re.compile(r"([`'\"(]*)([^\s:#]+?)((?::|#L\d|\(\d)\S*|[`'\",;)?!]*)")
@@ -30,7 +33,7 @@ _SPACED = re.compile(r"(\S[^:\n]*\.\w+):(\d{1,9})(?:[-:]\d{1,9})*")
 
 @click.command()
 @click.argument("query", nargs=-1, required=True)
-@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most this many results.")
+@click.option("--limit", type=click.IntRange(1, MOST), default=10, show_default=True, help="At most this many results.")
 @click.option(
     "--type", "types", multiple=True, type=click.Choice(["code", "reas", "know"]), help="Only this type. Repeatable."
 )

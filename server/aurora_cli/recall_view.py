@@ -27,7 +27,7 @@ from aurora_protocol.human_text import (
 from aurora_protocol.provenance_text import drifted_at, learned_by, parts_of
 
 _CALLABLE = ("function", "method", "macro")
-_FILE = "file"
+FILE = "file"
 """The kind of a result that is told as its file."""
 _IMPORTING = "imports "
 """What a relation of files begins with."""
@@ -105,7 +105,7 @@ def as_files(reply: dict[str, Any]) -> dict[str, Any]:
 
 def _as_file(item: dict[str, Any]) -> dict[str, Any]:
     said = {} if item["name"] == _WHOLE_FILE else {"summary": ""}
-    return {key: item[key] for key in item if key not in _OF_CHUNKS} | said | {"kind": _FILE}
+    return {key: item[key] for key in item if key not in _OF_CHUNKS} | said | {"kind": FILE}
 
 
 def _importers_as_files(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -128,7 +128,7 @@ def location(item: dict[str, Any], here: Path) -> str:
             file = os.path.relpath(root / file, here)
         else:
             file = os.fspath(root / file)
-    return plain(file) if item.get("kind") == _FILE else f"{plain(file)}:{item['line']}"
+    return plain(file) if item.get("kind") == FILE else f"{plain(file)}:{item['line']}"
 
 
 def title(item: dict[str, Any]) -> str:
@@ -137,7 +137,7 @@ def title(item: dict[str, Any]) -> str:
     signature = plain(str(item.get("signature") or "")).rstrip(" {:")
     if kind == "reasoning":
         return signature
-    if kind == _FILE:
+    if kind == FILE:
         return plain(Path(str(item["file"])).name)
     if kind == "module":
         return f"module {Path(str(item['file'])).stem}"
@@ -252,10 +252,9 @@ def _item_lines(
     path = Path(str(item.get("workspace") or "/"), str(item["file"]))
     place = style.link(where, path, item["line"]) if item["file"] else where
     facts = _facts(item, now)
-    narrow = style.width is not None and style.width < _NARROW
-    if narrow and style.width is not None:
+    if style.width is not None and not _is_beside(where, style.width):
         lines = [f"{rank:>2}  {style.bold(shorten(name, style.width - 4))}", f"    {place}"]
-        used = style.width
+        used = 4 + len(where)
     else:
         shown = name if style.width is None else shorten(name, room)
         lines = [f"{rank:>2}  {style.bold(shown)}{' ' * (room - len(shown))}  {place}"]
@@ -294,7 +293,7 @@ def _also(members: list[dict[str, Any]], takes: str, width: int) -> list[str]:
     """
     widest = width - len(_ALSO) - _PLACE
     named = [f"{shorten(_member(each), widest)} :{each['line']}" for each in members]
-    before = takes.replace(" ", _NO_BREAK)
+    before = takes.replace(" ", _NO_BREAK) if len(takes) <= width else ""
     lines: list[str] = []
     for left in range(len(named)):
         told = named[: len(named) - left] + ([f"+{left} more"] if left else [])
@@ -318,7 +317,13 @@ def _name_room(locations: list[str], style: TerminalStyle) -> int:
     """The widest that names may be beside the places; without a terminal, how far these are moved for them."""
     if style.width is None:
         return _WIDEST_NAME
-    return max(min(_WIDEST_NAME, style.width - 6 - max(map(len, locations))), _NARROWEST_NAME)
+    beside = [len(each) for each in locations if _is_beside(each, style.width)]
+    return min(_WIDEST_NAME, style.width - 6 - max(beside, default=0))
+
+
+def _is_beside(where: str, width: int) -> bool:
+    """Whether a place stands beside the name: the terminal is wide, and leaves room for one."""
+    return width >= _NARROW and width - 6 - len(where) >= _NARROWEST_NAME
 
 
 def _facts(item: dict[str, Any], now: datetime) -> str:

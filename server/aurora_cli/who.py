@@ -11,7 +11,7 @@ import click
 
 from aurora_cli.errors import FINE
 from aurora_cli.global_options import GlobalOptions
-from aurora_cli.mem import answer_about
+from aurora_cli.mem import answer_about, mem
 from aurora_cli.output import TerminalStyle, print_json, style_of
 from aurora_cli.recall_view import location
 from aurora_cli.table import table_lines
@@ -21,15 +21,19 @@ WHO = "aurora/who"
 
 
 @click.command()
-@click.argument("place")
-@click.pass_obj
-def who(settings: GlobalOptions, place: str) -> int:
+@click.argument("place", nargs=-1, required=True)
+@click.pass_context
+def who(ctx: click.Context, /, place: tuple[str, ...]) -> int:
     """Say who knows PLACE: who changed it, by git, and who used it, who knows it best first.
 
     PLACE is a file (src/auth.py), a place in one (src/auth.py:login, src/auth.py:45), a name (AuthService.login) or the
-    id of a result. What colleagues used is told only of those who share it ("people" in team.share).
+    id of a result. What colleagues used is told only of those who share it ("people" in team.share). Several words
+    are a question: aur who calls login.
     """
-    found = answer_about(settings, WHO, "place", place)
+    if len(place) > 1:
+        return int(ctx.invoke(mem, query=("who", *place)))
+    settings: GlobalOptions = ctx.obj
+    found = answer_about(settings, WHO, "place", place[0])
     if settings.json:
         print_json(found)
         return FINE

@@ -29,14 +29,21 @@ def head(changed_at: float | None) -> ChunkHead:
         (900.0, Commits([500], "", "", changed=False), 900.0, None),
         (900.0, Commits([500, 100], "abc", "fix"), 900.0, None),
         (300.0, Commits([500, 100], "abc", "fix"), 500.0, None),
+        (None, Commits([1600], "abc", "by a clock that is a little ahead"), 1600.0, None),
+        (None, Commits([1601, 100], "abc", "by one that is wrong"), None, None),
+        (None, Commits([1600], "", "", changed=False), None, 1600.0),
+        (None, Commits([1601], "", "", changed=False), None, None),
+        (900.0, Commits([1601, 100], "abc", "fix"), 900.0, None),
+        (1600.0, Commits([500], "abc", "fix"), 1600.0, None),
+        (1601.0, Commits([500], "abc", "fix"), None, None),
     ],
 )
 def test_a_date_is_one_that_was_seen(
     edited: float | None, commits: Commits | None, changed: float | None, before: float | None
 ) -> None:
     known = {1: commits} if commits else {}
-    assert modified_at(head(edited), known) == changed
-    assert modified_before(head(edited), known) == before
+    assert modified_at(head(edited), known, 1000.0) == changed
+    assert modified_before(head(edited), known, 1000.0) == before
 
 
 def test_colleagues_uses_count_by_their_weight_beside_ones_own_and_as_ones_own_without() -> None:
@@ -59,11 +66,28 @@ def test_colleagues_uses_count_by_their_weight_beside_ones_own_and_as_ones_own_w
 )
 def test_what_stands_in_for_uses_of_ones_own(edited: float | None, committed: bool, history: tuple[float, ...]) -> None:
     commits = {1: Commits([500, 100], "abc", "fix")} if committed else {}
-    assert histories_of([head(edited)], {}, {}, commits, {"a.py": 300.0}) == [history]
+    assert histories_of([head(edited)], {}, {}, commits, {"a.py": 300.0}, 1000.0) == [history]
+
+
+@pytest.mark.parametrize(
+    ("edited", "committed", "written", "history"),
+    [
+        pytest.param(None, [1601, 1600, 100], 300.0, (100.0, 1600.0), id="commits"),
+        pytest.param(None, [1601], 300.0, (), id="which may be all that is known"),
+        pytest.param(1601.0, [100], 300.0, (100.0,), id="an edit"),
+        pytest.param(None, [], 1601.0, (), id="a file"),
+        pytest.param(None, [], 1600.0, (1600.0,), id="a clock that is a little ahead is none that is wrong"),
+    ],
+)
+def test_what_is_dated_after_today_is_no_history(
+    edited: float | None, committed: list[int], written: float, history: tuple[float, ...]
+) -> None:
+    commits = {1: Commits(committed, "abc", "fix")} if committed else {}
+    assert histories_of([head(edited)], {}, {}, commits, {"a.py": written}, 1000.0) == [history]
 
 
 def test_what_only_colleagues_have_used_has_no_commits_for_its_history_as_what_one_has_used_oneself() -> None:
     commits = {each: Commits([500, 100], "abc", "fix") for each in (1, 2, 3)}
     chunks = [ChunkHead(each, "a.py", f"f{each}", "function", None, 1, 2, None) for each in (1, 2, 3)]
-    found = histories_of(chunks, {1: [700.0]}, {2: OthersUses(1, 1.0, 700.0)}, commits, {})
+    found = histories_of(chunks, {1: [700.0]}, {2: OthersUses(1, 1.0, 700.0)}, commits, {}, 1000.0)
     assert found == [(700.0,), (), (100.0, 500.0)]

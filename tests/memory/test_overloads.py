@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from aurora_memory.chunks import CodeChunk
-from aurora_memory.recall import Hit, parse_question, recall
-from aurora_memory.store import Store
+from aurora_memory.chunks import CodeChunk, Reference
+from aurora_memory.recall import Hit, parse_question, recall, relation_questions
+from aurora_memory.store import Store, chunk_reader, relation_reader
+from aurora_server.workspace.explanation import chunk_named
 from tests.memory.chunks import chunk, file
 from tests.memory.stores import new_store
 
@@ -70,3 +71,38 @@ async def test_a_getter_and_its_setter_are_answers_both(store: Store) -> None:
 async def test_the_same_name_elsewhere_is_another_answer(store: Store) -> None:
     await store.write([file(path, *definitions(path, "polyval", [40])) for path in ("a.py", "b.py", "c.py")])
     assert len(await answers(store, "polyval")) == 3
+
+
+async def test_whoever_calls_one_of_its_overloads_calls_each(store: Store) -> None:
+    """As many callers are told of the function, of its declarations, and where it is asked who calls it."""
+    methods = [
+        replace(each, kind="method", parent="Fit", references=(Reference("calls", "polyval", "self"),))
+        for each in definitions("a.py", "Fit.polyval", [2, 3, 40])
+    ]
+    owner = replace(chunk("a.py", "Fit", kind="class"), line_end=400)
+    caller = chunk("a.py", "Fit.solve", kind="method", line=300, calls=("self.polyval",))
+    await store.write([file("a.py", owner, *methods, caller)])
+    await store.resolve()
+    found = await store.read(relation_questions.answer, parse_question("who calls Fit.polyval"), 10, NOW)
+    assert found is not None
+    assert ([hit.chunk.name for hit in found.hits], found.said) == (["Fit.solve"], "1 calls 'Fit.polyval'.")
+    ids = [each.id for each in await store.read(chunk_reader.by_name, "a.py", "Fit.polyval")]
+    counted = await store.read(relation_reader.usages, ids)
+    assert [counted[each].callers for each in ids] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("named", ["polyval", "Fit.polyval", "a.py:Fit.polyval", "code:a.py:Fit.polyval"])
+@pytest.mark.parametrize(("lengths", "first"), [([2, 3, 40], 101), ([40, 2, 3], 1), ([2, 40], 1)])
+async def test_it_is_explained_by_the_longest_of_overloads(
+    store: Store, named: str, lengths: list[int], first: int
+) -> None:
+    methods = [replace(each, kind="method") for each in definitions("a.py", "Fit.polyval", lengths)]
+    await store.write([file("a.py", *methods)])
+    found = await store.read(chunk_named, Path("/shop"), named)
+    assert found.line_start == first
+
+
+async def test_a_declaration_is_explained_where_its_lines_are_asked_for(store: Store) -> None:
+    await store.write([file("a.py", *definitions("a.py", "polyval", [2, 3, 40]))])
+    for named, first in (("code:a.py:polyval:51-54", 51), ("a.py:52", 51)):
+        assert (await store.read(chunk_named, Path("/shop"), named)).line_start == first

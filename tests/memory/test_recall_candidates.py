@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from aurora_memory.recall import Focus, parse_question, recall
+from aurora_memory.recall import Focus, parse_question, recall, weigh
 from aurora_memory.recall.search import Findings
-from aurora_memory.store import Store
+from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.commit_writer import ChangingCommit
+from tests.memory.chunks import chunk, file
 from tests.memory.stores import new_store
 from tests.memory.test_ranking_choices import NOW, Chunk, remember
 
@@ -38,7 +39,7 @@ async def test_what_a_commit_changed_that_did_as_much_is_found_though_it_has_non
     ("question", "at_cursor", "wanted", "asked"),
     [
         pytest.param("cookies of sessions", False, True, True, id="a topic"),
-        pytest.param("cookies of sessions", True, True, False, id="not where the editor's context decides"),
+        pytest.param("cookies of sessions", True, True, True, id="an editor's cursor takes nothing away"),
         pytest.param("cookies of sessions", False, False, False, id="nor where a model does"),
         pytest.param("Session.login", False, True, False, id="nor for a name"),
     ],
@@ -69,3 +70,12 @@ async def test_a_near_duplicate_a_little_below_what_is_asked_for_goes_under_it(
     (hit,) = await store.read(recall, parse_question("add draft order lines"), 1, NOW)
     assert hit.chunk.name == first.name
     assert [each.name for each in hit.similar] == (["copy"] if is_told else [])
+
+
+async def test_a_use_that_a_wrong_clock_dated_ahead_is_none(store: Store) -> None:
+    await store.write([file("used.py", chunk("used.py", "parse_invoice", "read the lines of an invoice"))])
+    (invoice,) = await store.read(chunk_reader.of_file, "used.py")
+    await store.record_accesses([invoice.id], "opened", NOW - 5.0)
+    await store.record_accesses([invoice.id], "opened", NOW + 1e8)
+    (hit,) = await store.read(weigh, [invoice], NOW)
+    assert (hit.history, hit.last_used) == ((NOW - 5.0,), NOW - 5.0)

@@ -9,7 +9,13 @@ import pytest
 
 from aurora_memory.chunks import CodeChunk, Import
 from aurora_memory.recall.question import parse_question
-from aurora_memory.recall.relation_questions import Asked, RelationQuestion, answer, relation_question
+from aurora_memory.recall.relation_questions import (
+    Asked,
+    RelationQuestion,
+    answer,
+    answered_as_words,
+    relation_question,
+)
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.store.relation_reader import arcs, edges, usages
@@ -441,3 +447,118 @@ async def test_who_asks_for_what_is_spelled_as_code_or_stands_nowhere_hears_that
 ) -> None:
     found = await store.read(answer, parse_question(f"who calls {name}"), 10, 1000.0)
     assert (found is not None and found.is_unknown) is is_code
+
+
+SPOKEN = (
+    "save connect serializer version block exist fail cache settings retries caching pagination hooks redis database"
+    " memory root access shots timeouts policy requests python production sessions login retry run get windows token"
+)
+
+
+@pytest.fixture
+async def spoken(tmp_path: Path) -> AsyncIterator[Store]:
+    """A memory that has all these words in its texts, and nothing that is called so."""
+    store = await Store.open(tmp_path / "memory.db")
+    await store.write([file("a.py", chunk("a.py", "Holder", SPOKEN, kind="class"))])
+    yield store
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        *(
+            (f"{how} save", "save")
+            for how in ("who calls", "what calls", "who is calling", "callers of", "what invokes")
+        ),
+        *(
+            (f"{how} save", "save")
+            for how in ("call sites of", "which functions call", "who instantiates", "callees of")
+        ),
+        *((f"what overrides {name}", name) for name in ("connect", "run", "access")),
+        *((f"what implements {name}", name) for name in ("serializer", "cache", "version", "access")),
+        *((f"{how} token", "token") for how in ("subclasses of", "implementers of", "heirs of", "what inherits from")),
+        ("where is save called", "save"),
+        ("where is login called from?", "login"),
+        ("what does save call", "save"),
+        ("what usually changes with login", "login"),
+        ("what does login import", "login"),
+    ],
+)
+async def test_a_word_in_the_place_of_a_name_is_one_and_that_it_is_not_here_is_said(
+    spoken: Store, text: str, name: str
+) -> None:
+    found = await spoken.read(answer, parse_question(text), 10, 1000.0)
+    assert found is not None
+    assert found.said == f"Nothing here is called '{name}'; '{name}' alone finds what says it."
+    assert (found.hits, found.is_unknown) == ([], True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what implements the retry policy",
+        "who calls the shots on timeouts",
+        "who calls the shots",
+        "what calls the database",
+        "who calls save in production",
+        "what implements token access",
+        "what calls save on login",
+        "what overrides the settings",
+        "what uses redis",
+        "where is redis used",
+        "what depends on python",
+        "who is using redis",
+        "users of redis",
+        "usages of redis",
+        "what is redis used by",
+        *("calls to database", "references to memory", "references for login", "children of root"),
+        *("implementation of cache", "implementations of retry", "overrides for windows"),
+        *("which calls block", "which overrides block", "all calls block", "where calls block"),
+    ],
+)
+async def test_words_in_a_question_that_may_ask_for_something_else_are_words(spoken: Store, text: str) -> None:
+    assert await told(spoken, text) is None
+    assert answered_as_words(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        *((f"what implements {word}", word) for word in ("caching", "retries", "pagination", "hooks")),
+        *((f"what overrides {word}", word) for word in ("settings", "exist")),
+        *((f"what calls {word}", word) for word in ("hooks", "fail", "requests")),
+        ("who calls get", "get"),
+    ],
+)
+async def test_a_word_that_stands_without_an_article_as_a_name_does_is_answered_and_said_to_be_none(
+    spoken: Store, text: str, word: str
+) -> None:
+    assert await told(spoken, text) is None
+    assert answered_as_words(text) == f"Nothing here is called '{word}'; these are answers to the words."
+
+
+async def test_words_that_are_asked_for_are_told_of_relations_only(spoken: Store) -> None:
+    for text in ("session management", "who imports redis", "what does redis import", "who imports hooks"):
+        assert answered_as_words(text) is None
+
+
+async def test_what_a_definition_imports_is_told_of_its_file(store: Store) -> None:
+    assert await told(store, "what does parse import") == (
+        [],
+        "No file here is called 'parse'; it is defined in base.py.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "said"),
+    [
+        ("who calls base.py:11", ["load", "save"], "1 calls 'base.py:11', and maybe 1 more."),
+        ("who calls base.py:11-12", ["load", "save"], "1 calls 'base.py:11-12', and maybe 1 more."),
+        ("what inherits from base.py:2", ["A"], "1 inherits from 'base.py:2'."),
+        ("who calls base.py:99", [], "Nothing here is called 'base.py:99'."),
+        ("who calls gone.py:1", [], "Nothing here is called 'gone.py:1'."),
+    ],
+)
+async def test_a_line_means_what_stands_there(store: Store, text: str, names: list[str], said: str) -> None:
+    assert await told(store, text) == (names, said)

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from aurora_memory import word_vectors as table
-from aurora_memory.recall import Hit, parse_question, recall
+from aurora_memory.recall import Focus, Hit, parse_question, recall
 from aurora_memory.recall.kinship import read_some
 from aurora_memory.recall.search import search
 from aurora_memory.recall.signals import asks_vectors, fitted, meaning
@@ -44,8 +44,8 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
     await opened.close()
 
 
-async def asked(store: Store, query: str, *, by_meaning: bool = True) -> list[Hit]:
-    return await store.read(recall, parse_question(query), 10, NOW, by_meaning=by_meaning)
+async def asked(store: Store, query: str, focus: Focus | None = None, *, by_meaning: bool = True) -> list[Hit]:
+    return await store.read(recall, parse_question(query), 10, NOW, focus, by_meaning=by_meaning)
 
 
 async def test_a_login_finds_what_authenticates(store: Store) -> None:
@@ -69,6 +69,12 @@ async def test_a_chunk_is_as_near_as_its_nearest_part(store: Store) -> None:
 
     first, *others = await store.read(cosines)
     assert others == pytest.approx([first, first])
+
+
+async def test_at_an_editors_cursor_vectors_find_as_much_and_the_cursor_ranks(store: Store) -> None:
+    at_cursor = {hit.chunk.name: hit for hit in await asked(store, "the login page", Focus({1: 1.0}))}
+    assert at_cursor.keys() == {hit.chunk.name for hit in await asked(store, "the login page")}
+    assert {hit.signals[meaning] for hit in at_cursor.values()} == {0.0}
 
 
 async def test_a_question_none_of_whose_words_is_known_finds_nothing(store: Store) -> None:

@@ -133,6 +133,17 @@ def test_what_is_just_a_key_and_what_is_just_none(around: str, key: str, none: s
     assert masked(around.format(none)) == around.format(none)
 
 
+@pytest.mark.parametrize("name", ["TestProxyProtocolV1WithH2C", "testH2ToH2CStreamServeH2C"])
+def test_the_name_of_a_function_is_no_key(name: str) -> None:
+    assert masked(f"func {name}(t *T) {{ x.{name}() }}") == f"func {name}(t *T) {{ x.{name}() }}"
+    assert name not in masked(f"x = '{name}'")
+
+
+@pytest.mark.parametrize("key", [KEY, "Proxyx7RtY9KmLpZ3nBvC5dFgH1jKs8Tu", "aB3dProtH1jK5mN9pQServ2sT6vX"])
+def test_a_key_before_a_bracket_is_one(key: str) -> None:
+    assert masked(f"the key {key}(of 2024)") == "the key [REDACTED](of 2024)"
+
+
 def test_a_line_that_is_followed_by_a_longer_one_is_no_block() -> None:
     assert masked(f"{BLOCK[:60]}\n{BLOCK[60:130]}") == "[REDACTED]\n[REDACTED]"
 

@@ -463,10 +463,59 @@ def test_what_has_no_form_of_its_own_is_known_by_what_stands_beside_it(name: str
         "requests.get(url, auth=(user, password), timeout=30)",
         "the password is asked for; ENV variables, a token 'name' and a 'secret word'",
         "`GHSA-75c5-xw7c-p5pm <https://github.com/jpadilla/pyjwt/security/advisories/GHSA-75c5-xw7c-p5pm>`",
+        'io->writeError("Couldn\'t refresh access token: ".$e->getMessage());',
+        "$headers[] = 'Authorization: token '.$auth['username'];",
+        'req.Header.Set("Authorization", "token "+token)',
+        'log("Password: ", passwordOf(user2))',
+        "Authorization = DefaultAuthorization;",
+        "set_rendering_pass(RenderingPass::SubpixelPass1);",
+        "xhr.withCredentials = !!this.options.withCredentials;",
+        "var rowTokens = this.$rowTokens1;",
+        "let has_token = !self.token.is_empty;",
+        "var b64Pwd string\nuser = User{\n\tPassword: b64Pwd,\n}",
+        "const u8 *hashed2Pass;\nlogin(password=hashed2Pass)",
     ],
 )
 def test_code_that_speaks_of_secrets_has_none(code: str) -> None:
     assert masked(code) == code
+
+
+@pytest.mark.parametrize("sign", [".", "+", " + ", ", ", ";", ")", " << ", " & "])
+@pytest.mark.parametrize("quote", ["'", '"', "`"])
+def test_code_behind_a_text_that_speaks_of_secrets_is_none(quote: str, sign: str) -> None:
+    assert masked(f"f({quote}the token: {quote}{sign}Word2Of") == f"f({quote}the token: {quote}{sign}Word2Of"
+    assert masked(f"f(token={quote}{sign}Word2Of{quote})") != f"f(token={quote}{sign}Word2Of{quote})"
+
+
+@pytest.mark.parametrize(
+    "declared", ["var {} T", "let {}", "const T &{}", "val {}", "auto {}", "static T* {}", "string {}"]
+)
+def test_the_name_of_a_variable_is_no_password(declared: str) -> None:
+    assert masked(f"password: other1Pwd\n{declared.format('other1Pwd')} = f()\n").startswith("password: other1Pwd\n")
+    assert not masked(f"password: other1Pwd\n{declared.format('another1Pwd')} = f()\n").startswith("password: other1")
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        pytest.param('("machine a.example login ann password hunt2",),', "hunt2", id="up to the quote of its text"),
+        pytest.param('("machine a.example login ann password hunt2\\n")', "hunt2", id="or to a line's end in it"),
+        pytest.param('machine a.example login ann password hu"nt2', 'hu"nt2', id="a quote in it is its own"),
+        pytest.param('{"token": "+Ab12cd34"}', "+Ab12cd34", id="behind a quote that begins a text"),
+        pytest.param("we don't know 'password': '+Ab12cd34'", "+Ab12cd34", id="an apostrophe begins none"),
+        pytest.param('"{\\"token\\": \\".Ab12cd34\\"}"', ".Ab12cd34", id="nor what is in a text"),
+        pytest.param('say "password: "Ab12cd34', "Ab12cd34", id="behind one that ends it, but no code"),
+        pytest.param("Password: b64Pwd,", "b64Pwd", id="a word that nothing declares"),
+        pytest.param("the b64Pwd\nPassword: b64Pwd,", "b64Pwd", id="said before, and not declared"),
+        pytest.param("Authorization: DefaultAuthorization", "DefaultAuthorization", id="a header's value of words"),
+        pytest.param("AUTHORIZATION=correctHorseBattery", "correctHorseBattery", id="or in the environment"),
+        pytest.param("AUTHORIZATION=qWxRtYbNm", "qWxRtYbNm", id="assigned, and of no words"),
+        pytest.param("Pass: Second12", "Second12", id="a colon is no path"),
+        pytest.param("Pass::2Second", "2Second", id="nor do two lead to a number"),
+    ],
+)
+def test_a_password_goes_whole_and_nothing_around_it(text: str, secret: str) -> None:
+    assert [(each.start, text[each.start : each.end]) for each in secrets_in(text)] == [(text.rfind(secret), secret)]
 
 
 @pytest.mark.parametrize(
@@ -505,4 +554,4 @@ def test_our_own_code_has_no_secret(room: str) -> None:
 def test_other_shapes_have_another_number() -> None:
     """Memory files are gone through anew when the number is another: raise `RULES` and put the new digest here."""
     told = repr((SHAPES, SERVICES)).encode()
-    assert (RULES, hashlib.blake2b(told, digest_size=8).hexdigest()) == ("8", "9fa1c9f3fffedca6")
+    assert (RULES, hashlib.blake2b(told, digest_size=8).hexdigest()) == ("9", "c3899856e66b9a42")

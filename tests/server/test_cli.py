@@ -319,6 +319,7 @@ def test_index_names_files_absolutely_and_refuses_those_outside(
         (("deliverable", "show", ""), "the name of a change is empty"),
         (("deliverable", "start", " "), "the name of a change is empty"),
         (("mem", "x", "--limit", "0"), "--limit"),
+        (("mem", "x", "--limit", "1001"), "1001 is not in the range 1<=x<=1000"),
         (("mem", "x", "--type", "nonsense"), "--type"),
         (("mem", "x", "--workspace", "/no/such/folder"), "/no/such/folder"),
         (("--config", "/no/such/file", "mem", "x"), "/no/such/file"),
@@ -361,6 +362,17 @@ def test_a_working_folder_that_is_gone_is_said_so(workspace: Path, environ: dict
     code = "import os, sys; os.rmdir(os.getcwd()); from aurora_cli import main; sys.exit(main())"
     command = [sys.executable, "-P", "-c", code, "mem", "x"]
     done = subprocess.run(command, cwd=workspace / "src", env=environ, capture_output=True, text=True, timeout=HANG)
+    assert done.returncode == 2
+    assert "the working folder is gone" in one_line(done)
+
+
+@pytest.mark.parametrize("path", ["", "/nowhere"])
+def test_so_it_is_by_the_script_that_is_installed(workspace: Path, environ: dict[str, str], path: str) -> None:
+    script = Path(__file__).parents[2] / "server/bin/aurora"
+    gone = f'cd "$(mktemp -d)" && rmdir "$PWD" && exec {sys.executable} {script} mem x'
+    done = subprocess.run(
+        ["sh", "-c", gone], env=environ | {"PYTHONPATH": path}, capture_output=True, text=True, timeout=HANG
+    )
     assert done.returncode == 2
     assert "the working folder is gone" in one_line(done)
 

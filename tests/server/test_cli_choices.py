@@ -33,6 +33,7 @@ from aurora_manifest.client.transport import SiteReply
 from aurora_protocol.address import Address
 from aurora_protocol.client import ConnectionLost
 from aurora_protocol.connection import NobodyThere
+from aurora_server.lsp.recall import MAX_LIMIT
 from tests.fake_daemon import FakeDaemon
 
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
@@ -99,6 +100,8 @@ RECALL = {"query": "q", "limit": 10, "include_content": False, "explain": False,
         ("m q", "aurora/recall", RECALL),
         ("mem how is q", "aurora/recall", RECALL | {"query": "how is q"}),
         ("mem q --limit 3", "aurora/recall", RECALL | {"limit": 3}),
+        (f"mem q --limit {MAX_LIMIT}", "aurora/recall", RECALL | {"limit": MAX_LIMIT}),
+        ("who calls q", "aurora/recall", RECALL | {"query": "who calls q"}),
         ("mem q --content", "aurora/recall", RECALL | {"include_content": True}),
         ("mem q --explain", "aurora/recall", RECALL | {"explain": True}),
         ("mem q --everywhere", "aurora/recall", RECALL | {"everywhere": True}),

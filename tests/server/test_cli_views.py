@@ -37,7 +37,8 @@ def item(**changes: Any) -> dict[str, Any]:
     ("moment", "said"),
     [
         ("2026-11-21T19:59:30Z", "just now"),
-        ("2026-11-21T20:05:00Z", "just now"),
+        ("2026-11-21T20:10:00Z", "just now"),
+        ("2026-11-21T20:10:01Z", "on 2026-11-21"),
         ("2026-11-21T19:10:00Z", "50 min ago"),
         ("2026-11-21T08:00:00+00:00", "12 h ago"),
         ("2026-11-18T19:00:00Z", "3 d ago"),
@@ -152,15 +153,22 @@ def test_on_a_narrow_terminal_the_place_has_a_line_of_its_own() -> None:
 
 
 def test_what_is_known_of_a_result_stands_beside_it_else_below_else_alone() -> None:
+    told = "4 callers · changed 3 d ago"
     beside, below = item(signature="", summary="Short."), item(signature="", summary="x" * 60)
-    assert lines_of(beside, width=100)[0].endswith("4 callers · changed 3 d ago")
-    assert lines_of(beside, width=60)[-1] == "    Short. · 4 callers · changed 3 d ago"
-    assert lines_of(below, width=70)[-2:] == ["    4 callers · changed 3 d ago", f"    {'x' * 60}"]
-    assert lines_of(item(signature="", summary=""), width=60)[-1] == "    4 callers · changed 3 d ago"
-    also = item(signature="", also=[{"id": "o", "name": "other", "kind": "function", "line": 7}])
-    assert lines_of(also, width=60)[-2:] == ["    4 callers · changed 3 d ago", "    also here: other :7"], (
-        "not of another"
+    assert lines_of(beside, width=100)[0].endswith(f"  {told}")
+    assert lines_of(beside, width=60)[1:] == [f"    {where(beside)}  {told}", "    Short."], (
+        "the place is below the name"
     )
+    far = {"file": f"{'f' * 40}.py"}
+    assert lines_of(beside | far, width=60)[-1] == f"    Short. · {told}"
+    assert lines_of(below | far, width=70)[-2:] == [f"    {told}", f"    {'x' * 60}"]
+    assert lines_of(item(signature="", summary="") | far, width=60)[-1] == f"    {told}"
+    also = item(signature="", also=[{"id": "o", "name": "other", "kind": "function", "line": 7}]) | far
+    assert lines_of(also, width=60)[-2:] == [f"    {told}", "    also here: other :7"], "not of another"
+
+
+def where(told: dict[str, Any]) -> str:
+    return f"{told['file']}:{told['line']}"
 
 
 @pytest.mark.parametrize(("width", "lines"), [(79, 2), (80, 1)])
@@ -185,6 +193,8 @@ def test_what_else_answers_in_the_file_is_named_whole_on_two_lines_and_the_rest_
         "      second :7, third :7, first :7, second :7, third :7",
     ]
     assert lines_of(takes, width=40)[-2:] == ["    (template, values)", "      also here: first :7, +8 more"]
+    long = {**many, "signature": f"def expand({'a' * 50}, b) -> {'r' * 40}"}
+    assert lines_of(long, width=80)[-2].startswith("    also here: first"), "what fits no line is left out"
     wide = {**plain_item, "also": [{**also[0], "name": "x" * 99}]}
     assert lines_of(wide, width=80)[-1] == f"    also here: {'x' * 56}… :7"
     rest = [{"id": "m", "name": "<module>", "kind": "module", "line": 1}]

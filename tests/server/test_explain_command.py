@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,4 +80,12 @@ def link(relation: str, name: str, *, likely: bool = False, file: str = "src/a.p
     ],
 )
 def test_what_it_has_to_do_with(relations: list[dict[str, Any]], counts: dict[str, int], lines: list[str]) -> None:
-    assert related_lines({"relations": relations, "chunk": counts}, TerminalStyle()) == lines
+    assert related_lines({"relations": relations, "chunk": counts}, TerminalStyle(), Path("/shop/src")) == lines
+
+
+def test_files_are_spelled_from_the_working_folder() -> None:
+    relations = [link("imported by", "Session", file="src/web/a.py"), link("edited with", "<module>", file="b.py")]
+    found = {"relations": relations, "chunk": {"workspace": "/shop"}}
+    told = related_lines(found, TerminalStyle(), Path("/shop/src"))
+    assert told == ["edited with ../b.py", "imported by web/a.py"]
+    assert related_lines(found, TerminalStyle(), Path("/"))[1] == "imported by /shop/src/web/a.py"

@@ -15,9 +15,11 @@ from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.views import UsageCounts
 from aurora_protocol.methods import (
     ActivationTerms,
+    Evidence,
     ExplainResult,
     Freshness,
     IndexResult,
+    Lines,
     PatternUse,
     Recalled,
     RecallParams,
@@ -33,6 +35,21 @@ from aurora_server.lsp.memory_text import ago, escaped, fenced, file_uri, warmth
 from aurora_server.lsp.recall import merged, with_patterns
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+FROM_FILE = Evidence(
+    matched_terms=[],
+    matches=[],
+    accesses=["2026-11-20T16:00:00Z"],
+    access_count=1,
+    accesses_from="file",
+    days_since_access=0.8,
+    reached=[],
+    episodes=[],
+    learned=[],
+    signals=[],
+    question="",
+    focus=Lines(line_start=1, line_end=2),
+)
 
 
 def recalled(name: str, **changes: Any) -> Recalled:
@@ -85,7 +102,8 @@ def iso(**back: float) -> str:
     ("back", "words"),
     [
         ({"seconds": 20}, "just now"),
-        ({"seconds": -500}, "just now"),
+        ({"seconds": -600}, "just now"),
+        ({"seconds": -601}, f"on {(NOW + timedelta(seconds=601)):%Y-%m-%d}"),
         ({"minutes": 1}, "1 minute ago"),
         ({"hours": 23}, "23 hours ago"),
         ({"days": 1}, "1 day ago"),
@@ -184,6 +202,12 @@ def test_reasons_fit_what_is_known() -> None:
         ),
         pytest.param({}, {"commits": [iso(days=3)]}, "not used, no change known", id="one commit is no history"),
         pytest.param({}, {"commits": [iso(days=3), iso(days=5)]}, "2 commits", id="two are"),
+        pytest.param(
+            {"evidence": FROM_FILE},
+            {},
+            "no change known, its file was written 20 hours ago",
+            id="what makes it present",
+        ),
     ],
 )
 def test_each_reason_is_told_once_and_the_more_exact_one(

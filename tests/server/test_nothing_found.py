@@ -21,7 +21,7 @@ from aurora_server.workspace.nothing_found import why_nothing
 from aurora_server.workspace.recall import RecallFindings, find
 from aurora_server.workspace.workspace import Workspace
 from tests.memory.chunks import chunk, file
-from tests.server.daemons import Daemon
+from tests.server.daemons import Daemon, until
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,22 @@ CODE = {"tokens.py": "def expand_template(url):\n    return url\n"}
         (CODE, {"query": "frobnicate the wumpus"}, "No file here says 'frobnicate', 'wumpus'."),
         (CODE, {"query": "src/none.py:login"}, "memory knows no file src/none.py;"),
         (CODE, {"query": "code:Makefile:all:1-2"}, "memory knows no file Makefile;"),
-        ({}, {"query": "code:Makefile:all:1-2"}, "memory knows no file Makefile;"),
+        (
+            {},
+            {"query": "code:Makefile:all:1-2"},
+            "memory knows no file Makefile; no file of this workspace is indexed:",
+        ),
+        ({}, {"query": "a.py:1"}, "memory knows no file a.py; no file of this workspace is indexed:"),
+        (
+            {},
+            {"query": "who calls expand_it"},
+            "Nothing here is called 'expand_it'; no file of this workspace is indexed:",
+        ),
+        (
+            {"blob.py": "\0\0"},
+            {"query": "who calls expand"},
+            "'expand'; no file of this workspace is indexed: its only",
+        ),
         (CODE, {"query": "expand", "types": ["know"]}, "Nothing among documents answers that; ask for every type."),
     ],
 )
@@ -145,6 +160,51 @@ async def test_words_that_stand_nowhere_are_told_beside_answers_to_the_rest(
     found = await found_in(tmp_path, TEMPLATES, query)
     assert found.hits
     assert found.hint == said
+
+
+LONG = "test" + "RetrievesWhatIsStored" * 4
+CONTEXT = {
+    "core.py": [
+        chunk("core.py", "Context", "close the nosuchoption and the echo zone", kind="class"),
+        chunk("core.py", "Context.invoke", "the echo", kind="method", line=10),
+        chunk("core.py", "echo_via_pager", "print", line=20),
+        chunk("core.py", LONG, "end", line=50),
+        chunk("core.py", "ff_one", "is_ok stays nozzle", line=30),
+        chunk("core.py", "Context.close", "end the stored", kind="method", line=40),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("Context.nosuch", "No file here says 'nosuch'. These are answers to the rest."),
+        ("Context::nosuch()", "No file here says 'nosuch'. These are answers to the rest."),
+        ("echo_zzz", "No file here says 'echo_zzz'. These are answers to its words."),
+        ("where is echo_zzz", "No file here says 'echo_zzz'. These are answers to its words."),
+        ("Context.nozzle", "Nothing here is called 'Context.nozzle'; these are answers to its words."),
+        ("Zorblax.invoke", "No file here says 'Zorblax'. These are answers to the rest."),
+        ("ok_one", "No file here says 'ok_one'. These are answers to its words."),
+        ("Context.invoke", None),
+        ("context.INVOKE", None),
+        ("Context.inv", None),  # what it may become is found
+        ("ctx.invoke", None),  # only the asker's file has it
+        ("click.core.Context", None),
+        ("echo_via_pag", None),
+        ("is_ok", None),  # a file has it, though nothing is called so
+        ("Context.stored", None),  # what it holds, as its methods say
+        ("Context.ff_one", None),  # which it may have from elsewhere
+        ("core.py:10", None),
+        (LONG, None),  # too long to be indexed
+        (f"Context.{LONG}", None),
+    ],
+)
+async def test_a_name_that_stands_nowhere_is_said_to_beside_what_resembles_it(
+    tmp_path: Path, query: str, said: str | None
+) -> None:
+    found = await found_in(tmp_path, CONTEXT, query)
+    assert found.hits
+    assert (found.hint or None) == said
 
 
 @pytest.mark.parametrize(("pending", "state"), [(2, "ready"), (0, "indexing")])
@@ -229,6 +289,7 @@ async def test_a_word_that_a_file_says_by_now_is_no_reason_any_more(tmp_path: Pa
     [
         ("ExpandTepmlate", "No file here says 'ExpandTepmlate'; did you mean 'ExpandTemplate'?"),
         ("shop.ExpandTepmlate", "No file here says 'shop.ExpandTepmlate'; did you mean 'ExpandTemplate'?"),
+        ("shop.Tepmlate", "No file here says 'shop.Tepmlate'; did you mean 'Template'?"),
         ("where is ExpandTepmlate", "No file here says 'ExpandTepmlate'; did you mean 'ExpandTemplate'?"),
         pytest.param("ExpandTemplate", None, id="a name that is here"),
         pytest.param("ExpandSomethingElse", None, id="nothing is spelled alike"),
@@ -242,6 +303,7 @@ def test_a_name_that_is_misspelled_finds_nothing_else_and_says_what_is_meant(
     daemon: Daemon, tmp_path: Path, query: str, hint: str | None
 ) -> None:
     text = "class ExpandTemplate:\n    def expand(self, template, unknown):\n        return template\n"
+    text += "\n\nclass Template:\n    pass\n"
     (tmp_path / "shop.py").write_text(text, encoding="utf-8")
     (tmp_path / ".git").mkdir()
     with daemon.client(tmp_path) as client:
@@ -251,3 +313,19 @@ def test_a_name_that_is_misspelled_finds_nothing_else_and_says_what_is_meant(
         assert reply["results"] or "did you mean" not in reply["hint"]
     else:
         assert (reply["results"], reply["hint"]) == ([], hint)
+
+
+def test_a_name_that_was_removed_is_said_to_stand_nowhere(daemon: Daemon, tmp_path: Path) -> None:
+    kept = "def ff_one():\n    return 1\n"
+    (tmp_path / ".git").mkdir()
+    asked = {"query": "ok_one"}
+    with daemon.client(tmp_path) as client:
+        for text, hint in ((f"{kept}\n\ndef ok_one():\n    return 2\n", None), (kept, "No file here says 'ok_one'")):
+            (tmp_path / "a.py").write_text(text, encoding="utf-8")
+            client.request("aurora/index")
+            until(
+                lambda: client.request("aurora/recall", asked)["freshness"]["pending_files"] == 0, what="all is indexed"
+            )
+            reply = client.request("aurora/recall", asked)
+            assert (reply["hint"] or "").partition(".")[0] == (hint or "")
+            assert reply["results"]

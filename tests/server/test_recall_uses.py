@@ -101,6 +101,10 @@ def opened(wire: Wire, root: Path) -> None:
     wire.notify("textDocument/didOpen", {"textDocument": document})
 
 
+def asked(root: Path, line: int) -> dict[str, Any]:
+    return {"uri": (root / "ledger.py").as_uri(), "position": {"line": line, "character": 5}}
+
+
 def test_what_is_merely_shown_has_no_access(wire: Wire) -> None:
     for _ in range(3):
         recalled(wire, "add up the rows", include_content=True)
@@ -124,9 +128,8 @@ def test_a_command_that_only_makes_sure_of_an_index_recalls_nothing(daemon: Daem
 def test_what_is_opened_unasked_has_no_access(wire: Wire, root: Path) -> None:
     opened(wire, root)
     recalled(wire, "add up the rows")
-    place = {"textDocument": {"uri": (root / "ledger.py").as_uri()}, "position": {"line": 5, "character": 5}}
-    wire.result("textDocument/hover", place)
-    assert becomes(wire, "sum_ledger", 1), "the hover's, which comes after any that the opening had"
+    wire.result("aurora/explain", asked(root, 5))
+    assert becomes(wire, "sum_ledger", 1), "what was asked for, which comes after any that the opening had"
     assert accesses(wire, "parse_ledger") == 0
 
 
@@ -137,11 +140,19 @@ def test_what_is_opened_after_it_was_recalled_has_one(wire: Wire, root: Path) ->
     assert accesses(wire, "parse_ledger") == 0
 
 
-def test_what_is_hovered_after_it_was_recalled_has_one(wire: Wire, root: Path) -> None:
+def test_what_a_pointer_rests_on_has_no_access(wire: Wire, root: Path) -> None:
     recalled(wire, "read the ledger's lines and add up the rows")
-    place = {"textDocument": {"uri": (root / "ledger.py").as_uri()}, "position": {"line": 2, "character": 12}}
+    place = {"textDocument": {"uri": (root / "ledger.py").as_uri()}, "position": {"line": 5, "character": 5}}
+    assert wire.result("textDocument/hover", place)
+    wire.result("aurora/explain", asked(root, 2))
+    assert becomes(wire, "parse_ledger", 1), "what was asked for, which comes after any that the hover had"
+    assert accesses(wire, "sum_ledger") == 0
+
+
+def test_what_is_asked_about_after_it_was_recalled_has_one(wire: Wire, root: Path) -> None:
+    recalled(wire, "read the ledger's lines and add up the rows")
     for _ in range(3):
-        wire.result("textDocument/hover", place)
+        wire.result("aurora/explain", asked(root, 2))
     assert becomes(wire, "parse_ledger", 1)
     assert accesses(wire, "sum_ledger") == 0
 

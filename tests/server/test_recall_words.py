@@ -227,8 +227,18 @@ def test_the_longest_place_leaves_names_their_room_and_they_keep_twenty_four_col
     reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": results}
     said = recall_lines(reply, style=TerminalStyle(width=80), here=Path("/w"), now=NOW)
     assert [line.index("  ", 4) for line in said[:2]] == [46, 46], "as many as the longer of two places leaves"
-    (narrow, *_) = lines_of(width=80, name="n" * 60, file="f" * 60)
-    assert narrow.split() == ["1", f"{'n' * 23}…", f"{'f' * 60}:7"]
+    farther = long | {"file": f"{'f' * 60}.py"}
+    said = recall_lines(
+        reply | {"results": [*results, farther]}, style=TerminalStyle(width=80), here=Path("/w"), now=NOW
+    )
+    assert [line.index("  ", 4) for line in said[:2]] == [46, 46], "a longer place takes no room from others' names"
+    assert [line.strip() for line in said if "n" * 60 in line or "f" * 60 in line] == [
+        f"3  {'n' * 60}",
+        f"{'f' * 60}.py:7",
+    ]
+    for most in (48, 49):
+        (first, *_) = lines_of(width=80, name="n" * 60, file="f" * most)
+        assert (f"{'n' * 23}…  {'f' * 48}:7" in first) == (most == 48), "beside it is what leaves twenty-four columns"
 
 
 @pytest.mark.parametrize(
@@ -376,7 +386,7 @@ def test_without_evidence_there_is_a_score_and_an_activation() -> None:
 
 def related(*relations: tuple[str, str], likely: bool = False, **chunk: int) -> list[str]:
     told = [{"relation": of, "name": name, "file": "a.py", "likely": likely} for of, name in relations]
-    return related_lines({"relations": told, "chunk": chunk}, TerminalStyle())
+    return related_lines({"relations": told, "chunk": chunk}, TerminalStyle(), Path("/shop/src"))
 
 
 def test_who_uses_it_is_told_before_what_it_uses_and_sure_ones_first() -> None:
@@ -391,7 +401,7 @@ def test_who_uses_it_is_told_before_what_it_uses_and_sure_ones_first() -> None:
             {"relation": "called by", "name": "a", "file": "other.py"},
         ],
     }
-    assert related_lines(found, TerminalStyle()) == [
+    assert related_lines(found, TerminalStyle(), Path("/shop/src")) == [
         "called by a, main.py",
         "maybe called by b",
         "calls c",

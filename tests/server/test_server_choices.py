@@ -60,8 +60,14 @@ def test_where_a_chunks_accesses_are_said_to_come_from(
 ) -> None:
     chunk = SimpleNamespace(id=1, changed_at=5.0 if edited else None)
     hit: Any = SimpleNamespace(history=(4.0,) * times, chunk=chunk)
-    commits: Any = {1: object()} if committed else {}
+    commits: Any = {1: SimpleNamespace(changed=True)} if committed else {}
     assert _origin(hit, commits, used) == origin
+
+
+def test_the_commit_at_which_a_history_is_cut_off_is_none_of_a_chunks_own() -> None:
+    hit: Any = SimpleNamespace(history=(4.0,), chunk=SimpleNamespace(id=1, changed_at=None))
+    commits: Any = {1: SimpleNamespace(changed=False)}
+    assert _origin(hit, commits, used=False) == "unknown"
 
 
 async def test_above_which_chunks_of_a_file_a_lens_stands(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 
@@ -20,8 +21,8 @@ from aurora_indexer.git import commands
 from aurora_indexer.git.commands import GitSilent
 from aurora_indexer.git.commit_chain import MAX_CHAIN, ChainLink, first_parents, merged_subjects, told
 from aurora_indexer.git.function_history import FunctionWalk, WalkedCommit
-from aurora_indexer.git.line_moves import LineSpan, own_spans
-from aurora_indexer.git.log_parser import ARGUMENTS, GitLogParser
+from aurora_indexer.git.line_moves import LineMap, LineSpan, own_spans
+from aurora_indexer.git.log_parser import ARGUMENTS, GitLogParser, LoggedCommit
 from aurora_indexer.git.worktree import edits, tracked_files
 from aurora_memory import StoreError
 from aurora_memory.store import Store, commit_reader, file_reader
@@ -42,7 +43,10 @@ BROKEN = "history_broken"
 
 SAVED_AT_ONCE = 500
 FEW_FILES = 100
-"""Chunks in so few files are followed by a log of these files; git then does not follow renames."""
+"""So few files are looked up by their paths, and chunks in them followed by a log of these files."""
+
+WALKING = "2"
+"""By which rules commits are followed. Another number has git's log read anew, once: raise it with those rules."""
 
 
 class Bounds(Struct, frozen=True):
@@ -74,15 +78,26 @@ async def _learn(root: Path, store: Store, bounds: Bounds, tell: Callable[[float
     head = await asyncio.to_thread(commands.head, root) if repository else None
     if repository is None or head is None or not commands.is_installed():
         return
-    if head == await store.read(file_reader.fact, "git_head"):
+    outdated = await store.read(file_reader.fact, "walking") != WALKING
+    known_head = not outdated and head == await store.read(file_reader.fact, "git_head")
+    tracked = await _undone(root, store, head) if known_head else None
+    if known_head and not tracked:
         return
+    tell(0.0)
     line = await first_parents(root, head)
-    tracked = await tracked_files(root, head)
+    if not known_head:
+        tracked = await tracked_files(root, head)
     if not line or tracked is None:
         logger.warning("no git history", extra={"root": str(root), "error": f"git cannot read commit {head}"})
         await store.remember(BROKEN, head)
         return
     known = await store.read(commit_reader.hashes)
+    if outdated:
+        if known:
+            await store.history.drop(known)
+            await store.remember("git_head", "")  # or a pass that comes to no end would be the last
+            known = {}
+        await store.remember("walking", WALKING)
     reachable = {link.hash for link in line}
     await store.history.drop([commit for commit in known if commit not in reachable])
     followed = await store.read(commit_reader.followed)
@@ -109,26 +124,52 @@ async def _learn(root: Path, store: Store, bounds: Bounds, tell: Callable[[float
     behind = line[min(reached, len(line) - 1)]
     survivors = await asyncio.to_thread(lambda: walk.survivors() - followed)
     await store.history.settle(head, line[0].at, behind.hash, behind.at, survivors, names)
-    await store.history.forget_checkouts(clean)
+    await store.history.forget_checkouts(clean, time.time())
+
+
+async def _undone(root: Path, store: Store, head: str) -> dict[bytes, bytes]:
+    """Edits that were taken back since commit `head` are taken back in memory, too; the tracked files where chunks are
+    as committed and have no past: they were gone for a while.
+    """
+    now = time.time()
+    edited = await store.read(commit_reader.seen_changing, now)
+    if not edited:
+        return {}
+    paths = {path.encode("utf-8", "surrogateescape") for path in edited.values()}
+    tracked = await tracked_files(root, head, paths if len(paths) <= FEW_FILES else ())
+    if not tracked:
+        return {}
+    tracked = {path: blob for path, blob in tracked.items() if path in paths}
+    _, _, clean = await _today(root, store, tracked)
+    clean &= edited.keys()
+    if clean:
+        await store.history.forget_checkouts(clean, now)
+    still = await store.read(commit_reader.seen_changing, now) if clean else {}
+    back = {still[each].encode("utf-8", "surrogateescape") for each in clean & still.keys()}
+    return {path: tracked[path] for path in back}
 
 
 async def _today(
     root: Path, store: Store, tracked: Mapping[bytes, bytes]
 ) -> tuple[dict[int, str], FunctionWalk, set[int]]:
     """The tracked chunks' names, the walk at HEAD (stepped back over what is not committed), chunks as committed."""
-    by_path, names = await asyncio.to_thread(_by_path, await store.read(commit_reader.places), tracked)
-    indexed = {path: stat.content_hash for path, stat in (await store.read(file_reader.files)).items()}
+    # Memory has no paths that are no text.
+    few = [path.decode("utf-8", "replace") for path in tracked] if len(tracked) <= FEW_FILES else None
+    by_path, names = await asyncio.to_thread(_by_path, await store.read(commit_reader.places, few), tracked)
+    stats = await (store.read(file_reader.files) if few is None else store.read(file_reader.files_at, few))
+    indexed = {path: stat.content_hash for path, stat in stats.items()}
     hunks, lost = await edits(root, {path: tracked[path] for path in by_path}, indexed)
 
-    def begin() -> FunctionWalk:
-        walk = FunctionWalk({path: own_spans(spans) for path, spans in by_path.items() if path not in lost})
+    def begin() -> tuple[FunctionWalk, set[int]]:
+        spans = {path: own_spans(chunks) for path, chunks in by_path.items() if path not in lost}
+        walk = FunctionWalk(spans)
         for path, edited in hunks.items():
             walk.edited(path, edited)
-        return walk
+        kept = {path: LineMap(hunks.get(path, ())).spares for path in spans}
+        changed = {span.chunk_id for path, own in spans.items() for span in own if not kept[path](span)}
+        return walk, {span.chunk_id for own in spans.values() for span in own} - changed
 
-    same = [path for path in by_path if path not in hunks and path not in lost]
-    clean = {span.chunk_id for path in same for span in by_path[path]}
-    return names, await asyncio.to_thread(begin), clean
+    return names, *await asyncio.to_thread(begin)
 
 
 def _by_path(
@@ -164,6 +205,8 @@ class _Walking:
         self._reached = 0
         self._span = (0, 1)
         self._gave_up = False
+        self._moved = False
+        """Whether a file was renamed to one that the log under way does not follow."""
         self._deadline = deadline
         self._root = root
         self._arguments = [*ARGUMENTS, "--relative"] if below else ARGUMENTS
@@ -184,7 +227,7 @@ class _Walking:
         self._subjects |= await merged_subjects(self._root, self._line[start:stop], before)
         self._span = (start, stop)
         while not await self._stretch(self._reached, stop, own_files=own_files):
-            passed = await self._pass_broken(stop)
+            passed = self._moved or await self._pass_broken(stop)
             if not passed or self._reached >= stop:
                 return self._reached
         return stop
@@ -195,10 +238,19 @@ class _Walking:
         arguments = [*self._arguments, self._line[start].hash]
         if own_files:
             paths = [os.fsdecode(path) for path in self._walk.files]
-            arguments = ["--literal-pathspecs", *arguments, *([f"^{before}"] if before else []), "--", *paths]
+            bounds = ["--full-diff", *([f"^{before}"] if before else []), "--", *paths]  # whole: a rename has two sides
+            arguments = ["--literal-pathspecs", *arguments, *bounds]
         else:
             arguments.append(f"--max-count={stop - start}")
-        reader = GitLogParser(self._walk.files, self._walk.take)
+        asked = frozenset(self._walk.files) if own_files else None
+        self._moved = False
+
+        def take(commit: LoggedCommit) -> None:
+            if not self._moved:
+                self._walk.take(commit)
+                self._moved = asked is not None and not asked.issuperset(self._walk.files)
+
+        reader = GitLogParser(self._walk.files, take)
         async with commands.streaming(self._root, arguments, deadline=self._deadline) as output:
             async for piece in output.pieces():
                 await asyncio.to_thread(reader.feed, piece)
@@ -207,11 +259,15 @@ class _Walking:
                     await self.save()
                 if not self._walk.files:
                     return True  # every function was brought in by now
+                if self._moved:
+                    return False
         self._gave_up = output.failed
         if not output.whole:
             return False
         reader.finish()
         self._collect()
+        if self._moved:
+            return False
         self._reached = stop
         return True
 

@@ -81,6 +81,14 @@ class LineMap:
             old_end = self._firsts[high - 1] + self._shifts[high - 1] + share - 1
         return True, LineSpan(chunk_id, old_start, old_end)
 
+    def spares(self, span: LineSpan) -> bool:
+        """Whether a span is surely as it was before: a line that was taken away beside it may have been its own."""
+        beside = (
+            (first, last, bool(hunk.old_lines))
+            for hunk, first, last in zip(self._hunks, self._firsts, self._lasts, strict=True)
+        )
+        return not any(first - near <= span.end and span.start <= last + near for first, last, near in beside)
+
 
 def own_spans(chunks: Sequence[LineSpan]) -> list[LineSpan]:
     """Each line given to the innermost chunk around it: a class keeps what is between its methods, in several spans."""

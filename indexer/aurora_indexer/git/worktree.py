@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -23,10 +24,11 @@ MAX_EDITED = 500
 TREE_SECONDS = 20.0
 
 
-async def tracked_files(root: Path, commit: str) -> dict[bytes, bytes] | None:
-    """Tracked files: paths below `root` as git has them, with their blobs' hashes (hex); None if git cannot tell.
-    Raises GitSilent."""
-    said = await commands.told(root, ["ls-tree", "-r", "-z", commit], seconds=TREE_SECONDS)
+async def tracked_files(root: Path, commit: str, paths: Iterable[bytes] = ()) -> dict[bytes, bytes] | None:
+    """Tracked files: paths below `root` as git has them, with their blobs' hashes (hex); None if git cannot tell. Only
+    those of `paths` where any are given. Raises GitSilent."""
+    arguments = ["ls-tree", "-r", "-z", commit, "--", *map(os.fsdecode, paths)]
+    said = await commands.told(root, arguments, seconds=TREE_SECONDS)
     if said is None:
         return None
     found: dict[bytes, bytes] = {}

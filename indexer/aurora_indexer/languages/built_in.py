@@ -123,6 +123,7 @@ LANGUAGES: tuple[Language, ...] = (
         read_imports=imports.c,
         hidden=c_family.hidden,
         mended=c_family.mended,
+        refine=c_family.refine,
         words=_C_WORDS,
         separator=r"::",
         really=(c_family.is_cpp, "cpp"),
@@ -134,6 +135,7 @@ LANGUAGES: tuple[Language, ...] = (
         hidden=c_family.hidden_in_cpp,
         names=c_family.NAMES,
         mended=c_family.mended,
+        refine=c_family.refine,
         words=_C_WORDS
         | _words(
             "class constexpr delete explicit final friend mutable namespace new noexcept nullptr operator"
@@ -203,6 +205,7 @@ LANGUAGES: tuple[Language, ...] = (
         read_imports=imports.swift,
         names=TYPED_AFTER,
         hidden=swift.hidden,
+        mended=swift.mended,
         watched=True,
         words=_words(
             "any as async await bool case class deinit enum extension false fileprivate final for func get guard import"

@@ -12,6 +12,9 @@
   ])
 ])
 
+; TEST_IMPL(name) { … }
+(function_definition type: (type_identifier) declarator: (parenthesized_declarator (identifier) @name))
+
 (struct_specifier name: (_) @name body: (_) @body) @struct
 (union_specifier name: (_) @name body: (_) @body) @struct
 (enum_specifier name: (_) @name body: (_) @body) @enum
@@ -24,6 +27,15 @@
   (union_specifier name: (_) body: (_))
   (enum_specifier name: (_) body: (_))
 ]) @wrapper
+; typedef struct _tag { … } name: its other name, too.
+(type_definition
+  type: [
+    (struct_specifier name: (type_identifier) @_tag body: (_))
+    (union_specifier name: (type_identifier) @_tag body: (_))
+    (enum_specifier name: (type_identifier) @_tag body: (_))
+  ]
+  declarator: [(type_identifier) @name @type (pointer_declarator declarator: (type_identifier) @name @type)]
+  (#not-eq? @_tag @name))
 (type_definition
   type: [
     (type_identifier) (primitive_type) (sized_type_specifier)
@@ -31,9 +43,12 @@
   ]
   declarator: [
     (type_identifier) @name
+    (primitive_type) @name
     (pointer_declarator declarator: (type_identifier) @name)
     (array_declarator declarator: (type_identifier) @name)
     (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name)))
+    (pointer_declarator declarator: (function_declarator declarator:
+      (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name))))
   ]) @type
 
 (preproc_function_def name: (identifier) @name value: (_) @body) @macro

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from aurora_indexer.languages import conditionals
 from aurora_indexer.languages.name_syntax import CLASS, GENERIC, NAME, TYPE, AssignmentSyntax, NameSyntax
@@ -27,6 +28,11 @@ NAMES = NameSyntax(
     arrow=b"->",
 )
 """C++'s names: declarations that tell types."""
+
+if TYPE_CHECKING:
+    from tree_sitter import Language as Grammar
+
+    from aurora_indexer.languages.language import Captures
 
 _SIGNS = re.compile(
     rb"(?m)^[ \t]*(?:class[ \t]+\w+[^;\n]*$|(?:inline[ \t]+)?namespace\b|template[ \t]*<"
@@ -65,12 +71,12 @@ def is_cpp(source: bytes) -> bool:
     return False
 
 
-_MAYBE = (re.compile(rb"ss\s+[A-Z_]{2}"), re.compile(rb"ct\s+[A-Z_]{2}"))
+_MAYBE = (re.compile(rb"ss\s+[A-Z_]{2}"), re.compile(rb"ct\s+[A-Z_]{2}"), re.compile(rb"ss\s+\w+_(?:EXPORT|API)\b"))
 """The ends of `class` and `struct` before capitals: what begins alike is found in a fifth of the time."""
 
 _EXPORTED = re.compile(
     rb"\b(?:class|(struct))\s+"
-    rb"((?:[A-Z_][A-Z0-9_]{2,80}(?:[ \t]{0,8}\([^()\n]{0,200}\))?\s{1,80}){1,3})"
+    rb"((?:(?:[A-Z_][A-Z0-9_]{2,80}|[a-z]\w{1,60}_(?:EXPORT|API))(?:[ \t]{0,8}\([^()\n]{0,200}\))?\s{1,80}){1,3})"
     rb"(?:\[\[[^\]\n]{0,200}\]\]\s{0,80})?"
     rb"(?!final\b)[A-Za-z_]\w{0,200}(?:::\w{1,200}){0,8}"
     rb"(?:[ \t]{0,8}<(?:[^;{}()]|\([^;{}()]{0,80}+\)){0,200}>)?\s{0,80}(?:final\s{0,80})?"
@@ -122,6 +128,36 @@ _AHEAD = re.compile(
     rb"[\w:~][^;{}()=,\"'#+|!?]{0,200}+\()"
 )
 """`MYLIB_INLINE int f(`, `static MYLIB_API Klass::Klass(`: before what a function returns, or its name and `(`."""
+
+_CONSTRUCTOR = re.compile(
+    rb"\n[ \t]{0,80}+(?:(?:constexpr|inline)[ \t]{1,8}+){0,2}+(?:explicit[ \t]{1,8}+(?="
+    + _CAPITALS
+    + rb"[ \t]{1,8}+\w)|(?="
+    + _CAPITALS
+    + rb"[ \t]{1,8}+(?:~|\w{1,80}+\((?:[^;{}()]|\([^;{}()]{0,80}+\)){0,400}+\)\s{0,80}+(?:noexcept\s{0,80}+)?+:)))"
+    rb"(" + _CAPITALS + rb")"
+)
+"""`explicit MYLIB_CONSTEXPR Klass(int x)`, `MYLIB_CONSTEXPR Klass(int x) : x_(x) {`: within its class."""
+
+_NUMBERED = re.compile(
+    rb"\([ \t]{0,2}+\d{1,2}[ \t]{0,2}+(?:,[ \t]{0,2}+\d{1,2}[ \t]{0,2}+){0,2}\)(?=\s{1,80}+\w{1,200}+\()"
+)
+_BEFORE_NUMBERS = re.compile(rb"\n[\w* \t]{0,200}[ \t*](\w{3,40})\Z")
+"""`static void printflike(1, 2) f(const char *, …)`: what is said of a function's arguments by their numbers."""
+
+_LONGEST_HEAD = 240
+"""Bytes before such numbers in which a declaration's line begins."""
+
+_AROUND_HEAD = re.compile(
+    rb"\n(" + _CAPITALS + rb"\()(?=[ \t]{0,8}(?:\w{1,80}+[\s*]{1,8}+){1,6}\w{1,80}\([^;{}()]{0,400}\)(\))\s{1,8}\{)"
+)
+"""`MYLIB_UNUSED(static void f(int x)) {`"""
+
+_CONVENTION = re.compile(rb"\((" + _CAPITALS + rb")(?=[ \t]{1,8}+\*[ \t]{0,8}+\w{1,80}+\)\s{0,8}+\()")
+"""`typedef BOOL (WINAPI *f)(int);`"""
+
+_NOTED = re.compile(rb"/\*[^\n]{0,300}?\*/(?=[ \t]{0,80}+\\\r?\n)")
+"""A comment at the end of a macro's line that is not its last, which the grammar takes for the end of all."""
 
 _ALONE = re.compile(
     rb"\n[ \t]{0,80}+([A-Z0-9_]{0,60}(?:PRAGMA|PUSH|POP|DIAGNOSTIC)[A-Z0-9_]{0,60}"
@@ -180,7 +216,7 @@ def hidden_in_cpp(source: bytes) -> bytes:
             start, end = match.span()
             before = source[max(0, start - _LONGEST) : start]
             spans.append((start - len(before) + len(before.rstrip(_CAPITAL)), end))
-    for around in (_POINTED, _BEHIND, _AHEAD, _ALONE, _CONVERTED):
+    for around in (_POINTED, _BEHIND, _CONSTRUCTOR, _ALONE, _CONVERTED):
         spans += [match.span(1) for match in around.finditer(source)]
     if b"(min)" in source or b"(max)" in source or b"::min)" in source or b"::max)" in source:
         spans += [match.span(bracket) for match in _BRACKETED.finditer(source) for bracket in (1, 2)]
@@ -197,15 +233,23 @@ def _case(match: re.Match[bytes]) -> bytes:
 
 
 def hidden(source: bytes) -> bytes:
-    """The source with macros blanked, byte for byte: those between `class` and a name, and those for a namespace."""
+    """The source with macros blanked, byte for byte: those between `class` and a name, for a namespace, and those that
+    stand like attributes of functions.
+    """
     return _blanked(source, _macros(source))
 
 
 def _macros(source: bytes) -> list[tuple[int, int]]:
-    """Spans of macros for exports and namespaces."""
-    spans = []
+    """Spans of macros for exports, namespaces and functions, and of comments within macros."""
+    spans = [match.span(1) for around in (_AHEAD, _CONVENTION) for match in around.finditer(source)]
+    for numbers in _NUMBERED.finditer(source):
+        before = max(0, numbers.start() - _LONGEST_HEAD)
+        if name := _BEFORE_NUMBERS.search(source[before : numbers.start()]):
+            spans.append((before + name.start(1), numbers.end()))
+    spans += [match.span(part) for match in _AROUND_HEAD.finditer(source) for part in (1, 2)]
+    spans += [match.span() for match in _NOTED.finditer(source)]
     if any(maybe.search(source) for maybe in _MAYBE):
-        spans = [match.span(2) for match in _EXPORTED.finditer(source)]
+        spans += [match.span(2) for match in _EXPORTED.finditer(source)]
     if b"NAMESPACE" in source:
         spans += [match.span(1) for match in _NAMESPACE.finditer(source)]
     return spans
@@ -226,7 +270,9 @@ def _blanked(source: bytes, spans: list[tuple[int, int]], named: Sequence[tuple[
 
 
 _STATEMENT = re.compile(
-    rb"(?<=\n)[ \t]{0,80}+([A-Z][A-Z0-9_]{2,80}+" + _ARGUMENTS + rb"?+)(?=[ \t\r]{0,80}+\n(?!\s{0,400}+[{:<.?+|&=,)-]))"
+    rb"(?<=[^\\]\n)[ \t]{0,80}+([A-Z][A-Z0-9_]{2,80}+"
+    + _ARGUMENTS
+    + rb"?+)(?=[ \t\r]{0,80}+\n(?!\s{0,400}+[{:<.?+|&=,)-]))"
 )
 """`MYLIB_ERRORS(Base, Error)`, alone on its line without a semicolon: taken for the type of what comes next."""
 
@@ -241,3 +287,12 @@ def mended(source: bytes, _is_read: Callable[[bytes], bool]) -> bytes:
     partial = conditionals.partial(source, lists=True)
     declared = [match.span(1) for match in _DECLARED.finditer(source)]
     return _blanked(source, [*partial, *(match.span(1) for match in _STATEMENT.finditer(source))], declared)
+
+
+_STATED = re.compile(rb"else\s{1,8}if\b")
+
+
+def refine(_grammar: Grammar, source: bytes, captures: Captures) -> None:
+    """Take from the functions those that are statements, as a grammar reads `else if (a) {` behind what it cannot."""
+    if "function" in captures:
+        captures["function"] = [node for node in captures["function"] if not _STATED.match(source, node.start_byte)]

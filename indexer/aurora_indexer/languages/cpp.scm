@@ -11,6 +11,13 @@
 (class_specifier name: (_) @name body: (_) @body) @class
 (namespace_definition name: (_) @name body: (_) @body) @namespace
 (alias_declaration name: (type_identifier) @name) @type
+(type_definition
+  type: [(qualified_identifier) (template_type) (dependent_type)]
+  declarator: [
+    (type_identifier) @name
+    (pointer_declarator declarator: (type_identifier) @name)
+  ]) @type
+(type_definition declarator: (reference_declarator (type_identifier) @name)) @type
 (concept_definition name: (identifier) @name) @type
 (template_declaration) @wrapper
 

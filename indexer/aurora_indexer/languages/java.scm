@@ -7,6 +7,7 @@
 (enum_declaration name: (identifier) @name body: (_) @body) @enum
 (method_declaration name: (identifier) @name) @method
 (method_declaration body: (_) @body)
+(annotation_type_element_declaration name: (identifier) @name) @method
 (constructor_declaration name: (identifier) @name body: (_) @body) @method
 (compact_constructor_declaration name: (identifier) @name body: (_) @body) @method
 

@@ -9,10 +9,19 @@ from collections.abc import Callable
 
 _ANNOTATION = rb"@[\w.]{1,80}+(?:\([^()\n]{0,200}+\))?+"
 
+_GAP = rb"(?:[ \t]{0,80}+//[^\n]{0,200}+)?+\s{1,80}+"
+
 _ANNOTATIONS = re.compile(
-    rb"(?m)^" + _ANNOTATION + rb"((?:\s{1,80}+" + _ANNOTATION + rb"){1,20}+)"
+    rb"(?m)^" + _ANNOTATION + rb"((?:" + _GAP + _ANNOTATION + rb"){1,20}+)"
     rb"(?=\s{1,80}+(?:[a-z]{1,20}+[ \t]{1,8}+){0,5}(?:class|interface|object)\b)"
 )
+
+_CONSTRUCTED = re.compile(
+    rb"\bclass\s{1,8}+(?:\w{1,200}+|`[^`\n]{1,200}+`)(?:<[^{}();]{0,200}>)?+"
+    rb"([ \t]{0,80}+\r?\n\s{0,80}+(?:" + _ANNOTATION + rb"\s{1,80}+){0,8}+"
+    rb"(?:[a-z]{1,20}\s{1,80})?constructor)(?=\s{0,8}+\()"
+)
+"""`class Reader`, and on the next line `@JvmOverloads internal constructor(`: no body follows that, for the grammar."""
 
 _MANY = re.compile(rb"(?:" + _ANNOTATION + rb"[^\w@]{0,16}+){32,}+")
 _FEW = 32
@@ -28,7 +37,11 @@ _PRINTED = re.compile(rb"\S")
 
 
 def hidden(source: bytes) -> bytes:
-    """The source with all annotations of a class at the left margin but the first blanked, byte for byte."""
+    """The source with all annotations of a class at the left margin but the first blanked, byte for byte, and with what
+    is said of a constructor below its class.
+    """
+    if b"constructor" in source:
+        source = _CONSTRUCTED.sub(_first_only, source)
     if b"\n@" in source:
         source = _ANNOTATIONS.sub(_first_only, source)
     return _MANY.sub(_none, source) if source.count(b"@") > _FEW else source
@@ -36,11 +49,7 @@ def hidden(source: bytes) -> bytes:
 
 def mended(source: bytes, _is_read: Callable[[bytes], bool]) -> bytes:
     """The source without those whom its objects delegate to, byte for byte as long."""
-    return _DELEGATED.sub(_undelegated, source)
-
-
-def _undelegated(match: re.Match[bytes]) -> bytes:
-    return match[0][: match.start(1) - match.start()] + _PRINTED.sub(b" ", match[1])
+    return _DELEGATED.sub(_first_only, source)
 
 
 def _none(match: re.Match[bytes]) -> bytes:

@@ -3,6 +3,7 @@
 ; This grammar names next to none of its nodes' fields.
 
 (class_declaration . (modifiers)? . "class" (type_identifier) @name) @class
+(class_declaration . (modifiers) . [(line_comment) (multiline_comment)]+ . "class" (type_identifier) @name) @class
 (class_declaration "interface" (type_identifier) @name) @interface
 (class_declaration "enum" (type_identifier) @name) @enum
 (class_declaration [(class_body) (enum_class_body)] @body)

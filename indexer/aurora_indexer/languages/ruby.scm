@@ -14,7 +14,7 @@
   right: (call
     receiver: (constant) @_factory
     method: (identifier)
-    block: (do_block body: (_) @body))
+    block: [(do_block body: (_) @body) (block body: (_) @body)])
   (#any-of? @_factory "Struct" "Class" "Data" "Module")) @class
 
 ; private def …, and Sorbet's sig { … } above. `_` is a call, as in ecmascript.scm: naming it takes long to compile.

@@ -43,22 +43,27 @@ _MAX_PUNCTUATION = 400_000_000
 """Sum of squared runs of punctuation in a syntax error, past which a file is taken as text: about a second of time."""
 
 
-def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> ParsedFile:
+def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS, *, shown: bytes | None = None) -> ParsedFile:
     """Chunks of one source file.
 
     `path` is relative to the workspace, with `/`; `source` is the file as read, in any bytes. Nothing else is looked
-    at. Syntax errors lose nothing but what they are in. Raises `UnsupportedLanguage` where the name, or the `#!` line
-    of a file without suffix, tells no language we know; `ParseTimeout` where the grammar takes longer than `seconds`.
+    at. `shown` is the source without its secrets, byte for byte as long: chunks are cut where `source` has them, and
+    all that they say is of `shown`. Syntax errors lose nothing but what they are in. Raises `UnsupportedLanguage` where
+    the name, or the `#!` line of a file without suffix, tells no language we know; `ParseTimeout` where the grammar
+    takes longer than `seconds`.
     """
     language = languages.for_path(path, languages.first_line(source))
     if language is None:
         raise UnsupportedLanguage(f"{path}: no language is known for this name; index one of {_known_suffixes()}")
     content_hash = blake2b(source, digest_size=16).digest()
-    source = _readable(source)
+    whole = _readable(source)
+    source = whole if shown is None else _readable(shown)
+    if len(source) != len(whole):  # a secret with bytes in it that are no UTF-8, which are not shown
+        whole = source
     language = languages.for_source(language, source)
     compiled = languages.compiled(language.name)
     deadline = time.monotonic() + seconds
-    seen = language.hidden(source) if language.hidden else source
+    seen = language.hidden(whole) if language.hidden else whole
     root = _tree(compiled.grammar, seen, path, deadline, watched=language.watched).root_node
     if root.has_error and language.mended:
         root = _mended(language, compiled.grammar, seen, root, path, deadline)
@@ -67,7 +72,7 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
     if language.refine:
         language.refine(compiled.grammar, source, captures)
     bare = blanked(source, _spans(captures, "comment"))
-    found = outline(language, source, bare, captures, unseen(source, seen))
+    found = outline(language, source, bare, captures, unseen(whole, seen))
     imports = _imports(language, bare, captures)
     uses, module_uses = uses_of(source, bare, captures, found, language, imports, root)
     chunker = Chunker(path, language, source, bare)

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import Protocol
 
 import msgspec
 
@@ -27,23 +28,32 @@ from aurora_indexer.workers.messages import (
 from aurora_memory.chunks import ParsedFile
 from aurora_protocol.secret_mask import blanked
 
-Parse = Callable[[str, bytes], ParsedFile | None]
-"""Path and source to chunks; None for a file of no known language."""
+
+class Parse(Protocol):
+    """Path, source, and what is shown of it (without secrets), to chunks; None for a file of no known language."""
+
+    def __call__(self, path: str, source: bytes, *, shown: bytes) -> ParsedFile | None: ...
+
 
 PARSE_SECONDS = 20.0
 
 
-def parse_source(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> ParsedFile | None:
-    """Parse one file as source in the language its name or first line tells, or as a document. Raises IndexerError."""
+def parse_source(
+    path: str, source: bytes, seconds: float = PARSE_SECONDS, *, shown: bytes | None = None
+) -> ParsedFile | None:
+    """Parse one file as source in the language its name or first line tells, or as a document. Raises IndexerError.
+
+    What chunks say is of `shown` where that is given, and never of `source`.
+    """
     if languages.for_path(path, languages.first_line(source)) is None:
         if documents.for_path(path) is None:
             return None
         from aurora_indexer.documents.document_parser import parse_document
 
-        return parse_document(path, source)
+        return parse_document(path, source if shown is None else shown)
     from aurora_indexer.parse.chunk_parser import parse_file  # grammars: a start with nothing changed needs none
 
-    return parse_file(path, source, seconds)
+    return parse_file(path, source, seconds, shown=shown)
 
 
 def get_ready(used: Mapping[str, int]) -> None:
@@ -85,7 +95,7 @@ def process_file(root: str, item: WorkItem, max_file_bytes: int, parse_one: Pars
     if skip:
         return FileSkipped(skip, stat)
     try:
-        parsed = parse_one(path, blanked(source))
+        parsed = parse_one(path, source, shown=blanked(source))
     except Exception as error:  # noqa: BLE001 - one file's trouble must not stop the others; the traceback goes to stderr
         traceback.print_exc()
         return ParseFailed(path, f"{type(error).__name__}: {error}".splitlines()[0], stat)

@@ -12,7 +12,7 @@ from msgspec.structs import astuple
 
 from aurora_memory.activation import Activation, context_boost, decay_penalty
 from aurora_memory.chunks import MODULE_NAME
-from aurora_memory.recall.access_history import histories_of, levels_of, with_others
+from aurora_memory.recall.access_history import histories_of, levels_of, not_after, with_others
 from aurora_memory.recall.places import standing_at
 from aurora_memory.recall.pointers import Pointed
 from aurora_memory.recall.question import Question
@@ -126,12 +126,13 @@ def gather(
     of_others: Mapping[int, OthersUses] = {}
     learned: Mapping[int, float] = {}
     if learned_reader.has_learned(reader):
-        own, of_others = chunk_reader.summed_accesses(reader, ids, now)
+        used, of_others = chunk_reader.summed_accesses(reader, ids, now)
+        own = {each: kept for each, times in used.items() if (kept := not_after(times, now))}
         learned = learned_reader.boosts(reader, ids)
     commits = commit_reader.commit_times(reader, ids)
     unknown = {head.path for head in heads if head.id not in commits}  # git knows nothing of them
     mtimes = file_reader.mtimes(reader, unknown) if unknown else {}
-    histories = histories_of(heads, own, of_others, commits, mtimes)
+    histories = histories_of(heads, own, of_others, commits, mtimes, now)
     levels = levels_of(histories, now, reader.weighing.decay_rate)
     counts = [len(times) for times in histories]
     last = [times[-1] if times else now for times in histories]

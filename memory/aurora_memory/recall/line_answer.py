@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from aurora_memory.chunks import type_of
 from aurora_memory.recall.places import QueryPlace, standing_at
+from aurora_memory.recall.prefix import begun_in
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.question_kind import ISSUE_WORDS
 from aurora_memory.recall.ranking import Hit
@@ -57,6 +58,20 @@ def answer_at(reader: Reader, question: Question, limit: int, now: float) -> Rel
         placed = _placed(hit, (SURE_SCORE if surely else LIKELY_SCORE) - n * STEP)
         hits.append(replace(placed, relation=relation, is_likely=not surely))
     return RelatedHits(hits, "")
+
+
+def answer_begun(reader: Reader, question: Question, limit: int, now: float) -> RelatedHits | None:
+    """The answer to a place whose name is still being typed (`src/auth.py:log`): what its file defines that begins so.
+    None for any other query, and where its file defines what it names, or nothing of the kind.
+    """
+    if question.kind != "place" or question.is_id or len(question.places) != 1:
+        return None
+    (place,) = question.places
+    if place.name is None or any(_meant(reader, place, path) for path in file_reader.files_like(reader, place.path, 1)):
+        return None
+    begun = begun_in(reader, place.path, place.name)[:limit]
+    hits = [_placed(hit, MEANT_SCORE - n * STEP) for n, hit in enumerate(weigh(reader, begun, now))]
+    return RelatedHits(hits, "") if hits else None
 
 
 def spelled_first(

@@ -8,9 +8,12 @@ definition answers, the others are told under it. Two of one name are a getter a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from aurora_memory.recall.ranking import Rank
 from aurora_memory.views import ChunkHead
+
+Chunk = TypeVar("Chunk", bound=ChunkHead)
 
 FEWEST = 3
 """Definitions of one name that are overloads."""
@@ -34,6 +37,12 @@ def overloaded(heads: Sequence[ChunkHead]) -> dict[Name, int]:
         for name, them in found.items()
         if len(them) >= FEWEST
     }
+
+
+def without_declarations(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """The chunks without those of overloaded names that the longest answers for."""
+    longest = overloaded(chunks)
+    return [each for each in chunks if longest.get((each.path, each.name), each.id) == each.id]
 
 
 def longest_first(heads: Sequence[ChunkHead], ranks: Sequence[Rank], names: dict[Name, int]) -> list[Rank]:

@@ -107,7 +107,7 @@ def places_in(query: str) -> tuple[tuple[QueryPlace, ...], str]:
             query = query.replace(traced[0], f" {traced[3] or ''} " if len(frames) > 1 else " ", 1)
     words: list[str] = []
     for word in _ON_LINE.sub(":", query).split():
-        place = _place(word.strip(_AROUND_WORDS)) if len(word) <= MAX_WORD and len(found) < MAX_PLACES else None
+        place = _place(_without_marks(word)) if len(word) <= MAX_WORD and len(found) < MAX_PLACES else None
         if place is not None:
             found.append(place)
         if place is None or not place.is_certain:
@@ -149,6 +149,12 @@ def _beside(path: str) -> Literal["test", "aside", "copied", ""]:
     if _COPIED_PATH.search(path):
         return "copied"
     return "aside" if _ASIDE_PATH.search(path) else ""
+
+
+def _without_marks(word: str) -> str:
+    """A word without the marks of the sentence around it; a bracket that is closed in it is its own: `(auth)/a.ts`."""
+    bare = word.strip(_AROUND_WORDS)
+    return f"({bare}" if bare.count(")") > bare.count("(") and f"({bare}" in word else bare
 
 
 def _place(word: str) -> QueryPlace | None:

@@ -15,8 +15,10 @@ from msgspec.structs import replace
 
 from aurora_memory.bm25 import weighted
 from aurora_memory.recall.question import SUGGESTED, Question
+from aurora_memory.store import chunk_reader, file_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.tokens import is_unspaced, split_word, stem_word
+from aurora_memory.views import ChunkView
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,6 +69,36 @@ def completed(reader: Reader, question: Question, *, always: bool = False) -> Qu
                 weights[f"{stem}*"] = SUGGESTED
     found = {term: others for term, others in found.items() if others}
     return replace(question, completions=found, weights=weights) if found else question
+
+
+def whole_name(reader: Reader, begun: str) -> str | None:
+    """The name, the shortest, that `begun` is the beginning of: of a member where it is dotted, in one file behind a
+    colon. None where it is short, or a plain word that the index has.
+    """
+    path, colon, name = begun.rpartition(":")
+    leaf = name.rpartition(".")[2]
+    is_word = begun.isalpha() and begun.islower() and reader.words.has(stem_word(begun)[-1])
+    if len(leaf) < SHORTEST or is_word:
+        return None
+    if colon:
+        names = [each.name for each in begun_in(reader, path, name)]
+    elif "." in name:
+        names = chunk_reader.members_from(reader, name, 1)
+    else:
+        names = [each.name.rpartition(".")[2] for each in chunk_reader.name_prefix(reader, name, 1)]
+    return f"{path}{colon}{names[0]}" if names else None
+
+
+def begun_in(reader: Reader, path: str, name: str) -> list[ChunkView]:
+    """What a file defines whose simple or qualified name begins so, shortest first; of a path the shortest counts."""
+    begun = name.lower()
+    found = [
+        chunk
+        for file in file_reader.files_like(reader, path, 1)
+        for chunk in chunk_reader.of_file(reader, file)
+        if chunk.name.lower().startswith(begun) or chunk.name.lower().rpartition(".")[2].startswith(begun)
+    ]
+    return sorted(found, key=lambda chunk: (len(chunk.name), chunk.line_start))
 
 
 def entries_of(reader: Reader, question: Question) -> dict[str, Entries]:

@@ -93,7 +93,7 @@ _DEFINED = re.compile(
 )
 """A line that defines something, as it is written in code."""
 
-_RECEIVER = re.compile(r"\(\*?([A-Za-z_]\w*)\)(?=\.[A-Za-z_])")
+_RECEIVER = re.compile(r"(?<![\w/])\(\*?([A-Za-z_]\w*)\)(?=\.[A-Za-z_])")
 """A receiver as Go prints it: `(*Command).Execute`."""
 
 _LOOKS_LIKE_CODE = re.compile(r"_|[a-z0-9][A-Z]|\.|::|#|\d")

@@ -94,9 +94,9 @@ def recall(
     `near` are the chunks (row ids) that an embedding finds nearest to the question, best first, each with its
     similarity; that ranking is fused with the one of words, relations and history. With `read` a constant that
     the query names, and asks nothing else of, is found where it is declared. `level` asks for answers of one size.
-    Without `by_meaning` the table of word vectors is not asked: a model of the user's takes its place, or the editor's
-    context (`focus`). A report is asked as a topic as well, one with a title as a whole and by that title, and they
-    take turns.
+    Without `by_meaning` the table of word vectors is not asked: a model of the user's takes its place. With the
+    editor's context (`focus`) it finds and does not rank. A report is asked as a topic as well, one with a title as a
+    whole and by that title, and they take turns.
     """
     if weights is None and (question.title or question.as_topic):
         asked = partial(
@@ -113,8 +113,7 @@ def recall(
         return []
     question = with_known_names(reader, completed(reader, question))
     used = weights_of(question.kind) if weights is None else weights
-    # Between what words leave open, an editor's context decides; vectors would outweigh it.
-    by_meaning = by_meaning and focus is None and used[meaning.place] != 0
+    by_meaning = by_meaning and used[meaning.place] != 0
     findings = search(reader, question, focus, types, near, read, by_meaning=by_meaning)
     if not findings.ids:
         return []
@@ -296,8 +295,8 @@ def _hit(
         signals=rank.signals,
         activation=candidates.activation(rank.place),
         last_used=candidates.last_used.get(chunk.id),
-        last_modified=modified_at(chunk, candidates.commits),
-        modified_before=modified_before(chunk, candidates.commits),
+        last_modified=modified_at(chunk, candidates.commits, candidates.now),
+        modified_before=modified_before(chunk, candidates.commits, candidates.now),
         focus=_focus(chunk, findings, parts),
         matched=_matched(candidates.question, parts),
         history=candidates.histories[rank.place],

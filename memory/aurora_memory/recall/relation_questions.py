@@ -21,11 +21,14 @@ from aurora_memory.recall.constant_uses import ConstantUses, constant_uses
 from aurora_memory.recall.importers import FileImports, Importer, speakers
 from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.outside_types import OutsideHeirs, outside_heirs
-from aurora_memory.recall.places import is_test
+from aurora_memory.recall.places import QueryPlace, is_test, standing_at
+from aurora_memory.recall.prefix import whole_name
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
 from aurora_memory.recall.search import ReadText
+from aurora_memory.recall.spaced_paths import spaced, with_whole_paths
+from aurora_memory.stopwords import QUESTION_WORDS, STOP_WORDS
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.tokens import stem_word
@@ -33,6 +36,9 @@ from aurora_memory.views import ChunkView, ReferenceTarget
 from aurora_protocol.spelling import OF_MANY, closest
 
 Asked = Literal["callers", "callees", "importers", "imported", "heirs", "together"]
+
+MAX_QUESTION = 400
+"""Characters of a question with the path of a file in it."""
 
 MAX_MEANT = 20
 """Definitions of one name that are asked about together."""
@@ -53,14 +59,29 @@ STEP = 0.0005
 _SHOWN_OUTSIDE = 12
 """Modules from elsewhere that are told by name."""
 
+_SHOWN_FILES = 3
+"""Files that are named of those that define something."""
+
 _SPELLED = 2
 """Letters that a name may have more or fewer than one that is meant by it."""
 _VAGUE = re.compile(r"\b(?:us(?:e|es|ed|ing|ers?|ages?)|depends?|the)\b", re.IGNORECASE)
 """What sentences have that rather ask for a topic: "what uses sessions"."""
+_RATHER_WORDS = re.compile(
+    r"\b(?:calls|references?|children|implementations?|overrides)\s+(?:of|to|for)\b"
+    r"|\b(?:all|where|which)\s+(?:call|extend|implement|include|instantiate|invoke|override|require)s?\b",
+    re.IGNORECASE,
+)
+"""How a name is asked for by some, and other things by many: "references to memory", "which calls block"."""
+_NO_NAME = re.compile(r"\w{3,}(?:ing|[^s]s|ation)|exist|fail|happen|occur", re.IGNORECASE)
+"""Words that stand in a sentence without an article, as names do: what is many or no thing that is counted ("what
+implements caching"), and what is said of calls and overrides ("what overrides exist").
+"""
 _GOODS = re.compile(r"\bimports\s+(?:of|for)\b", re.IGNORECASE)
 _CODE_LIKE = re.compile(r"[._:/#$\\]|[a-z0-9][A-Z]|^[A-Z]")
 
-_NAME = r"[`'\"]?(?P<name>[\w$@#./:\\-]*[\w$])(?:\(\))?[`'\"]?"
+_LINE = re.compile(r"(\d{1,9})(?:-\d{1,9})?")
+_NAME = r"[`'\"]?(?P<name>[\w$@#./:\\-]*[\w$]|[^\s`\"]*[./][^\s`\"]*[\w$])(?:\(\))?[`'\"]?"
+"""A name, or a path of whatever letters files may have: `app/(auth)/page.tsx:Login`."""
 _THING = r"(?:the\s+)?(?:(?:function|method|class|interface|trait|type|file|module|struct|macro)s?\s+)?"
 _AFTER = r"(?:\s+(?:function|method|class|interface|trait|file|module))?\s*[?.!]*$"
 _BEFORE = r"\s*(?:(?:please\s+)?(?:find|show|list|tell|give)\s+(?:me\s+)?)?(?:all\s+|the\s+)*"
@@ -134,7 +155,7 @@ class RelatedHits(Struct, frozen=True):
 
 def relation_question(text: str) -> RelationQuestion | None:
     """Read a question; None for one about something else."""
-    if len(text) > 200:
+    if len(text) > MAX_QUESTION:
         return None
     for asked, pattern in _QUESTIONS:
         if match := pattern.fullmatch(text):
@@ -142,20 +163,44 @@ def relation_question(text: str) -> RelationQuestion | None:
     return None
 
 
-def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadText | None = None) -> RelatedHits | None:
+def answer(
+    reader: Reader,
+    asked: Question,
+    limit: int,
+    now: float,
+    read: ReadText | None = None,
+    *,
+    is_typing: bool = False,
+) -> RelatedHits | None:
     """Answer a question about relations; None where it is none: where what it names is no name.
 
-    `read` is a file's text: with it, who uses a constant is told too.
+    `read` is a file's text: with it, who uses a constant is told too. To who `is_typing`, a name that nothing has may
+    be the beginning of one.
     """
-    question = relation_question(asked.text)
+    question = relation_question(with_whole_paths(reader, asked.text))
     if question is None:
         return None
+    question = replace(question, name=spaced(question.name))
     if question.asked == "importers":
         return _imported(reader, question, asked.text, limit, now)
     if question.asked == "imported":
         return _imports_of(reader, question, asked.text, limit, now)
+    return _of_definitions(reader, question, asked.text, limit, now, read, is_typing=is_typing)
+
+
+def _of_definitions(
+    reader: Reader,
+    question: RelationQuestion,
+    text: str,
+    limit: int,
+    now: float,
+    read: ReadText | None,
+    *,
+    is_typing: bool,
+) -> RelatedHits | None:
+    """The answer about definitions of a name, or what is known of it where there are none."""
     ids: list[int] = []
-    for name in _spellings(reader, question, asked.text):
+    for name in _spellings(reader, question, text):
         if not ids:
             named = RelationQuestion(question.asked, name)
             ids = _meant(reader, named)
@@ -165,8 +210,12 @@ def answer(reader: Reader, asked: Question, limit: int, now: float, read: ReadTe
             return _of_constant(reader, question.name, found, limit, now)
         outside = outside_heirs(reader, re.sub(r"::|->|#", ".", question.name)) if question.asked == "heirs" else None
         if outside is not None:
-            return _from_elsewhere(reader, question, outside, asked.text, limit, now)
-        return _unknown(reader, question, asked.text)
+            return _from_elsewhere(reader, question, outside, text, limit, now)
+        whole = whole_name(reader, question.name) if is_typing and not _VAGUE.search(text) else None
+        if whole is not None:
+            question = replace(question, name=whole)
+            return _of_definitions(reader, question, text, limit, now, read, is_typing=False)
+        return _unknown(reader, question, text)
     question = named
     meant = chunk_reader.by_id(reader, ids)
     of_members = question.asked == "heirs" and all(each.kind == "method" for each in meant.values())
@@ -281,6 +330,12 @@ def _imports_of(reader: Reader, question: RelationQuestion, text: str, limit: in
     files = FileImports(reader)
     modules = files.modules(question.name)
     if not modules:
+        meant = chunk_reader.by_id(reader, _meant(reader, question))
+        if meant:
+            where = ", ".join(sorted({each.path for each in meant.values()})[:_SHOWN_FILES])
+            return RelatedHits(
+                [], f"No file here is called '{question.name}'; it is defined in {where}.", is_unknown=True
+            )
         return _unknown(reader, question, text)
     imported, outside = files.of_files(modules)
     imported.sort(key=lambda each: not each.is_sure)
@@ -384,11 +439,31 @@ def _unknown(reader: Reader, question: RelationQuestion, text: str) -> RelatedHi
     leaf = re.split(r"\.|::|->|#|:|/", name)[-1]
     near = near_name(reader, leaf)
     stems = stem_word(leaf)
-    stands = near is not None or not stems or reader.words.has(stems[-1])
-    if is_word and (_VAGUE.search(text) or (near is None and stands)):
+    stands = not stems or reader.words.has(stems[-1])
+    if is_word and (_VAGUE.search(text) or (near is None and stands and _is_talked_of(name, text))):
         return None
-    said = f"Nothing here is called '{name}'{f'; did you mean {near!r}?' if near else '.'}"
-    return RelatedHits([], said, is_unknown=True)
+    more = (
+        f"; did you mean {near!r}?" if near else f"; '{name}' alone finds what says it." if is_word and stands else "."
+    )
+    return RelatedHits([], f"Nothing here is called '{name}'{more}", is_unknown=True)
+
+
+def answered_as_words(text: str) -> str | None:
+    """What is said below answers to words that name nothing here, where a name may have been meant by one of them."""
+    question = relation_question(text)
+    if question is None or question.asked in ("importers", "imported"):
+        return None
+    if _VAGUE.search(text) or _RATHER_WORDS.search(text):
+        return None
+    return f"Nothing here is called '{question.name}'; these are answers to the words."
+
+
+def _is_talked_of(word: str, text: str) -> bool:
+    """Whether a word in the place of a name may be none, as the question is put: "who calls save" asks for what is
+    called so, "what implements caching" need not.
+    """
+    said = {word.lower()}
+    return bool(said & QUESTION_WORDS or said & STOP_WORDS or _NO_NAME.fullmatch(word) or _RATHER_WORDS.search(text))
 
 
 def near_name(reader: Reader, leaf: str, at_least: float = OF_MANY) -> str | None:
@@ -405,8 +480,10 @@ def near_name(reader: Reader, leaf: str, at_least: float = OF_MANY) -> str | Non
 
 def _meant(reader: Reader, question: RelationQuestion) -> list[int]:
     """The row ids of the definitions that a name means; of a file's, where changes are asked for."""
-    spelled = re.sub(r"::|->|#", ".", question.name)
-    path, colon, name = spelled.rpartition(":")
+    path, colon, name = re.sub(r"::|->", ".", question.name).rpartition(":")
+    name = name.replace("#", ".")
+    if colon and (line := _LINE.fullmatch(name)):
+        return _at_line(reader, QueryPlace(path, None, int(line[1])))
     leaf = name.rpartition(".")[2]
     found: Sequence[ReferenceTarget] = [
         each
@@ -421,6 +498,14 @@ def _meant(reader: Reader, question: RelationQuestion) -> list[int]:
         files = sorted(file_reader.files_like(reader, question.name, MAX_MEANT), key=is_test)[:1]
         return [chunk.id for path in files for chunk in chunk_reader.of_file(reader, path)]
     return [each.id for each in found[:MAX_MEANT]]
+
+
+def _at_line(reader: Reader, place: QueryPlace) -> list[int]:
+    """The row id of the smallest definition around a line."""
+    for path in file_reader.files_like(reader, place.path, 1):
+        standing = standing_at([place], chunk_reader.of_file(reader, path))
+        return sorted(standing, key=lambda chunk: -standing[chunk])[:1]
+    return []
 
 
 def _front(found: ReferenceTarget, name: str) -> bool:

@@ -172,7 +172,8 @@ def search(
     others = () if alone else (*primed, *remembered)
     by_words = dict.fromkeys([*matches, *(chunk.id for chunk in exact), *others, *pointed.chunks, *first, *phrases])
     alike: dict[int, float] = {}
-    if cosines is not None:
+    # Vectors find what they find, cursor or not; between what words leave open it decides, and they would outweigh it.
+    if cosines is not None and focus is None:
         numbers = numbers_of(parts, by_words)
         numbers = numbers[cosines[numbers].argsort()]  # of a chunk's parts the last to come stays: the nearest
         alike = dict(zip(parts.chunks[numbers].tolist(), cosines[numbers].clip(0).tolist(), strict=True))

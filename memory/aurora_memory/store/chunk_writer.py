@@ -125,7 +125,11 @@ async def _apply(
         await _forget_words(db, [old for old, _ in rewritten])
         await db.executemany(
             f"UPDATE chunks SET {_SET_COLUMNS}, gone_at = NULL, changed_at = coalesce(?, changed_at) WHERE id = ?",
-            [(*chunk_values(chunk), changed_at, old.id) for old, chunk in rewritten],
+            # What only went elsewhere, or was gone for a while, is as it was.
+            [
+                (*chunk_values(chunk), None if old.body_hash == chunk.body_hash else changed_at, old.id)
+                for old, chunk in rewritten
+            ],
         )
     async with db.execute("SELECT coalesce(max(id), 0) FROM chunks") as cursor:
         row = await cursor.fetchone()

@@ -216,10 +216,28 @@ def change_counts(reader: Reader, ids: Sequence[int]) -> dict[int, int]:
     return dict(rows)
 
 
-def places(reader: Reader) -> list[ChunkPlace]:
-    """Every live chunk of every file."""
-    rows = reader.rows("SELECT path, id, name, line_start, line_end FROM chunks WHERE gone_at IS NULL")
+def places(reader: Reader, paths: Sequence[str] | None = None) -> list[ChunkPlace]:
+    """Every live chunk of every file, or of some."""
+    sql = "SELECT path, id, name, line_start, line_end FROM chunks WHERE gone_at IS NULL"
+    rows = reader.rows(sql) if paths is None else reader.rows(f"{sql} AND path IN ({marks(paths)})", paths)
     return [ChunkPlace(*row) for row in rows]
+
+
+def seen_changing(reader: Reader, now: float) -> dict[int, str]:
+    """The paths of the live chunks that memory saw change, and that no commit has changed since (nor after `now`)."""
+    rows = reader.rows(
+        """SELECT id, path FROM chunks
+           WHERE changed_at IS NOT NULL AND gone_at IS NULL AND kind != 'reasoning' AND NOT EXISTS (
+             SELECT 1 FROM changes JOIN git_commits ON git_commits.id = commit_id
+             WHERE chunk_id = chunks.id AND at BETWEEN changed_at AND ?)""",
+        (now,),
+    )
+    return dict(rows)
+
+
+def dated_after(reader: Reader, moment: float) -> list[tuple[str, int]]:
+    """The known commits that are dated later than a moment (Unix seconds), with their times, latest first."""
+    return reader.rows("SELECT hash, at FROM git_commits WHERE at > ? ORDER BY at DESC, id", (moment,))
 
 
 def hashes(reader: Reader) -> dict[str, bool]:

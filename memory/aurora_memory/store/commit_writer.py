@@ -100,8 +100,9 @@ class HistoryWriter:
                 (head,),
             )
 
-    async def forget_checkouts(self, clean: Iterable[int]) -> None:
-        """Take edits back that were none: the chunks `clean` are as committed, before memory saw them change.
+    async def forget_checkouts(self, clean: Iterable[int], now: float) -> None:
+        """Take edits back that were none: the chunks `clean` are as committed, before memory saw them change. `now` is
+        Unix seconds: a commit of later was dated by a wrong clock.
 
         A clone, a pull or a checkout wrote their files, or someone undid what he had begun.
         """
@@ -109,9 +110,9 @@ class HistoryWriter:
             await db.execute(
                 """UPDATE chunks SET changed_at = NULL
                    WHERE changed_at IS NOT NULL AND id IN (SELECT value FROM json_each(?)) AND changed_at > (
-                     SELECT max(at) FROM changes JOIN git_commits ON git_commits.id = commit_id
-                     WHERE chunk_id = chunks.id)""",
-                (as_list(list(clean)),),
+                     SELECT coalesce(max(at) FILTER (WHERE at <= ?), min(0, max(at)))
+                     FROM changes JOIN git_commits ON git_commits.id = commit_id WHERE chunk_id = chunks.id)""",
+                (as_list(list(clean)), now),
             )
 
 

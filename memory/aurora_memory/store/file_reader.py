@@ -85,6 +85,11 @@ def files_of(reader: Reader, paths: Sequence[str]) -> list[str]:
     return [row[0] for row in rows]
 
 
+def spaced_paths(reader: Reader) -> list[str]:
+    """Indexed files whose paths have spaces."""
+    return [row[0] for row in reader.lasting("SELECT path FROM files WHERE instr(path, ' ')")]
+
+
 def is_place(reader: Reader, name: str) -> bool:
     """Whether an indexed file, without its suffix, or a folder of one is called so, whatever the case."""
     literally = re.sub("([!%_])", r"!\1", name)

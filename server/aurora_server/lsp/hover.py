@@ -63,7 +63,6 @@ async def hover(ls: AuroraServer, params: types.HoverParams) -> types.Hover | No
     if of_deliverable is not None:
         return of_deliverable
     position = await in_code_points(ls, uri, params.position)
-    place.workspace.uses.looked_at(place.workspace.relative(place.path), position.line + 1)
     here = (place.path, position.line, position.character, place.text)
     explained = await place.workspace.buffers.explain_at(*here)
     is_around = explained is None
@@ -136,10 +135,11 @@ def why(explained: ExplainResult, now: datetime) -> str:
     if len(explained.commits) > 1:
         reasons.append(counted(len(explained.commits), "commit"))
     evidence = chunk.evidence
-    if not isinstance(evidence, UnsetType) and (
-        others := parts_of([to_builtins(each) for each in evidence.colleagues])
-    ):
-        reasons.append(others)
+    if not isinstance(evidence, UnsetType):
+        if evidence.accesses_from == "file" and evidence.accesses:
+            reasons.append(f"no change known, its file was written {ago(moment(evidence.accesses[-1]), now)}")
+        if others := parts_of([to_builtins(each) for each in evidence.colleagues]):
+            reasons.append(others)
     return f"{warmth(chunk.activation.total)}: {', '.join(reasons) or 'not used, no change known'}"
 
 

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
+from aurora_protocol.human_text import CLOCKS_APART
+
 HOT, WARM, COOL = 1.0, -1.0, -3.0
 """Activation from which a chunk counts as hot (minutes to hours ago), warm (days), cool (weeks); below that, cold."""
 
@@ -35,8 +37,12 @@ def month(then: datetime) -> str:
 
 
 def ago(then: datetime, now: datetime) -> str:
-    """Relative time, in the largest unit that fits: `just now`, `5 minutes ago`, `3 days ago`, `2 years ago`."""
-    seconds = max(0.0, (now - then).total_seconds())
+    """Relative time, in the largest unit that fits: `just now`, `5 minutes ago`, `3 days ago`, `2 years ago`; of what
+    is yet to come `on 2031-01-01`.
+    """
+    seconds = (now - then).total_seconds()
+    if seconds < -CLOCKS_APART:
+        return f"on {then:%Y-%m-%d}"
     for unit, length in (("year", 365.25 * 86400), ("month", 30.44 * 86400), ("week", 7 * 86400.0), ("day", 86400.0)):
         if seconds >= length * (1 if unit != "week" else 2):
             return f"{counted(int(seconds // length), unit)} ago"

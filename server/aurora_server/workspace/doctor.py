@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -17,12 +18,13 @@ from aurora_indexer.git.commands import is_installed
 from aurora_indexer.git.history import BROKEN
 from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreCorrupt, StoreForeign
-from aurora_memory.store import Store, file_reader, lifespans, record_outbox
+from aurora_memory.store import Store, commit_reader, file_reader, lifespans, record_outbox
 from aurora_memory.store.integrity import Fault, IntegrityReport
 from aurora_memory.store.lifespans import ChunkStatus
 from aurora_memory.store.memory_files import MemoryFile
-from aurora_protocol.human_text import count
+from aurora_protocol.human_text import CLOCKS_APART, count
 from aurora_protocol.methods import DoctorFinding, DoctorResult, Skipped
+from aurora_server.workspace.wire import iso
 
 if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
@@ -147,6 +149,17 @@ async def _history(root: Path, store: Store, indexer: Indexer) -> list[DoctorFin
                 level="warning",
                 what=f"git cannot read commit {broken[0][:10]}{more}: an object is missing, older dates may be unknown",
                 fix="git fsck names what is missing; git fetch --refetch, or a fresh clone, brings it back",
+            )
+        )
+    ahead = await store.read(commit_reader.dated_after, time.time() + CLOCKS_APART)
+    if ahead:
+        (commit, at), more = ahead[0], f" and {len(ahead) - 1} more" if len(ahead) > 1 else ""
+        dated = f"commit {commit[:10]}{more} is dated {iso(at)[:10]}"
+        findings.append(
+            DoctorFinding(
+                level="warning",
+                what=f"{dated}, yet to come: the age of its changes is unknown",
+                fix="set the clock, if it is this machine's; git commit --amend --no-edit dates the last commit anew",
             )
         )
     if indexer.history_problem is not None:

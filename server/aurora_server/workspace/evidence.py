@@ -115,8 +115,10 @@ def _origin(hit: Hit, commits: Mapping[int, Commits], used: bool) -> str:
         return "answers"
     if not hit.history:
         return "unknown"
-    if hit.chunk.id in commits:
-        return "git"
+    if (known := commits.get(hit.chunk.id)) is not None:
+        return (
+            "git" if known.changed else "unknown"
+        )  # where a history is cut off, a chunk was there, and was not changed
     return "edits" if hit.chunk.changed_at is not None else "file"
 
 

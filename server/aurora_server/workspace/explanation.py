@@ -14,9 +14,11 @@ from aurora_memory.lifespans.evaluate import judge
 from aurora_memory.lifespans.policies import BUILT_IN, Policies
 from aurora_memory.recall import parse_question, relation_questions, weigh, with_uses_of_others
 from aurora_memory.recall.mentions import without_unknown_fronts
+from aurora_memory.recall.overloads import without_declarations
 from aurora_memory.recall.patterns import weigh_reasoning
 from aurora_memory.recall.places import below, is_test, meant
 from aurora_memory.recall.recall import STORED
+from aurora_memory.recall.spaced_paths import with_whole_places
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, learned_reader, relation_reader
 from aurora_memory.store.lifespans import lifespan_facts
 from aurora_memory.store.reader import Reader
@@ -50,12 +52,12 @@ def chunk_named(reader: Reader, root: Path, named: str) -> ChunkView:
     exact = [chunk for chunk in found if f"{chunk.line_start}-{chunk.line_end}" == lines]
     if not found:
         raise UnknownChunk(f"no chunk {named} in {root}; 'aur mem {name}' finds what there is")
-    return (exact or found)[0]
+    return (exact or without_declarations(found))[0]
 
 
 def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
     """The chunk that a name or place (`src/auth.py:45`) means, of several the most used. Raises UnknownChunk."""
-    question = parse_question(below(str(root), text))
+    question = with_whole_places(reader, parse_question(below(str(root), text)))
     if (missing := recall_documents.missing_place(reader, question, 0)) is not None:
         raise UnknownChunk(missing)
     for place in question.places:
@@ -63,7 +65,7 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
             chunks = chunk_reader.of_file(reader, path)
             if (at := place.line) is not None and place.name is None and (found := innermost(chunks, at - 1)):
                 return found
-            if found := next(iter(meant([place], chunks)), None):
+            if found := next(iter(without_declarations(meant([place], chunks))), None):
                 return found
     name = re.sub(r"::|->|#", ".", text.strip().removesuffix("()"))
     named = next((some for end in (name, *without_unknown_fronts(reader, name)) if (some := _called(reader, end))), [])
@@ -76,7 +78,8 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
 
 
 def _called(reader: Reader, name: str) -> list[ChunkView]:
-    return [each for each in chunk_reader.named(reader, [name]) if f".{each.name}".endswith(f".{name}")]
+    named = [each for each in chunk_reader.named(reader, [name]) if f".{each.name}".endswith(f".{name}")]
+    return without_declarations(named)
 
 
 def explain_chunk(
@@ -90,7 +93,7 @@ def explain_chunk(
     accesses = chunk_reader.accesses(reader, [chunk.id]).get(chunk.id, [])
     document: Document
     if type_of(chunk.kind) == "know":
-        document = recall_documents.knowledge_of(root, chunk, hit.last_modified or hit.history[-1])
+        document = recall_documents.knowledge_of(root, chunk, hit.last_modified or max(hit.history, default=now))
     else:
         document = code_document(
             chunk,

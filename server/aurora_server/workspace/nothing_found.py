@@ -8,13 +8,15 @@ from collections.abc import Collection, Sequence
 from itertools import chain
 
 from aurora_memory.recall import Question
+from aurora_memory.recall.mentions import without_unknown_fronts
+from aurora_memory.recall.prefix import SHORTEST
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.relation_questions import near_name
 from aurora_memory.recall.synonyms import synonyms_of
 from aurora_memory.stopwords import QUESTION_WORDS, without_stop_words
 from aurora_memory.store import chunk_reader
 from aurora_memory.store.reader import Reader
-from aurora_memory.tokens import stem_word, words, words_in
+from aurora_memory.tokens import MAX_WORD, is_unspaced, stem_word, words, words_in
 from aurora_protocol.human_text import count
 from aurora_protocol.methods import Freshness
 from aurora_protocol.spelling import closest
@@ -31,6 +33,9 @@ UNSAID = 0.3
 """Share of a question's telling words from which on it is said that they stand nowhere: one of three. Of 825 questions
 that were answered well as many words were missing in 16, most of these misspelled; of 960 about other programs in 91.
 """
+
+OWNERS = 20
+"""Definitions of one name whose members are looked through."""
 
 _TOLD: frozenset[QuestionKind] = frozenset({"report", "error", "issue"})
 """Kinds of questions that tell what happened: many of their words stand nowhere, whatever is answered."""
@@ -53,12 +58,32 @@ def why_nothing(reader: Reader, question: Question, freshness: Freshness, types:
     return f"{said} {_still(pending)}" if busy else said
 
 
+def not_here(reader: Reader, question: Question, said: str, freshness: Freshness) -> str:
+    """What is said of a name or place that is not here; where no file is indexed, that is the reason."""
+    if freshness.files:
+        return said
+    why = why_nothing(reader, question, freshness)
+    return f"{said.partition(';')[0].rstrip('.')}; {why[0].lower()}{why[1:]}"
+
+
+def too_short(question: Question) -> str | None:
+    """Reason why a query that is still being typed finds nothing for its last word: of so few letters it may be the
+    beginning of anything, and is not completed.
+    """
+    last = question.text[-SHORTEST:].replace("_", " ").split(" ")[-1]
+    if not last.isalnum() or len(last) >= SHORTEST or is_unspaced(last):
+        return None
+    return f"'{last}' may begin anything yet: words are completed from {SHORTEST} letters on."
+
+
 def unsaid(reader: Reader, question: Question) -> str | None:
     """Words of a question that stand nowhere here, nor anything that they may mean, where they are so much of it that
-    its answers are to something else. None of a name, which is answered by what is called so, and of a report.
+    its answers are to something else; of a name, any. None of a report.
     """
-    if question.by_name or question.kind in _TOLD:
+    if question.kind in _TOLD:
         return None
+    if question.by_name:
+        return _unsaid_of_names(reader, question)
     telling = _telling(question)
     unknown = [
         word
@@ -74,14 +99,81 @@ def misspelled(reader: Reader, question: Question) -> str | None:
     """Reason why a query that is one name finds nothing: no file has it, and something here is spelled so much alike
     that it is meant. What has but some of its words is something else. None where it is the beginning of a word.
     """
-    if not question.by_name or len(question.identifiers) != 1 or question.places or question.completions:
+    if not question.by_name or len(question.identifiers) != 1 or question.completions:
+        return None
+    if any(place.is_certain for place in question.places):
         return None
     name = question.identifiers[0]
     leaf = name.rpartition(".")[2]
     stems = stem_word(leaf)
-    if not stems or reader.words.has(stems[-1]) or (near := near_name(reader, leaf, MISSPELLED)) is None:
+    if (
+        len(leaf) > MAX_WORD
+        or not stems
+        or reader.words.has(stems[-1])
+        or (near := near_name(reader, leaf, MISSPELLED)) is None
+    ):
         return None
     return f"No file here says '{name}'; did you mean {near!r}?"
+
+
+def _unsaid_of_names(reader: Reader, question: Question) -> str | None:
+    """The pieces of names, of a dotted one each by itself, that stand nowhere. Not those that only the asker's file may
+    call so, nor the beginning of a word or member.
+    """
+    if any(place.is_certain for place in question.places):
+        return None
+    names = [[name, *without_unknown_fronts(reader, name)][-1] for name in question.identifiers]
+    pieces = list(dict.fromkeys(piece for name in names for piece in name.split(".")))
+    begun = {name.rpartition(".")[2] for name in names if _may_become_more(reader, question, name)}
+    unknown = [piece for piece in pieces if piece not in begun and not _is_said(reader, piece)]
+    if not unknown:
+        strange = next((name for name in names if _is_no_member(reader, name)), None)
+        return f"Nothing here is called '{strange}'; these are answers to its words." if strange else None
+    return (
+        f"{_nowhere(reader, unknown)} These are answers to {'the rest' if len(unknown) < len(pieces) else 'its words'}."
+    )
+
+
+def _is_no_member(reader: Reader, name: str) -> bool:
+    """Whether what a name begins with is here, and neither it nor anything in it says the rest: nothing is called so,
+    or begins so.
+    """
+    front, _, leaf = name.rpartition(".")
+    owners = chunk_reader.named(reader, [front], OWNERS) if front else []
+    if not owners or chunk_reader.named(reader, [leaf], 1) or chunk_reader.members_from(reader, name, 1):
+        return False
+    own = {
+        each.id
+        for owner in owners
+        for each in chunk_reader.of_file(reader, owner.path)
+        if f"{each.name}.".startswith(f"{owner.name}.")
+    }
+    return not own & _chunks_with(reader, stem_word(leaf)[-1:])
+
+
+def _may_become_more(reader: Reader, question: Question, name: str) -> bool:
+    """Whether a name is the beginning of one: of any by its words, of a member by those of its owner."""
+    if "." in name:
+        return bool(chunk_reader.members_from(reader, name, 1))
+    return bool(stem_word(name)) and stem_word(name)[-1] in question.completions
+
+
+def _is_said(reader: Reader, piece: str) -> bool:
+    """Whether a file has a name, whole, as it stands now, or may have: the longest ones are not indexed."""
+    if len(piece) > MAX_WORD:
+        return True
+    stems = stem_word(piece)
+    return bool(_chunks_with(reader, stems if is_unspaced(piece) else stems[-1:]))
+
+
+def _chunks_with(reader: Reader, terms: Sequence[str]) -> set[int]:
+    """The row ids of the chunks in which all of these terms stand."""
+    parts, entries = reader.words.parts(reader.writes), reader.words.entries(terms)
+    standing = [
+        {chunk for chunk in parts.chunks[numbers[numbers < len(parts.chunks)]].tolist() if chunk}
+        for numbers, _ in entries.values()
+    ]
+    return set.intersection(*standing) if standing and len(standing) == len({*terms}) else set()
 
 
 def _no_files(freshness: Freshness, *, busy: bool) -> str:

@@ -41,6 +41,7 @@ from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.recall import STORED
 from aurora_memory.recall.relation_questions import RelatedHits
 from aurora_memory.recall.signals import asks_vectors
+from aurora_memory.recall.spaced_paths import with_whole_places
 from aurora_memory.store import chunk_reader, file_reader, learned_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
@@ -50,7 +51,7 @@ from aurora_server.workspace import recall_documents
 from aurora_server.workspace.colleagues import Colleagues, PatternState
 from aurora_server.workspace.common_words import why_arbitrary
 from aurora_server.workspace.evidence import evidence_of
-from aurora_server.workspace.nothing_found import misspelled, unsaid, why_nothing
+from aurora_server.workspace.nothing_found import misspelled, not_here, too_short, unsaid, why_nothing
 from aurora_server.workspace.recall_uses import RecallUses
 from aurora_server.workspace.recalled_text import Text, file_text, surroundings, texts, within_budget
 from aurora_server.workspace.wire import iso
@@ -273,10 +274,15 @@ def find(
 
     Where hits must fit a budget, there are more to choose from.
     """
+    question = with_whole_places(reader, question)
     indexed = file_reader.fact(reader, "indexed_at")
-    if (missing := recall_documents.missing_place(reader, question, freshness.pending_files)) is not None:
-        return RecallFindings(float(indexed) if indexed else None, [], {}, {}, None, (), missing, missing=True)
     depth = params.limit if params.budget_tokens is None else max(params.limit, CHOICE)
+    is_code = params.types is None or "code" in params.types
+    related = line_answer.answer_begun(reader, question, depth, now) if params.prefix and is_code else None
+    missing = None if related else recall_documents.missing_place(reader, question, freshness.pending_files)
+    if missing is not None:
+        said = not_here(reader, question, missing, freshness)
+        return RecallFindings(float(indexed) if indexed else None, [], {}, {}, None, (), said, missing=True)
     types = None if params.types is None else frozenset(params.types)
     question = completed(reader, question, always=params.prefix)
     reasoning = types is None or "reas" in types
@@ -286,9 +292,8 @@ def find(
         if row is not None:
             hits = weigh_reasoning(reader, [row], now, question.terms, policies=policies)
     usages: Mapping[int, UsageCounts] = {}
-    related = None
-    if hits is None and (types is None or "code" in types):
-        related = relation_questions.answer(reader, question, depth, now, read_text)
+    if related is None and hits is None and is_code:
+        related = relation_questions.answer(reader, question, depth, now, read_text, is_typing=params.prefix)
         related = related or line_answer.answer_at(reader, question, depth, now)
     if hits is None and related is None and params.level is None:
         related = file_answer.answer_file(reader, question, depth, now, types)
@@ -328,7 +333,7 @@ def find(
         if params.explain and hits
         else None,
         [] if related is not None else recall_logs(reader, question, hits),
-        no_file or _hint(reader, question, hits, related, freshness, params.types),
+        no_file or _hint(reader, question, hits, related, freshness, params),
         colleagues.patterns(reader, [hit.chunk.id for hit in hits if hit.chunk.kind == REASONING]),
         question.is_id and related is None,
         missing=no_file is not None or (related is not None and related.is_unknown),
@@ -341,18 +346,23 @@ def _hint(
     hits: Sequence[Hit],
     related: RelatedHits | None,
     freshness: Freshness,
-    types: Sequence[str] | None,
+    params: RecallParams,
 ) -> str | None:
     """What is said below an answer: how much there is of relations asked for; where nothing is found, why; what of the
     question stands nowhere, or why what is found might as well be something else.
     """
     if related is not None:
-        pending = freshness.pending_files if related.is_unknown else 0
-        return recall_documents.still_indexed(related.said, pending) or None
+        if not related.is_unknown:
+            return related.said or None
+        said = recall_documents.still_indexed(related.said, freshness.pending_files)
+        return not_here(reader, question, said, freshness)
+    begun = too_short(question) if params.prefix else None
     if not hits:
-        return why_nothing(reader, question, freshness, types)
+        return begun if begun and freshness.files else why_nothing(reader, question, freshness, params.types)
     is_whole = freshness.state == "ready" and not freshness.pending_files  # what is not indexed yet may say it
-    nowhere = unsaid(reader, question) if is_whole else None
+    nowhere = unsaid(reader, question) if is_whole and not begun else None
+    if is_whole and (params.types is None or "code" in params.types):
+        nowhere = relation_questions.answered_as_words(question.text) or nowhere
     return nowhere or why_arbitrary(reader, question, len(hits), freshness.chunks)
 
 

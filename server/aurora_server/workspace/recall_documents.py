@@ -17,6 +17,7 @@ from aurora_memory.documents import Document, KnowledgeContent
 from aurora_memory.lifespans.evaluate import Verdict
 from aurora_memory.recall import Hit, Question
 from aurora_memory.recall.places import bare_path, meant
+from aurora_memory.recall.spaced_paths import with_whole_paths
 from aurora_memory.scope import SURE
 from aurora_memory.store import chunk_reader, file_reader, learned_reader
 from aurora_memory.store.reader import Reader
@@ -289,7 +290,7 @@ def missing_place(reader: Reader, question: Question, pending: int) -> str | Non
     if question.reasoning_id is not None:
         known = learned_reader.reasoning_named(reader, question.reasoning_id) is not None
         return None if known else f"memory has no {shorten(question.text.strip(), 200)}; 'aur mem WORDS' looks for one"
-    if len(question.places) != 1 or not (question.is_id or question.text.split() == [question.text.strip()]):
+    if len(question.places) != 1 or not (question.is_id or len(with_whole_paths(reader, question.text).split()) == 1):
         return None
     (place,) = question.places
     if not place.is_certain or not (place.is_id or "/" in place.path or "." in place.path):

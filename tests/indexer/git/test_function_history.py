@@ -237,6 +237,27 @@ def test_a_function_that_begins_before_a_large_change_or_goes_over_two_is_not_ne
     assert LineMap([large]).before(LineSpan(1, 11, 40))[1] == LineSpan(1, 11, 10), "of that change and no more"
 
 
+@pytest.mark.parametrize(
+    ("hunk", "spared"),
+    [
+        pytest.param(Hunk(1, 9, 1), True, id="a line changed two before it"),
+        pytest.param(Hunk(1, 10, 1), False, id="the line before it, of which a part may have been its own"),
+        pytest.param(Hunk(0, 10, 1), True, id="a new line before it"),
+        pytest.param(Hunk(0, 11, 1), False, id="a new line that is its first"),
+        pytest.param(Hunk(0, 20, 1), False, id="a new line that is its last"),
+        pytest.param(Hunk(0, 21, 1), True, id="a new line behind it"),
+        pytest.param(Hunk(1, 21, 1), False, id="a line changed behind it"),
+        pytest.param(Hunk(1, 22, 1), True, id="a line changed two behind it"),
+        pytest.param(Hunk(2, 9, 0), True, id="lines gone two before it"),
+        pytest.param(Hunk(2, 10, 0), False, id="lines gone before it"),
+        pytest.param(Hunk(2, 20, 0), False, id="lines gone at its end"),
+        pytest.param(Hunk(2, 21, 0), True, id="lines gone two behind it"),
+    ],
+)
+def test_a_function_is_surely_as_it_was_where_nothing_that_may_be_its_own_changed(hunk: Hunk, spared: bool) -> None:
+    assert LineMap([hunk]).spares(LineSpan(1, 11, 20)) is spared
+
+
 def test_each_line_belongs_to_the_innermost_chunk() -> None:
     spans = own_spans([LineSpan(1, 1, 10), LineSpan(2, 3, 4), LineSpan(3, 6, 10), LineSpan(4, 8, 8)])
     owners = {line: span.chunk_id for span in spans for line in range(span.start, span.end + 1)}

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from aurora_indexer.git import commit_chain, history
 from aurora_indexer.git.commit_chain import branches
-from aurora_indexer.git.function_history import WalkedCommit
+from aurora_indexer.git.function_history import SWEEPING_FILES, WalkedCommit
 from aurora_indexer.git.history import Bounds, learn_history
 from aurora_indexer.workers.messages import Parsed, WorkItem
 from aurora_indexer.workers.process_file import parse_source, process_file
 from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, commit_reader, file_reader
+from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.tokens import terms
 from aurora_memory.views import Commits
 from tests.indexer.repository import commit, new_repository, run
@@ -327,7 +329,7 @@ async def test_a_missing_object_does_not_hide_the_history_behind_it(repository: 
     assert (await times(store, "b.py", "beta"))[0] == 5000
     assert broken in (await store.read(file_reader.fact, history.BROKEN) or "").split()
     assert told == sorted(told)
-    assert told[-1] == 1.0
+    assert (told[0], told[-1]) == (0.0, 1.0)
 
 
 async def test_a_missing_commit_ends_history_and_is_told(repository: Path, store: Store) -> None:
@@ -359,3 +361,121 @@ async def test_what_a_checkout_wrote_was_not_changed_just_now(repository: Path, 
     (beta,) = await store.read(chunk_reader.by_name, "b.py", "beta")
     assert alpha.changed_at is None, "it is as it was committed, long ago"
     assert beta.changed_at is not None, "it is being worked on"
+
+
+async def test_a_file_that_was_gone_for_a_while_has_its_past_again(repository: Path, store: Store) -> None:
+    commit(repository, "one", {"a.py": A, "b.py": B}, at=1000)
+    await index(store, repository, "b.py")
+    await learnt(store, repository, "a.py")
+    (repository / "a.py").unlink()
+    await index(store, repository, "a.py")
+    (repository / "a.py").write_text(A)
+    await index(store, repository, "a.py")
+    await learn_history(repository, store)
+    (alpha,) = await store.read(chunk_reader.by_name, "a.py", "alpha")
+    assert alpha.changed_at is None
+    assert await times(store, "a.py", "alpha") == [1000]
+
+
+@pytest.mark.parametrize("log_of_files", [True, False])
+async def test_a_chunk_that_memory_has_anew_is_followed_through_renames(
+    repository: Path, store: Store, monkeypatch: pytest.MonkeyPatch, log_of_files: bool
+) -> None:
+    monkeypatch.setattr(history, "FEW_FILES", 100 if log_of_files else 0)
+    commit(repository, "one", {"a.py": A, "other.py": B}, at=1000)
+    commit(repository, "two", {"a.py": A + GAP + B}, at=2000)
+    for at, (old, new) in enumerate([("a.py", "b.py"), ("b.py", "c.py")]):
+        commit(repository, "beside", {"other.py": B + "\n" * (at + 1)}, at=2500 + at)
+        run(repository, "mv", old, new)
+        run(repository, "commit", "-qm", f"to {new}", at=3000 + at)
+    await learnt(store, repository)
+    await index(store, repository, "c.py")
+    commit(repository, "beside", {"d.py": B}, at=4000)
+    await learnt(store, repository)
+    assert await times(store, "c.py", "alpha") == [1000]
+    assert await times(store, "c.py", "beta") == [2000]
+
+
+async def test_a_log_of_some_files_tells_how_much_each_commit_changed(repository: Path, store: Store) -> None:
+    commit(repository, "one", {"a.py": A}, at=1000)
+    everything = {f"f{n}.txt": "text\n" for n in range(SWEEPING_FILES)}
+    sweeping = commit(repository, "everything", {"a.py": A.replace("first", "1st"), **everything}, at=2000)
+    await learnt(store, repository)
+    await index(store, repository, "a.py")
+    commit(repository, "beside", {"d.py": B}, at=3000)
+    await learnt(store, repository)
+    told = await store.read(lambda reader: reader.rows("SELECT hash, files FROM git_commits WHERE sweeping", ()))
+    assert told == [(sweeping, SWEEPING_FILES + 1)]
+
+
+async def test_a_rename_in_a_commit_that_cannot_be_read_ends_what_is_known(repository: Path, store: Store) -> None:
+    commit(repository, "one", {"a.py": A}, at=1000)
+    run(repository, "mv", "a.py", "b.py")
+    commit(repository, "rename", {"b.py": A.replace("first", "1st"), "x.py": B}, at=2000)
+    broken = run(repository, "rev-parse", "HEAD:x.py")
+    commit(repository, "beside", {"x.py": B.replace("second", "2nd")}, at=3000)
+    await learnt(store, repository)
+    (repository / ".git" / "objects" / broken[:2] / broken[2:]).unlink()
+    await index(store, repository, "b.py")
+    commit(repository, "more", {"d.py": A}, at=4000)
+    await learnt(store, repository)
+    found = await commits_of(store, "b.py", "alpha")
+    assert found is None or not found.changed, "it may have come by a rename"
+
+
+async def test_a_history_of_other_rules_is_read_anew(
+    repository: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "WALKING", "of another version")
+    commit(repository, "one", {"a.py": A}, at=1000)
+    wrong = commit(repository, "two", {"b.py": B}, at=2000)
+    await learnt(store, repository, "a.py", "b.py")
+    (alpha,) = await store.read(chunk_reader.by_name, "a.py", "alpha")
+    lie = ChangingCommit(wrong, 2000, "two", "", 1, False, (alpha.id,))
+    await store.history.save([lie], {alpha.id: "alpha"})
+    await learn_history(repository, store)
+    assert await times(store, "a.py", "alpha") == [2000, 1000]
+    monkeypatch.undo()
+    with monkeypatch.context() as broken:
+        broken.setattr(history, "own_spans", failing)
+        assert await learn_history(repository, store) == "the disk is gone"
+    assert await learn_history(repository, store) is None
+    assert await times(store, "a.py", "alpha") == [1000]
+
+
+def failing(*_: object) -> NoReturn:
+    raise OSError("the disk is gone")
+
+
+async def test_an_edit_that_was_undone_is_none_though_its_commit_is_dated_in_the_future(
+    repository: Path, store: Store
+) -> None:
+    commit(repository, "one", {"a.py": A}, at=4_000_000_000)
+    await learnt(store, repository, "a.py")
+    for text in (A.replace("first", "1st"), A):
+        (repository / "a.py").write_text(text)
+        await learnt(store, repository, "a.py")
+    (alpha,) = await store.read(chunk_reader.by_name, "a.py", "alpha")
+    assert alpha.changed_at is None
+
+
+async def test_what_is_as_committed_is_looked_for_in_files_that_were_edited_only(
+    repository: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[set[bytes]] = []
+    real = history.edits
+
+    async def edits(root: Path, files: Mapping[bytes, bytes], indexed: Mapping[str, bytes]) -> object:
+        asked.append(set(files))
+        return await real(root, files, indexed)
+
+    monkeypatch.setattr(history, "edits", edits)
+    commit(repository, "one", {"a.py": A, "b.py": B}, at=1000)
+    await learnt(store, repository, "a.py", "b.py")
+    await learn_history(repository, store)
+    (repository / "a.py").write_text(A.replace("first", "1st"))
+    await index(store, repository, "a.py")
+    told: list[float] = []
+    await learn_history(repository, store, tell=told.append)
+    assert asked == [{b"a.py", b"b.py"}, {b"a.py"}]
+    assert told == [], "no history is read for that"

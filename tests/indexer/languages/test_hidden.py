@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aurora_indexer.languages import LANGUAGES, Language, csharp, shell
+from aurora_indexer.languages import LANGUAGES, Language, csharp, kotlin, shell
 from aurora_indexer.languages.c_family import hidden_in_cpp, is_cpp
 from aurora_indexer.languages.conditionals import partial
 from aurora_indexer.parse.chunk_parser import parse_file
@@ -26,7 +26,48 @@ CPP = {
     "void f() { auto g = [&]() { R_IF(const a::B<int>& c [[maybe_unused]], g()); }; }\nTEST(A, Runs) {}": "A.Runs",
     "void f() { MYLIB_RETURN(std::unique_ptr<A> c, g()); MYLIB_RETURN(int& d, g()); }\nTEST(A, Runs) {}": "A.Runs",
     "REGISTER_ALL(a)\n\nTYPED_TEST(Suite, Runs) { f(); }": "Suite.Runs",
+    "struct A {\n  explicit MYLIB_CONSTEXPR A(int x) : a_(x) {}\n};": "A.A",
+    "template <class T> struct A {\n  template <class U>\n  MYLIB_CONSTEXPR A(U b)\n      : value(b) {}\n};": "A.A",
+    "template <class T> struct A {\n  template <class U>\n  MYLIB_CONSTEXPR A(U b) noexcept : value(b) {}\n};": "A.A",
+    "struct A {\n  MYLIB_CONSTEXPR20 ~A() { f(); }\n};": "A.~A",
+    "class mylib_EXPORT A {\n  void f() {}\n};": "A.f",
+    "class mylib_API A {\n  void f() {}\n};": "A.f",
+    "typedef std::map<int, A> M;": "M",
+    "typedef typename A<B>::type M;": "M",
+    "typedef A<B> *M;": "M",
+    "typedef const A &M;": "M",
 }
+
+C = {
+    "TEST_IMPL(runs) {\n  f();\n}": {"runs"},
+    "MYLIB_API mylib_t f (const void *a)\n{\n  return 1;\n}": {"f"},
+    "static void printflike(3, 4)\nf(const char *a, ...)\n{\n}": {"f"},
+    "static void nonnull(1)\nf(const char *a)\n{\n}": {"f"},
+    "void printflike(1) f(const char *, ...);\ntypedef int (*g)(int);": {"g"},
+    "MYLIB_UNUSED(static struct a *f(int b)) {\n  g();\n}": {"f"},
+    "typedef struct _a { int b; } c;": {"_a", "c"},
+    "typedef union a { int b; } *c;": {"a", "c"},
+    "typedef enum a { B } c;": {"a", "c"},
+    "typedef struct a { int b; } a;": {"a"},
+    "typedef void *(*a)(int);": {"a"},
+    "typedef BOOL (WINAPI *a)\n    (int);": {"a"},
+    "typedef unsigned int uint32_t;": {"uint32_t"},
+    "#define A(b) \\\n  struct b *c; /* first */ \\\n  int d\nvoid f(void) {}": {"A", "f"},
+    "#define A(b) \\\n  BOTH(b)\n\nLOG_ALL(a)\nvoid f(void) {\n}": {"A", "f"},
+}
+
+
+@pytest.mark.parametrize("source", C)
+def test_macros_and_types_of_c(source: str) -> None:
+    assert sorted(names("a.c", f"\n{source}\n")) == sorted(C[source])
+    assert parse_file("a.c", f"\n{source}\n".encode()).syntax_errors == 0
+
+
+def test_a_statement_of_c_is_no_function() -> None:
+    source = (
+        "int f(int a) {\n  if (a) {\n    g();\n  }\n#ifdef X\n  else if (b) {\n    c++;\n  }\n#endif\n  return 1;\n}\n"
+    )
+    assert names("a.c", source) == ["f"]
 
 
 @pytest.mark.parametrize("source", CPP)
@@ -54,6 +95,37 @@ def test_a_macro_ahead_stands_like_an_attribute_and_one_behind_is_told() -> None
 def test_annotations_of_a_kotlin_class() -> None:
     found = parse_file("a.kt", b"import a.b\n\n// Doc.\n@A\n@B(C::class)\nopen class D {\n    fun e() {}\n}\n").chunks
     assert [(c.name, c.line_start, c.docstring) for c in found] == [("D", 3, "Doc."), ("D.e", 7, "")]
+
+
+def test_annotations_with_a_comment_between_them() -> None:
+    """Whether the grammar reads them as an expression depends on all that is in the class."""
+    assert kotlin.hidden(b"@A // why\n@B(1) // so\n@C\nopen class D").split() == b"@A open class D".split()
+
+
+KOTLIN = {
+    "class A<T>\n  @B(c)\n  private constructor(\n    val a: Int,\n  ) : D {\n    fun e() = 1\n  }\n": ["A", "A.e"],
+    "class A\nconstructor(val a: Int) {\n  fun e() = 1\n}\n": ["A", "A.e"],
+    "class A {\n  constructor(a: Int) {}\n}\n": ["A", "A.constructor"],
+    "@B // why\nclass A {\n  fun e() = 1\n}\n": ["A", "A.e"],
+    "@B /* why */\nclass A {\n  fun e() = 1\n}\n": ["A", "A.e"],
+    "@B // why\n@C(1)\n@D\nopen class A {\n  fun e() = 1\n}\n": ["A", "A.e"],
+}
+
+
+@pytest.mark.parametrize("source", KOTLIN)
+def test_what_stands_between_a_kotlin_class_and_its_words(source: str) -> None:
+    assert names("a.kt", f"import a.b\n\n{source}") == KOTLIN[source]
+
+
+@pytest.mark.parametrize("kind", ["class A", "extension A", "struct A", "protocol A"])
+def test_conditionals_at_the_beginning_of_a_swift_body(kind: str) -> None:
+    source = (
+        f"{kind} {{\n    #if os(iOS) || X\n    func f() {{}}\n    #elseif Y\n    func g() {{}}\n"
+        "    #else\n    func h() {}\n    #endif\n}\n"
+    )
+    parsed = parse_file("a.swift", source.encode())
+    assert [c.name for c in parsed.chunks if "." in c.name] == ["A.f", "A.g", "A.h"]
+    assert parsed.syntax_errors == 0
 
 
 def test_tests_of_cpp_that_are_told_in_words() -> None:

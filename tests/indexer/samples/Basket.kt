@@ -36,3 +36,12 @@ interface Owner { fun owner(): String }
 object Single : Owner { override fun owner() = "x" }
 typealias Handler = (Int) -> Unit
 fun String.shout(n: Int): String = uppercase().repeat(n)
+
+@Keep // by the shop
+class Till<T>
+    @Inject
+    internal constructor(
+        val rows: List<T>,
+    ) : Base<T>(rows) {
+        fun close() = rows
+    }

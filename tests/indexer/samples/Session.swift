@@ -35,3 +35,11 @@ extension Session: Sender { func send() -> String { "x" } }
 actor Pool { func take() {} }
 typealias Handler = (Int) -> Void
 func free(session: Session<Int>) { session.send() }
+
+extension Session.State {
+    #if os(macOS)
+    func close() {}
+    #else
+    func reopen() {}
+    #endif
+}

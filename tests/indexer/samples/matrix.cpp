@@ -42,3 +42,10 @@ using Grid = math::dense::Matrix<int>;
 enum class Axis { X, Y };
 template <typename T> concept Number = true;
 extern "C" { void c_entry(void) { run(); } }
+typedef std::map<int, Axis> Axes;
+typedef const Grid &GridRef;
+
+struct Cell {
+    explicit MATH_CONSTEXPR Cell(int n) : value(n) {}
+    MATH_CONSTEXPR Cell(const Grid &g) : value(g.size()) {}
+};

@@ -35,7 +35,7 @@ import os, sys, time
 from aurora_indexer.workers.process_file import parse_source
 from aurora_indexer.workers.worker import serve
 
-def parse(path, source):
+def parse(path, source, *, shown):
     if b"DIE" in source:
         os.kill(os.getpid(), 9)
     if b"STUMBLE" in source and not os.path.exists("stumbled"):

@@ -6,10 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from aurora_indexer.workers.messages import FileSkipped, Parsed, ParseFailed, Reply, Unchanged, WorkItem, content_hash
-from aurora_indexer.workers.process_file import Parse, process_file
+from aurora_indexer.workers.process_file import Parse, parse_source, process_file
 from aurora_memory.chunks import ParsedFile
 from tests.wait_limits import HANG
 
@@ -44,15 +45,15 @@ def test_the_commonest_language_is_ready_before_the_first_save(used: dict[str, i
 PARSED = ParsedFile("a.py", "python", b"", (), ())
 
 
-def parsed(path: str, source: bytes) -> ParsedFile | None:
+def parsed(path: str, source: bytes, *, shown: bytes) -> ParsedFile | None:
     return PARSED
 
 
-def unknown(path: str, source: bytes) -> ParsedFile | None:
+def unknown(path: str, source: bytes, *, shown: bytes) -> ParsedFile | None:
     return None
 
 
-def fails(path: str, source: bytes) -> ParsedFile | None:
+def fails(path: str, source: bytes, *, shown: bytes) -> ParsedFile | None:
     raise ValueError("first line\nsecond line")
 
 
@@ -102,3 +103,52 @@ def test_a_file_of_just_the_limit_is_read(tmp_path: Path, size: int, wanted: typ
     (tmp_path / "a.py").write_bytes(b"#" * size)
     reply = process_file(str(tmp_path), WorkItem("a.py"), 100, parsed)
     assert (reply.skip.reason if isinstance(reply, FileSkipped) else type(reply)) == wanted
+
+
+SECRET = "hunter2x" + "Ab9"
+KEY = "AKIA" + "Q7WXRTY9KMLPZ3NB"
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("a.py", f"def first():\n    login(password={SECRET}\n    )\n\n\ndef second():\n    return 1\n"),
+        ("a.c", f"int first(void) {{\n  password = {SECRET};\n}}\nint second(void) {{ return 1; }}\n"),
+        ("a.js", f"function first() {{ const secret = {SECRET} }}\nfunction second() {{ return 1 }}\n"),
+        ("a.go", f"package a\n\nfunc first() {{ return T{{Password: {SECRET}}} }}\nfunc second() {{}}\n"),
+    ],
+)
+def test_a_secret_is_told_nowhere_and_breaks_nothing(tmp_path: Path, path: str, source: str) -> None:
+    (tmp_path / path).write_text(source)
+    reply = process_file(str(tmp_path), WorkItem(path), 1000, parse_source)
+    assert isinstance(reply, Parsed)
+    assert {"first", "second"} <= {chunk.name for chunk in reply.file.chunks}
+    assert reply.file.syntax_errors == 0
+    assert SECRET.encode() not in msgspec.json.encode(reply)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"{KEY} = 1\n",
+        f"class {KEY}:\n    pass\n",
+        f"import {KEY}\n",
+        f"x.{KEY}.run(y)\n",
+        f"# {KEY}\ndef f():\n    '{KEY}'\n",
+        f"@a.{KEY}\ndef f(a: {KEY}) -> {KEY}: pass\n",
+        f"def f(*, b='{KEY}'): return {KEY}\n",
+        f"def f(): return '\xff{KEY}'\n",
+    ],
+)
+def test_a_secret_in_any_place_of_a_source_is_told_nowhere(tmp_path: Path, source: str) -> None:
+    (tmp_path / "a.py").write_bytes(source.encode("latin-1"))
+    reply = process_file(str(tmp_path), WorkItem("a.py"), 1000, parse_source)
+    assert isinstance(reply, Parsed)
+    assert KEY.encode() not in msgspec.json.encode(reply)
+
+
+def test_a_secret_with_bytes_that_are_no_text_moves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(b"def first():\n    password = 'hunt\xffer2Ab'\n\n\ndef second():\n    return 1\n")
+    reply = process_file(str(tmp_path), WorkItem("a.py"), 1000, parse_source)
+    assert isinstance(reply, Parsed)
+    assert [chunk.name for chunk in reply.file.chunks] == ["first", "second"]
