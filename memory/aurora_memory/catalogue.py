@@ -44,6 +44,7 @@ class Catalogue:
         self._by_path: dict[str, list[ReferenceTarget]] = {}
         self._by_id: dict[int, ReferenceTarget] = {}
         self._families: list[str] = []
+        self._members: dict[tuple[str, str], dict[str, list[ReferenceTarget]]] = {}
         for definition in definitions:
             path, leaf = definition.path, definition.leaf
             mates = self._by_path.setdefault(path, [])
@@ -80,6 +81,20 @@ class Catalogue:
     def names(self, language: str) -> Mapping[str, Sequence[ReferenceTarget]]:
         """Every definition in the language's family, by simple name."""
         return self._named.get(family(language), {})
+
+    def members(self, owner: str, name: str, language: str) -> Sequence[ReferenceTarget]:
+        """The definitions of that simple name, in the language's family, inside of what has the simple name `owner`.
+
+        Sorted by owner once for each name: of those that hundreds have each use would look through all.
+        """
+        key = (family(language), name)
+        known = self._members.get(key)
+        if known is None:
+            known = self._members[key] = {}
+            for found in self._named.get(key[0], {}).get(name, ()):
+                if found.parent:
+                    known.setdefault(found.parent.rpartition(".")[2], []).append(found)
+        return known.get(owner, ())
 
     def anywhere(self, name: str) -> list[ReferenceTarget]:
         """Every definition of that simple name, whatever its language."""

@@ -45,9 +45,12 @@ KNOWLEDGE_KINDS = frozenset({"section", "schema", "operation", "table", "view"})
 REASONING = "reasoning"
 """The kind of chunks that stand in no file: what finished runs taught."""
 
-ReferenceKind = Literal["calls", "hands on", "inherits", "mentions", "links", "returns", "holds"]
+ReferenceKind = Literal[
+    "calls", "may call", "hands on", "inherits", "may inherit", "mentions", "links", "returns", "holds"
+]
 """`hands on` is a name that a call is given. `mentions` is a name written in a document; `links` a path in the
-workspace (qualifier) and a fragment (name).
+workspace (qualifier) and a fragment (name). `may call` and `may inherit` are noted when references are resolved: a name
+that is called or inherited from, and that too many definitions have for some of them to be told.
 
 `returns` says in its qualifier what a function gives back (`Client()`, an instance; `open().conn`, what is reached so),
 `holds` what a field of a class, or a variable of a module, is; `#Client()` is a list of these, `#` an element of one.

@@ -17,9 +17,10 @@ from typing import Literal
 from msgspec import Struct
 
 from aurora_memory.catalogue import Catalogue, without_suffix
-from aurora_memory.chunks import KNOWLEDGE_KINDS, Import, Reference
+from aurora_memory.chunks import KNOWLEDGE_KINDS, Import, Reference, ReferenceKind
 from aurora_memory.crate_lookup import OUTSIDE
 from aurora_memory.language_families import (
+    CLOSED_FAMILIES,
     CRATED_FAMILIES,
     EXACT_FAMILIES,
     NAMESPACED_FAMILIES,
@@ -45,7 +46,12 @@ LIKELY = 0.6
 """Weight, at most, of what imports seem to lead to without being followed to it."""
 
 AMBIGUITY_LIMIT = 5
-"""A name with more definitions than this, and no import to choose among them, says nothing about which is meant."""
+"""A name with more definitions than this, and no import to choose among them, says nothing about which is meant: it is
+told that it may be any of them.
+"""
+
+_UNCLEAR = 0.0
+"""Weight of the definition that stands for more of its name than are told."""
 
 _CALLED = frozenset({"function", "method"})
 
@@ -88,6 +94,10 @@ class Scope:
         self._has_crates = self._family in CRATED_FAMILIES and catalogue.crates.knows(path)
         self._known: dict[tuple[str, str], list[ReferenceTarget]] = {}
         self._told: dict[tuple[str, str], list[tuple[ReferenceTarget, float]]] = {}
+        self.unclear: set[tuple[int, str, ReferenceKind]] = set()
+        """Row ids of chunks resolved so far, each with a name that it calls or inherits from and that too many
+        definitions have, and how that is noted.
+        """
         self._places = {path, unit(path, self._family)}
 
     def resolve(self, source: ReferenceTarget, references: Iterable[Reference]) -> list[Relation]:
@@ -118,7 +128,9 @@ class Scope:
                 meant = _mentioned(source, reference, self._catalogue)
                 kind, targets = "mentions", [(meant, MENTION_WEIGHT)] if meant else []
             for target, weight in targets:
-                if target.id != source.id:
+                if weight == _UNCLEAR:
+                    self.unclear.add((source.id, target.leaf, "may call" if kind == "calls" else "may inherit"))
+                elif target.id != source.id:
                     key: tuple[RelationKind, int] = (kind, target.id)
                     if weight > strongest.get(key, 0.0):
                         strongest[key] = weight
@@ -178,9 +190,11 @@ class Scope:
             return told
         qualifier = reference.qualifier
         head = qualifier.partition(".")[0].partition("::")[0]
-        made = not self._exact and head.endswith(CHAINED) and head[0].isupper()
+        maker, called, _ = qualifier.partition(CHAINED)
+        maker = maker.rpartition(".")[2]  # `Outer.Cache()`
+        made = not self._exact and bool(called) and maker[:1].isupper()
         if made:
-            head = head.removesuffix(CHAINED)
+            head = maker
         bound = head or reference.name
         entry = self._bindings.get(bound)
         name = entry.name if entry is not None and not head and entry.name else reference.name
@@ -208,24 +222,23 @@ class Scope:
                 return _each_meant([found for found in visible if found.name == nearest.name], 1.0)
         if made:
             # What a method gives is often what it is called on: `builder.a().b()`.
-            members = self._of_type(head, entry, candidates, 1.0 if qualifier == f"{head}{CHAINED}" else LIKELY)
-            # What a type from outside the workspace has is nothing here; what one of here inherits may be anything.
-            return members if members or head not in names else self._by_rarity(candidates, here)
+            members = self._of_type(head, entry, name, 1.0 if qualifier.endswith(f"{head}{CHAINED}") else LIKELY)
+            # What a type from outside the workspace has is nothing here, unless here it is given more; what one of here
+            # inherits may be anything.
+            if members or (head not in names and self._family in CLOSED_FAMILIES):
+                return members
+            if self._has_crates:
+                candidates, here = self._catalogue.crates.by_kind(name)[0], ()
+            return self._by_rarity(candidates, here)
         if entry is not None:
             imported = self._known.get((bound, name))
             if imported is None:
                 imported = self._known[bound, name] = self._imported(entry, name)
             # What is imported but not found here comes from outside the workspace.
             return _each_meant(imported, LIKELY if exact else 1.0)
-        if head and head != CHAINED and len(candidates) <= 20 * AMBIGUITY_LIMIT:  # `impl Read for ()` is of no name
-            nested = f".{head}"
-            typed = [
-                found
-                for found in candidates
-                if (parent := found.parent) and (parent == head or parent.endswith(nested))
-            ]
-            if typed:
-                return _each_meant(self._of_package(typed) or typed, LIKELY if exact else 1.0)
+        # `impl Read for ()` is of no name.
+        if head and head != CHAINED and (typed := self._catalogue.members(head, name, self._language)):
+            return _each_meant(self._of_package(typed) or typed, LIKELY if exact else 1.0)
         mates = [] if head else [found for found in self._of_package(candidates) if _is_at_top(found)]
         if mates:
             return _each_meant(mates, 1.0)
@@ -285,16 +298,17 @@ class Scope:
     ) -> list[tuple[ReferenceTarget, float]]:
         """What may be meant where nothing but the name tells: the fewer are called so, the likelier."""
         if len(candidates) > AMBIGUITY_LIMIT:
-            return [(found, 0.3 / len(here)) for found in here] if 0 < len(here) <= AMBIGUITY_LIMIT else []
+            near = here if len(here) <= AMBIGUITY_LIMIT else ()
+            return [*((found, 0.3 / len(near)) for found in near), (candidates[0], _UNCLEAR)]
         return [(found, 0.6 / len(candidates)) for found in candidates]
 
     def _of_type(
-        self, name_of_type: str, entry: Import | None, candidates: Sequence[ReferenceTarget], most: float
+        self, name_of_type: str, entry: Import | None, name: str, most: float
     ) -> list[tuple[ReferenceTarget, float]]:
         """Members of a type that a variable is declared with: where it is imported, else of the package's, else of any
         that is called so.
         """
-        own = [found for found in candidates if (found.parent or "").rpartition(".")[2] == name_of_type]
+        own = self._catalogue.members(name_of_type, name, self._language)
         if entry is not None and entry.module:
             ending = f"/{_join(entry.module, entry.name).replace('.', '/')}"
             own = [found for found in own if f"/{without_suffix(found.path)}".endswith(ending)] or own
@@ -331,7 +345,7 @@ class Scope:
         self, source: ReferenceTarget, name: str, qualifier: str, here: Sequence[ReferenceTarget]
     ) -> list[tuple[ReferenceTarget, float]]:
         """Method resolution of `self.name`: the method of the same class, or of those it inherits from."""
-        if self._exact and qualifier not in SELF_NAMES:
+        if qualifier not in SELF_NAMES and qualifier != "self.class":
             return []  # `self.client.get`: nobody said what `self.client` is
         own_class = source.name if source.kind == "class" else source.parent
         own = [found for found in here if found.parent == own_class]
@@ -382,7 +396,7 @@ def _each_meant(found: Sequence[ReferenceTarget], most: float) -> list[tuple[Ref
     if len(found) == 1:
         return [(found[0], most)]
     places = Counter(map(_place, found))
-    kept = set(islice(places, AMBIGUITY_LIMIT))
+    kept = set(islice(sorted(places), AMBIGUITY_LIMIT))
     told = [(each, place) for each in found if (place := _place(each)) in kept]
     return [(each, min(most, (1.0 if places[place] == 1 else SURE) / len(places))) for each, place in told]
 

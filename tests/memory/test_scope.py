@@ -167,12 +167,12 @@ def test_of_many_methods_that_something_may_have_those_of_the_same_file_may_be_m
     assert weights(LOGIN, [asked], *here, *more, *elsewhere(6)) == {}, "six are too many to choose among"
 
 
-def test_a_member_of_a_class_that_is_named_is_meant_unless_very_many_are_called_so() -> None:
+def test_a_member_of_a_class_that_is_named_is_meant_however_many_are_called_so() -> None:
     asked = Reference("calls", "check", "Auth")
     inner = definition(3, "c.py", "web.Auth.check", "method")
     assert weights(LOGIN, [asked], definition(2, "b.py", "Auth.check", "method"), *elsewhere(99)) == {2: 1.0}
     assert weights(LOGIN, [asked], inner, *elsewhere(99)) == {3: 1.0}
-    assert weights(LOGIN, [asked], inner, *elsewhere(100)) == {}
+    assert weights(LOGIN, [asked], inner, *elsewhere(1000)) == {3: 1.0}
 
 
 def test_of_many_that_an_import_may_lead_to_five_may_be_meant() -> None:

@@ -12,12 +12,15 @@ from aurora_indexer.languages import (
     imports,
     java,
     kotlin,
+    php,
     python,
+    ruby,
     rust,
     shell,
     swift,
 )
 from aurora_indexer.languages.language import CLASS_LIKE, Language
+from aurora_indexer.languages.name_syntax import TYPED_AFTER
 
 
 def _words(text: str) -> frozenset[str]:
@@ -95,6 +98,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".rs",),
         separator=r"::",
         read_imports=imports.rust,
+        names=rust.NAMES,
         token_calls=rust.calls_of_tokens,
         words=_words(
             "async await bool box const crate dyn enum err extern fn impl let match mod mut none ok option pub"
@@ -129,6 +133,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".h++", ".c++"),
         read_imports=imports.c,
         hidden=c_family.hidden_in_cpp,
+        names=c_family.NAMES,
         mended=c_family.mended,
         refine=c_family.refine,
         words=_C_WORDS
@@ -144,6 +149,7 @@ LANGUAGES: tuple[Language, ...] = (
         file_names=("Gemfile", "Rakefile"),
         interpreters=("ruby",),
         read_imports=imports.ruby,
+        refine=ruby.refine,
         words=_words("begin class def do elsif end ensure module nil rescue return self super then unless yield"),
         class_like=CLASS_LIKE | {"namespace"},
         separator=r"::",
@@ -152,6 +158,7 @@ LANGUAGES: tuple[Language, ...] = (
         name="csharp",
         suffixes=(".cs", ".csx"),
         read_imports=imports.csharp,
+        names=csharp.NAMES,
         hidden=csharp.hidden,
         mended=csharp.mended,
         watched=True,
@@ -167,6 +174,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".php", ".phtml"),
         interpreters=("php",),
         read_imports=imports.php,
+        names=php.NAMES,
         words=_words(
             "abstract array bool class const echo enum extends false final float function global implements int"
             " interface mixed namespace new null object param parent private protected public readonly require return"
@@ -179,6 +187,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".kt", ".kts"),
         interpreters=("kotlin", "kotlinc"),
         read_imports=imports.kotlin,
+        names=TYPED_AFTER,
         hidden=kotlin.hidden,
         mended=kotlin.mended,
         watched=True,
@@ -194,6 +203,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".swift",),
         interpreters=("swift",),
         read_imports=imports.swift,
+        names=TYPED_AFTER,
         hidden=swift.hidden,
         mended=swift.mended,
         watched=True,
@@ -208,6 +218,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".scala", ".sc", ".sbt"),
         interpreters=("scala", "scala-cli", "amm"),
         read_imports=imports.scala,
+        names=TYPED_AFTER,
         watched=True,
         words=_words(
             "abstract any boolean case class def extends extension false final given implicit import int lazy list"

@@ -3,6 +3,7 @@
 The name of a header, `.h`, leaves open which of both it is in. A grammar sees a source before the preprocessor does: in
 `class MYLIB_EXPORT Widget : public Base { … }` it takes the macro for the class and the rest for a function without a
 type, and what is in the braces for that function's body. Such macros are hidden from it, and from nothing else.
+Declarations of C++ tell types.
 """
 
 from __future__ import annotations
@@ -12,6 +13,21 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from aurora_indexer.languages import conditionals
+from aurora_indexer.languages.name_syntax import CLASS, GENERIC, NAME, TYPE, AssignmentSyntax, NameSyntax
+
+NAMES = NameSyntax(
+    declaration=(
+        rb"(?P<type>" + TYPE + rb")" + GENERIC + rb"(?:\s{1,20}const\b)?(?:\s{0,9}[&*]{1,2}\s{0,9}|\s{1,20})"
+        rb"(?P<name>" + NAME + rb")\s{0,20}(?=[=;,){:])"
+    ),
+    assignment=AssignmentSyntax(
+        sign=rb"=(?=\s{0,20}new\s{1,20}(?:\w{1,80}+::){0,4}(?P<made>" + CLASS + rb")(?P<made_end>))",
+        reversed_name=rb"\s{0,20}+(?P<name>[\w]*[A-Za-z_](?:>-siht)?)(?![\w.>])",
+    ),
+    has_bare_fields=True,
+    arrow=b"->",
+)
+"""C++'s names: declarations that tell types."""
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar

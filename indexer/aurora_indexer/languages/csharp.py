@@ -1,5 +1,5 @@
 """C# before its grammar (preprocessing): directives it does not know, conditionals within what it knows, and angle
-brackets deeper than anyone writes: for those its memory grows with their square.
+brackets deeper than anyone writes: for those its memory grows with their square. And declarations that tell types.
 """
 
 from __future__ import annotations
@@ -8,6 +8,18 @@ import re
 from collections.abc import Callable
 
 from aurora_indexer.languages import conditionals
+from aurora_indexer.languages.java import MADE
+from aurora_indexer.languages.name_syntax import GENERIC, NAME, TYPE, NameSyntax
+
+NAMES = NameSyntax(
+    # A field, a property, a parameter, a local or a pattern's variable.
+    declaration=(
+        rb"(?P<type>" + TYPE + rb")" + GENERIC + rb"\??\s{1,20}(?P<name>" + NAME + rb")"
+        rb"\s{0,20}(?=[=;,){]|\bin\b)"
+    ),
+    assignment=MADE,
+    has_bare_fields=True,
+)
 
 _DEEP = re.compile(rb"(?:<[\w.,?\s\[\]]{0,80}+){32,}+")
 

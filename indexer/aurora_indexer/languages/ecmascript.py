@@ -59,6 +59,7 @@ _NEAR = 2000
 """Bytes before such a line, comments with them, in which the end of a member is looked for."""
 
 
+_NO_TYPE = rb"(?<![:|&<])(?<![:|&<] )$"
 _NEW = rb"\s{0,20}(?:await\s{1,20})?new\s{1,20}"
 
 NAMES = NameSyntax(
@@ -83,11 +84,12 @@ NAMES = NameSyntax(
     ),
     bindings=(
         (
-            rb"\b(?:const|let|var)\s[^=;\n]{0,100}$|\b(?:function|catch)\b[^()\n]{0,80}\([^()]{0,100}$",
+            rb"\b(?:const|let|var)\s(?:[\w$, \t]{0,100}|[\[{][^=;\n]{0,100})$"
+            rb"|\b(?:function|catch)\b[^()\n]{0,80}\([^()]{0,100}" + _NO_TYPE,
             rb"",
         ),
-        (rb"\([^()]{0,100}$", rb"[^()]{0,100}\)\s{0,9}(?::[^=\n]{1,80})?=>"),
-        (rb"", rb"\s{0,9}=>"),
+        (rb"\([^()]{0,100}" + _NO_TYPE, rb"[^()]{0,100}\)\s{0,9}(?::[^=\n]{1,80})?=>"),
+        (_NO_TYPE, rb"\s{0,9}=>"),
     ),
 )
 

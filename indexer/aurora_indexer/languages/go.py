@@ -11,6 +11,7 @@ from aurora_indexer.languages.name_syntax import (
     NameSyntax,
 )
 
+_BEFORE_TYPE = rb"(?:\s{0,9},\s{0,9}\w{1,60}){0,5}\s{1,9}[\w*(\[.<]"
 _TYPE = rb"(?:" + NAME + rb"\.)?" + NAME
 _MANY = rb"(?:\[\w{0,20}\]|map\[[\w.*]{1,80}\])\*?"
 _GIVEN = rb"(?:\([^()\n]{0,100}\)|\[[^\[\]\n]{0,60}\])?"
@@ -76,7 +77,9 @@ NAMES = NameSyntax(
     + rb")\s{0,9}\Z",
     bindings=(
         (rb"", NAMES_BEFORE + rb":="),
-        (rb"\bvar[ \t]" + NAMES_BEFORE + rb"$|\bfunc\([^()]{0,100}$", rb""),
+        (rb"\bvar[ \t]{1,9}(?:\w{1,60},[ \t]{0,9}){0,5}$", rb""),
+        (rb"\bfunc\((?:[^()]{0,100},)?[ \t]{0,9}$", _BEFORE_TYPE),
     ),
+    parameter_name=rb"[(,]\s{0,200}(" + NAME + rb")(?=" + _BEFORE_TYPE + rb")",
     has_package_names=True,
 )

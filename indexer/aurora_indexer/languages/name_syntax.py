@@ -14,6 +14,9 @@ from msgspec import Struct
 
 NAME = rb"[A-Za-z_$][\w$]*+"
 CLASS = rb"(?:[A-Za-z_$][\w$]*+\.){0,3}_{0,2}\$?[A-Z][\w$]*+"
+TYPE = rb"[A-Z](?<![\w$].)[\w$]*+"
+"""A type with a capital, without what it is in: it begins with what such a text is searched for fast."""
+
 GENERIC = rb"(?:<[^<>;={}]{0,200}(?:<[^<>;={}]{0,200}>[^<>;={}]{0,200}){0,4}>)?"
 PATH = rb"[A-Za-z_$][\w$]*+(?:\.[A-Za-z_$][\w$]*+){0,4}+"
 ALIAS = rb"(?P<same>" + PATH + rb")[ \t]{0,20}(?=[\n;]|$)(?P<same_end>)"
@@ -67,7 +70,8 @@ class NameSyntax(Struct, frozen=True):
     `many` says that there is a list of it.
     """
 
-    calls: CallNodes
+    calls: CallNodes | None = None
+    """Without them a chain of calls is known by its last name only."""
     assignment: AssignmentSyntax | None = None
     declaration: bytes = b""
     """Declaration that begins with the `type` and has the `name` behind it, where assignments do not tell types."""
@@ -82,11 +86,32 @@ class NameSyntax(Struct, frozen=True):
     has_bare_fields: bool = False
     """Whether a field is in reach without a word for its owner."""
     bindings: tuple[tuple[bytes, bytes], ...] = ()
-    """What stands before and after a name on its line where a function binds it; names are told as handed on only where
-    this is declared.
+    """What stands before and after a name on its line where a function binds it. Only where this is declared are names
+    told as handed on, and is what a function binds not taken for what else is called so.
     """
+    arrow: bytes = b""
+    """Sign between a pointer and its member, or PHP's object and its, in place of a dot."""
+    parameter_name: bytes = rb"[(,{]\s{0,200}(?:\.\.\.|\*{0,2})(" + NAME + rb")"
+    """A parameter's name in a header whose types have lost their brackets."""
     has_package_names: bool = False
     """Whether a bare name may be another file's that no import names."""
+
+
+TYPED_AFTER = NameSyntax(
+    assignment=AssignmentSyntax(
+        sign=(
+            rb":(?=\s{0,20}(?:(?:any|some|inout)\s{1,9})?(?P<type>"
+            + CLASS
+            + rb")"
+            + GENERIC
+            + rb"[?!]?\s{0,20}(?=[,)=\n;{}])(?P<type_end>))"
+            rb"|=(?=\s{0,20}(?:new\s{1,9})?(?P<made>" + CLASS + rb")" + GENERIC + rb"\((?P<made_end>))"
+        ),
+        reversed_name=rb"\s{0,20}+(?P<name>[\w$]*[A-Za-z_$](?:\.fles|\.siht)?)(?![\w.])",
+    ),
+    has_bare_fields=True,
+)
+"""Of languages that declare a name before its type and make an object by a call: Swift, Kotlin and Scala."""
 
 
 @cache

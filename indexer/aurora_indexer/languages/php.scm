@@ -18,6 +18,7 @@
 
 (function_call_expression function: [(name) @call (qualified_name (name) @call)])
 (member_call_expression object: (variable_name (name) @receiver))
+(member_call_expression object: (member_access_expression object: (variable_name)) @receiver)
 (member_call_expression name: (name) @call)
 (nullsafe_member_call_expression name: (name) @call)
 (scoped_call_expression scope: [(relative_scope) @receiver (name) @receiver (qualified_name (name) @receiver)])

@@ -23,7 +23,7 @@ NAMES = NameSyntax(
         sign=(
             rb":(?=\s{0,20}(?:t\.|typing\.)?(?:Optional\[\s{0,20})?[\"']?(?P<type>"
             + CLASS
-            + rb")(?:\[[^\[\]]{0,200}\])?[\"']?\]?(?:\s{0,20}\|\s{0,20}None)?\s{0,20}(?=[,)=\n])(?P<type_end>))"
+            + rb")(?:\[[^\[\]]{0,200}\])?[\"']?\]?(?:\s{0,20}\|\s{0,20}None)?[\"']?\s{0,20}(?=[,)=\n])(?P<type_end>))"
             rb"|=(?=\s{0,20}(?:await\s{1,20})?(?P<made>" + CLASS + rb")\((?P<made_end>)|[ \t]{0,20}" + ALIAS + rb")"
         ),
         reversed_name=rb"\s{0,20}+(?P<name>[\w$]*[A-Za-z_$](?:\.fles)?)(?![\w.])",
@@ -42,7 +42,7 @@ NAMES = NameSyntax(
     ),
     bindings=(
         (rb"^" + NAMES_BEFORE + rb"$", NAMES_BEFORE + rb"(?::[^=\n]{1,80}+)?(?<=[ \t])=[ \t]"),
-        (rb"\bfor[ \t]" + NAMES_BEFORE + rb"$", rb"[\w$, \t*()]{0,100}?[ \t]in\b"),
+        (rb"\bfor[ \t](?:[\w$*()]{0,60},[ \t]{0,9}){0,5}[*(]{0,3}$", rb"[\w$, \t*()]{0,100}?[ \t]in\b"),
         (rb"\bas[ \t]{1,9}$|\blambda\b[^:\n]{0,100}$", rb""),
         (rb"", rb"[ \t]{0,9}:="),
     ),

@@ -12,7 +12,11 @@
 (block . [(string) (concatenated_string)] @doc)
 
 (call function: [(identifier) (attribute)] @call)
-(class_definition superclasses: (argument_list [(identifier) (attribute) (subscript value: (_))] @inherits))
+(class_definition superclasses: (argument_list [
+  (identifier) @inherits
+  (attribute) @inherits
+  (subscript value: [(identifier) (attribute)] @inherits)
+]))
 
 [(if_statement) (elif_clause) (except_clause) (conditional_expression) (case_clause)] @branch
 [(for_statement) (while_statement)] @loop

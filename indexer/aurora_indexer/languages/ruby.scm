@@ -25,6 +25,33 @@
 
 (call receiver: [(identifier) (constant) (self) (scope_resolution) (instance_variable)] @receiver)
 (call method: [(identifier) (constant)] @call)
+(identifier) @bare
+[
+  (method_parameters (identifier) @local)
+  (block_parameters (identifier) @local)
+  (lambda_parameters (identifier) @local)
+  (destructured_parameter (identifier) @local)
+  (optional_parameter name: (identifier) @local)
+  (keyword_parameter name: (identifier) @local)
+  (splat_parameter name: (identifier) @local)
+  (hash_splat_parameter name: (identifier) @local)
+  (block_parameter name: (identifier) @local)
+  (assignment left: (identifier) @local)
+  (operator_assignment left: (identifier) @local)
+  (left_assignment_list (identifier) @local)
+  (destructured_left_assignment (identifier) @local)
+  (rest_assignment (identifier) @local)
+  (exception_variable (identifier) @local)
+  (for pattern: (identifier) @local)
+  (array_pattern (identifier) @local)
+  (keyword_pattern value: (identifier) @local)
+  (as_pattern name: (identifier) @local)
+  (match_pattern pattern: (identifier) @local)
+  (test_pattern pattern: (identifier) @local)
+  (in_clause pattern: (identifier) @local)
+  (alias (identifier) @local)
+  (undef (identifier) @local)
+]
 (superclass (_) @inherits)
 (call
   !receiver

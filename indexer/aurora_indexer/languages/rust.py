@@ -1,4 +1,5 @@
-"""Rust's macros: calls in what a macro is given, which its grammar leaves as tokens (token trees).
+"""Rust's names: types of variables, parameters and fields; and its macros: calls in what a macro is given, which its
+grammar leaves as tokens (token trees).
 
 `assert!(is_open(self.door.find(1)))` calls what it would without the macro, as nearly all macros run what they are
 given where they stand. What a macro quotes is code of another place, and is left out.
@@ -8,6 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+
+from aurora_indexer.languages.name_syntax import GENERIC, AssignmentSyntax, NameSyntax
+
+_PATH = rb"(?:\w{1,80}+::){0,4}"
+
+NAMES = NameSyntax(
+    assignment=AssignmentSyntax(
+        sign=(
+            # What a smart pointer points to has the methods that are called on it.
+            rb":(?=\s{0,20}&{0,2}(?:'\w{1,40}+\s{1,9})?(?:mut\s{1,9})?(?:" + _PATH + rb"(?:Arc|Rc|Box)<)?"
+            rb"(?:(?:dyn|impl)\s{1,9})?" + _PATH + rb"(?P<type>[A-Z]\w{0,80}+)" + GENERIC + rb">?\s{0,20}"
+            rb"(?=[,)=;\n{}])(?P<type_end>))"
+            rb"|=(?=\s{0,20}" + _PATH + rb"(?P<made>[A-Z]\w{0,80}+)::(?:new|default)\((?P<made_end>))"
+        ),
+        reversed_name=rb"\s{0,20}+(?P<name>[\w]*[A-Za-z_])(?![\w.:])",
+    ),
+)
 
 _CALL = re.compile(
     rb"""b?r(?P<hashes>\#{1,8})".*?"(?P=hashes) | b?r"[^"]*" | b?"(?:[^"\\]|\\.)*+" | b?'(?:[^'\\]|\\[^\n]{1,10})'

@@ -11,26 +11,17 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tree_sitter import Node
 
-from aurora_indexer.languages.name_syntax import NAME, NameSyntax, pattern
+from aurora_indexer.languages.name_syntax import NAME, NameSyntax
 from aurora_indexer.parse.definitions import CALLABLE, Definition
+from aurora_indexer.parse.local_names import LocalNames
 
 MAX_LOOKED_AT = 1000
 """Names of one file that are looked up in its tree, which takes longer the deeper that is."""
-
-_WORDS = re.compile(rb"[\w$.]")
-_PARAMETER = re.compile(rb"[(,{.]\s{0,200}\*{0,2}(" + NAME + rb")")
-"""A parameter in a header; what a type is written with rarely stands so."""
 
 _ARGUMENT = re.compile(rb"[(,=]\s{0,200}(" + NAME + rb"(?:\." + NAME + rb"){0,4})(?=\s{0,200}[,)])")
 _ARGUMENTS = frozenset({"argument_list", "arguments"})
 _OWN = (b"self", b"cls", b"this")
 _PROPERTY = re.compile(rb"@[\w.]{0,80}(?:property|setter|getter)\b|^\s{0,20}(?:static\s{1,9})?[gs]et\s")
-_Patterns = list[tuple[re.Pattern[bytes], re.Pattern[bytes]]]
-"""What stands before and after a name on its line where it is bound."""
-
-_AROUND = 120
-_MAX_SEEN = 40
-"""Places of a name in a function that are looked at."""
 
 
 def callbacks(
@@ -39,6 +30,7 @@ def callbacks(
     syntax: NameSyntax,
     definitions: Sequence[Definition],
     imported: frozenset[bytes],
+    local: LocalNames,
     owner_at: Callable[[int], int],
 ) -> Iterator[tuple[int, bytes]]:
     """Callbacks, as written, each with the index of the innermost definition around it.
@@ -52,8 +44,6 @@ def callbacks(
         own.add(each.written)
         if each.around is not None:
             methods[id(each.around), each.written] = each
-    bound: dict[tuple[int, bytes], bool] = {}
-    patterns = [(pattern(before), pattern(after)) for before, after in syntax.bindings]
     looked_at = 0
     for match in _ARGUMENT.finditer(bare):
         head, dot, rest = match[1].partition(b".")
@@ -67,7 +57,7 @@ def callbacks(
             return
         if not _is_argument(root.descendant_for_byte_range(*match.span(1))):
             continue
-        if head in _OWN or not _is_local(bare, patterns, head, definitions, index, bound):
+        if head in _OWN or not local.has(head, index):
             yield index, match[1]
 
 
@@ -95,43 +85,3 @@ def _class_around(definitions: Sequence[Definition], index: int) -> Definition |
     while each is not None and each.kind in CALLABLE:
         each = each.around
     return each
-
-
-def _is_local(
-    bare: bytes,
-    patterns: _Patterns,
-    name: bytes,
-    definitions: Sequence[Definition],
-    index: int,
-    known: dict[tuple[int, bytes], bool],
-) -> bool:
-    """Whether a function around binds the name itself."""
-    each = definitions[index] if index >= 0 else None
-    while each is not None:
-        if each.kind in CALLABLE:
-            if (id(each), name) not in known:
-                known[id(each), name] = _binds(bare, patterns, name, each)
-            if known[id(each), name]:
-                return True
-        each = each.around
-    return False
-
-
-def _binds(bare: bytes, patterns: _Patterns, name: bytes, function: Definition) -> bool:
-    """Variable binding (shadowing): whether a function has a parameter or local variable of that name."""
-    header = function.header(bare)
-    if name != function.written and name in header and name in _PARAMETER.findall(header):
-        return True
-    at = function.header_end
-    for _ in range(_MAX_SEEN):
-        at = bare.find(name, at, function.end)
-        if at < 0:
-            return False
-        end = at + len(name)
-        before = bare[max(0, at - _AROUND) : at].rpartition(b"\n")[2]
-        after = bare[end : end + _AROUND]
-        is_whole = not _WORDS.match(before[-1:]) and not _WORDS.match(after[:1])
-        if is_whole and any(was.search(before) and then.match(after) for was, then in patterns):
-            return True
-        at = end
-    return False

@@ -68,6 +68,7 @@ class ReceiverTypes:
         self._definitions = definitions
         self._bare = bare
         self._index = {id(definition): n for n, definition in enumerate(definitions)}
+        self._classes = {each.name: n for n, each in enumerate(definitions) if each.kind in _CLASSES}
         self._known: dict[int, _Types] = {}
         self._told: set[tuple[int, bytes]] = set()  # whose types are written, and need no guess
         self._guessed: set[tuple[int, bytes]] = set()  # of which only a later assignment was seen
@@ -81,7 +82,8 @@ class ReceiverTypes:
         if syntax is None:
             return
         same: list[tuple[bytes, bytes, int, bool]] = []
-        for name, start, value, told, is_same, again in assignments(syntax, bare):
+        for written, start, value, told, is_same, again in assignments(syntax, bare):
+            name = written.replace(syntax.arrow, b".") if syntax.arrow else written
             owner = owner_at(start)
             self._read.add(start)
             if is_same:
@@ -221,8 +223,11 @@ class ReceiverTypes:
             types[name] = None
 
     def _around(self, owner: int) -> int:
-        """Index of the enclosing definition, -1 outside of any."""
+        """Index of the enclosing definition, -1 outside of any; of what extends a class elsewhere in the file, that
+        class."""
         around = self._definitions[owner].around if owner >= 0 else None
+        if around is None and owner >= 0 and not self._are_noted:
+            return self._classes.get(self._definitions[owner].name.rpartition(".")[0], -1)
         return self._index[id(around)] if around is not None else -1
 
     def _class_around(self, owner: int) -> int:

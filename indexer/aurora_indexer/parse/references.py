@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
 
@@ -19,6 +19,7 @@ from aurora_indexer.parse.assignments import ELEMENT
 from aurora_indexer.parse.callbacks import callbacks
 from aurora_indexer.parse.definitions import CALLABLE, Definition, SourceOutline
 from aurora_indexer.parse.leading_comments import Captures
+from aurora_indexer.parse.local_names import LocalNames
 from aurora_indexer.parse.receiver_types import ReceiverTypes
 from aurora_memory.chunks import Import, Reference, ReferenceKind
 from aurora_memory.name_lookup import bound_name
@@ -163,8 +164,11 @@ def uses_of(
     calls.sort()
     starts = [start for start, _, _ in calls]
     written = [_text(source, start, end, receivers) for start, end, _ in calls]
-    if language.names is not None:
+    if language.names is not None and language.names.arrow:
+        written = [each.lstrip(b"$").replace(language.names.arrow, b".") for each in written]
+    if language.names is not None and language.names.calls is not None:
         written = _unfolded(source, bare, nodes, calls, written, language.names.calls, types, owner_at)
+    shadows = _Shadows(bare, language, found, imports)
     at = 0
     for bound, holder in zip([*bounds[1:], len(source) + 1], holders, strict=True):
         # All calls up to where the innermost definition changes.
@@ -174,9 +178,9 @@ def uses_of(
                 within = dict.fromkeys(zip(written[at:until], map(types.literal_at, starts[at:until]), strict=True))
                 read = [types.read(each, holder, literal) if b"." in each else each for each, literal in within]
             else:
-                names = dict.fromkeys(written[at:until])
-                read = [types.read(each, holder) if b"." in each else each for each in names]
-            everyone[holder].calls.extend(read)
+                within = dict.fromkeys((each, -1) for each in written[at:until])
+                read = [types.read(each, holder) if b"." in each else each for each, _ in within]
+            everyone[holder].calls += shadows.without(holder, [each for each, _ in within], read)
             at = until
     for node in sorted(captures.get("component", ()), key=_place):
         component = _written(source, node, receivers)
@@ -191,9 +195,9 @@ def uses_of(
         if index >= 0 and found.definitions[index].kind in CALLABLE:
             continue  # Go's struct without a name, in a function
         everyone[index].bases.append(_written(source, node, receivers))
-    if language.names is not None and language.names.bindings:
-        imported = frozenset(bound_name(entry).encode() for entry in imports)
-        for index, name in callbacks(root, bare, language.names, found.definitions, imported, owner_at):
+    if language.names is not None and shadows.local is not None:
+        given = callbacks(root, bare, language.names, found.definitions, shadows.imported, shadows.local, owner_at)
+        for index, name in given:
             everyone[index].callbacks.append(name)
     for node in captures.get("branch", ()):
         everyone[owner_at(node.start_byte)].branches += 1
@@ -203,6 +207,39 @@ def uses_of(
         each.notes = tuple(types.notes(n))
     module.notes = tuple(types.notes(-1))
     return uses, module
+
+
+class _Shadows:
+    """Names of a file that functions in it have for something of their own."""
+
+    def __init__(self, bare: bytes, language: Language, found: SourceOutline, imports: Sequence[Import]) -> None:
+        names = language.names
+        is_told = names is not None and bool(names.bindings)
+        self.local = LocalNames(bare, names, found.definitions) if names is not None and is_told else None
+        self.imported = frozenset(bound_name(entry).encode() for entry in imports) if is_told else frozenset()
+        self._own = self.imported.union(each.written for each in found.definitions)
+        self._is_any_known = names is not None and names.has_package_names
+        self._words = language.words
+
+    def without(self, holder: int, written: Sequence[bytes], read: Sequence[bytes]) -> Iterable[bytes]:
+        """Calls in a definition without those of what a function around binds itself; a member of such is one of what
+        nobody knows. `read` are the names as they are with what their receivers hold.
+        """
+        return read if self.local is None or holder < 0 else self._without(self.local, holder, written, read)
+
+    def _without(
+        self, local: LocalNames, holder: int, written: Sequence[bytes], read: Sequence[bytes]
+    ) -> Iterator[bytes]:
+        for each, name in zip(written, read, strict=True):
+            head, dot, rest = each.partition(b".")
+            bare = head.rstrip(b"()") if dot else head
+            is_known = bare in self._own or (
+                self._is_any_known and not dot and bare.decode("utf-8", "replace") not in self._words
+            )
+            if not is_known or each != name or not local.has(bare, holder):
+                yield name
+            elif dot:
+                yield CHAINED.encode() + b"." + rest.rpartition(b".")[2]
 
 
 def _body_of(literal: Node) -> int:

@@ -230,8 +230,11 @@ def _of_definitions(
     calling = {each for each, _ in related}
     handing = [(each, surely) for each, surely in handing if each not in calling]
     sure = sum(surely for _, surely in related)
-    chosen = [*related[:sure], *handing, *related[sure:]][:limit]
+    unclear = _unclear(reader, question, list(meant.values())) if not of_members else NO_NAMESAKES
+    using = [(each, False) for each in unclear.users if each not in calling and each not in ids]
+    chosen = [*related[:sure], *handing, *related[sure:], *using][:limit]
     shared |= dict.fromkeys((each for each, _ in handing), HANDS_ON)
+    shared |= dict.fromkeys((each for each, _ in using), f"one of {unclear.number:,} of the name")
     hits = _hits(reader, chosen, shared, now)
     if changed and not shared:
         return RelatedHits([], f"'{question.name}' changed only together with what changes with everything.")
@@ -240,7 +243,41 @@ def _of_definitions(
         one, many = "overrides", "override"
     elif question.asked == "heirs" and all(each.kind == "interface" for each in meant.values()):
         one, many = "implements", "implement"
-    return RelatedHits(hits, _said(question, sure, len(related) - sure, one, many, len(handing)))
+    said = _said(question, sure, len(related) - sure, one, many, len(handing))
+    if unclear.names:
+        said = f"{said if related else ''} It calls {', '.join(unclear.names)}: too many are called so to tell which."
+    if using:
+        more, verb = ("more " if related else ""), (one if len(using) == 1 else many)
+        known = said if related or handing else ""
+        said = f"{known} {len(using):,} {more}{verb} '{unclear.name}', which may be any of {unclear.number:,}."
+    return RelatedHits(hits, said.strip())
+
+
+class Namesakes(Struct, frozen=True):
+    """Namesakes: what else may be related since many definitions share a name, by row id, and how many those are.
+
+    `names` are such names, where it is asked what something calls.
+    """
+
+    name: str = ""
+    users: Sequence[int] = ()
+    number: int = 0
+    names: Sequence[str] = ()
+
+
+NO_NAMESAKES = Namesakes()
+
+
+def _unclear(reader: Reader, question: RelationQuestion, meant: Sequence[ChunkView]) -> Namesakes:
+    if question.asked == "callees":
+        return Namesakes(names=relation_reader.unclear_names(reader, [each.id for each in meant])[:_SHOWN_OUTSIDE])
+    if question.asked not in ("callers", "heirs"):
+        return NO_NAMESAKES
+    name = meant[0].name.rpartition(".")[2]
+    families = {family(each.language) for each in meant}
+    users = relation_reader.unclear(reader, name, "may call" if question.asked == "callers" else "may inherit")
+    named = [each for each in relation_reader.definitions(reader, name) if family(each.language) in families]
+    return Namesakes(name, [each for each, language in users if family(language) in families], len(named))
 
 
 def _hits(reader: Reader, chosen: Sequence[tuple[int, bool]], said: Mapping[int, str], now: float) -> list[Hit]:

@@ -156,13 +156,18 @@ async def _apply(
     await insert_rows(db, "unresolved", waiting, conflict="IGNORE")
     if not first_time:
         # What others call stays where it is when only its body changed.
-        moved = [new for old, new in rewritten if old.gone or (old.path, old.name) != (new.path, new.name)]
-        names = {leaf(chunk.name) for chunk in [*added, *moved]}
+        moved = [(old, new) for old, new in rewritten if old.gone or (old.path, old.name) != (new.path, new.name)]
+        names = {leaf(chunk.name) for chunk in [*added, *(each for pair in moved for each in pair)]}
         await db.executemany(_WAIT_AROUND, [(path, _REFERRERS) for path in sorted({each.path for each in retyped})])
-        await db.executemany(
-            "INSERT OR IGNORE INTO unresolved SELECT DISTINCT chunk_id FROM refs WHERE name = ? LIMIT ?",
-            [(name, _REFERRERS) for name in names],
-        )
+        await _wait_for(db, names)
+
+
+async def _wait_for(db: aiosqlite.Connection, names: Iterable[str]) -> None:
+    """Who refers to what is called so waits anew: one definition more or less, and others may be meant."""
+    await db.executemany(
+        "INSERT OR IGNORE INTO unresolved SELECT DISTINCT chunk_id FROM refs WHERE name = ? LIMIT ?",
+        [(name, _REFERRERS) for name in names],
+    )
 
 
 _WAIT_AROUND = """INSERT OR IGNORE INTO unresolved
@@ -249,6 +254,7 @@ async def _vanish(db: aiosqlite.Connection, vanished: Sequence[StoredChunk], mom
            SELECT from_id FROM relations WHERE to_id = ? AND kind NOT IN ('contains', 'used')""",
         ids,
     )
+    await _wait_for(db, sorted({leaf(old.name) for old in vanished}))
     await db.executemany("DELETE FROM relations WHERE from_id = ?", ids)
     await db.executemany("DELETE FROM relations WHERE to_id = ? AND kind != 'used'", ids)
     await db.executemany("DELETE FROM unresolved WHERE chunk_id = ?", ids)

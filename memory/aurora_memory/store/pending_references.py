@@ -104,6 +104,7 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
         ]
     else:
         sources = catalogue.with_ids(ids)
+    await db.execute(f"DELETE FROM refs WHERE chunk_id IN ({marks}) AND kind IN ('may call', 'may inherit')", ids)
     mentioned = list(
         await db.execute_fetchall(f"SELECT chunk_id, kind, name, qualifier FROM refs WHERE chunk_id IN ({marks})", ids)
     )
@@ -135,10 +136,11 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
         linked = sorted({*linked, *whole})
         others = [*await _definitions(db, sorted(wanted)), *await _definitions(db, linked, "path")]
         known = await asyncio.to_thread(_catalogue, [*here, *others], links)
-    edges = await asyncio.to_thread(_edges, sources, mentioned, imports, known)
+    edges, unclear = await asyncio.to_thread(_edges, sources, mentioned, imports, known)
     await db.execute(f"DELETE FROM relations WHERE from_id IN ({marks}) AND kind NOT IN ('contains', 'used')", ids)
     await db.execute(f"DELETE FROM relations WHERE to_id IN ({marks}) AND kind = 'contains'", ids)
     await insert_rows(db, "relations", edges, conflict="IGNORE")
+    await insert_rows(db, "refs", unclear)
     await db.execute(f"DELETE FROM unresolved WHERE chunk_id IN ({marks})", ids)
     return await waiting_chunks(db)
 
@@ -339,9 +341,12 @@ def _edges(
     mentioned: Iterable[sqlite3.Row],
     imports: Mapping[str, Sequence[Import]],
     catalogue: Catalogue,
-) -> list[tuple[int, str, int, float]]:
-    """Edges of the call graph that come from some chunks: what they contain, refer to and import."""
+) -> tuple[list[tuple[int, str, int, float]], list[tuple[int, str, str, str]]]:
+    """Edges of the call graph that come from some chunks: what they contain, refer to and import; and, as rows of
+    references, the names they use that may be any of too many.
+    """
     edges: list[Relation] = []
+    unclear: list[tuple[int, str, str, str]] = []
     references: dict[int, list[Reference]] = {}
     for chunk_id, kind, name, qualifier in mentioned:
         references.setdefault(chunk_id, []).append(Reference(cast("ReferenceKind", kind), name, qualifier))
@@ -358,4 +363,5 @@ def _edges(
             edges.extend(scope.resolve(source, references.get(source.id, ())))
             if speaker is not None and source.id == speaker.id:
                 edges.extend(scope.resolve_imports(source))
-    return sorted(map(astuple, edges))
+        unclear += [(*each, "") for each in scope.unclear]
+    return sorted(map(astuple, edges)), sorted(unclear)

@@ -11,7 +11,7 @@ from sys import intern
 
 from msgspec.structs import replace
 
-from aurora_memory.chunks import Import
+from aurora_memory.chunks import Import, ReferenceKind
 from aurora_memory.module_paths import ModuleAlias
 from aurora_memory.scope import LIKELY, SURE
 from aurora_memory.store.dispatch_reader import called_as, may_call
@@ -199,10 +199,30 @@ def _dispatched(reader: Reader, ids: Sequence[int], *, forward: bool) -> list[tu
 
 def references(reader: Reader, chunk_id: int) -> list[tuple[str, str, str]]:
     """(kind, name, qualifier) of everything a chunk mentions."""
-    return [
-        tuple(row)
-        for row in reader.rows("SELECT kind, name, qualifier FROM refs WHERE chunk_id = ? ORDER BY name", (chunk_id,))
-    ]
+    sql = "SELECT kind, name, qualifier FROM refs WHERE chunk_id = ? AND kind NOT LIKE 'may %' ORDER BY name"
+    return [tuple(row) for row in reader.rows(sql, (chunk_id,))]
+
+
+def unclear(reader: Reader, name: str, kind: ReferenceKind) -> list[tuple[int, str]]:
+    """Row id and language of the chunks that use something of that simple name (`may call`, `may inherit`) of which it
+    is not known what it is, since too many definitions have it.
+    """
+    rows = reader.rows(
+        """SELECT chunk_id, language FROM refs JOIN chunks ON id = chunk_id AND gone_at IS NULL
+           WHERE refs.name = ? AND refs.kind = ? ORDER BY path, line_start, chunk_id""",
+        (name, kind),
+    )
+    return [(chunk_id, language) for chunk_id, language in rows]
+
+
+def unclear_names(reader: Reader, ids: Sequence[int]) -> list[str]:
+    """The names that some chunks call and that too many definitions have."""
+    rows = reader.rows(
+        """SELECT DISTINCT name FROM refs
+           WHERE chunk_id IN (SELECT value FROM json_each(?)) AND kind = 'may call' ORDER BY name""",
+        (as_list(ids),),
+    )
+    return [name for (name,) in rows]
 
 
 def imports(reader: Reader, path: str) -> tuple[Import, ...]:

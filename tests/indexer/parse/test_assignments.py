@@ -41,7 +41,7 @@ CASES = [
         b"private Foo a; f(final n.Bar<T> b, int c, Baz[] d, Qux e) {\n",
         [
             VariableAssignment(b"a", 12, b"Foo()", told=True),
-            VariableAssignment(b"b", 32, b"n.Bar()", told=True),
+            VariableAssignment(b"b", 32, b"Bar()", told=True),
             VariableAssignment(b"e", 55, b"Qux()", told=True),
         ],
     ),
