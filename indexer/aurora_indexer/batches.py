@@ -50,6 +50,7 @@ class Batches:
         *,
         first_time: bool,
         edited: bool,
+        anew: bool = False,
         expected: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -59,6 +60,7 @@ class Batches:
         self._first_time = first_time
         self._most = BATCH_CHUNKS if first_time else BATCH_CHANGED
         self._edited = edited
+        self._anew = anew
         self._left = expected
         self._clock = clock
         self._begun = clock()
@@ -125,6 +127,7 @@ class Batches:
                 batch.restamped,
                 first_time=self._first_time,
                 edited=self._edited,
+                anew=self._anew,
             )
 
 

@@ -52,7 +52,7 @@ HISTORY_AGAIN = (5.0, 30.0, 120.0, 600.0)
 """Seconds to wait before each further try, where git's history could not be read; later ones come with the sweeps."""
 
 CHUNKING = "8"
-"""By which rules files become chunks. Another number looks into every file anew, once: raise it with those rules."""
+"""By which rules files become chunks. Another number looks into every file anew, once, and writes all of it: raise it with those rules."""
 
 HEARD_SECONDS = 0.25
 """Seconds that an answer waits for the watcher to have heard of all that happened before the question."""
@@ -364,8 +364,9 @@ class Indexer:
         held = sum(file.path in known for file in found.files)  # others were looked into, and hold nothing
         unchanged = held - sum(file.path in known for file in changed)
         hashes = {} if outdated else known
-        by_hand = edited and not (known and outdated)
-        summary = await self._take_in(changed, removed, hashes, first_time=not known, edited=by_hand)
+        anew = bool(known) and outdated
+        by_hand = edited and not anew
+        summary = await self._take_in(changed, removed, hashes, first_time=not known, edited=by_hand, anew=anew)
         if outdated:
             await self._store.remember("chunking", chunking)
         old_rules = await self._store.read(file_reader.fact, "secret_rules") != RULES
@@ -393,6 +394,7 @@ class Indexer:
         *,
         first_time: bool,
         edited: bool,
+        anew: bool = False,
     ) -> IndexSummary:
         """Incremental update: changed files are parsed by the workers and written in batches."""
         if not changed and not removed:
@@ -401,7 +403,7 @@ class Indexer:
         self.pending = len(changed)
         chunks = self.counts.chunks if self.counts else 0
         limit = self._settings.limits.max_file_bytes
-        batches = Batches(self._store, removed, first_time=first_time, edited=edited, expected=len(changed))
+        batches = Batches(self._store, removed, first_time=first_time, edited=edited, anew=anew, expected=len(changed))
         items = [
             WorkItem(file.path, file.size, known[file.path].content_hash if file.path in known else b"")
             for file in changed

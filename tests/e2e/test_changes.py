@@ -240,6 +240,9 @@ def test_a_memory_made_by_older_rules_of_chunking_is_looked_through_anew_once(pr
     with closing(sqlite3.connect(memory)) as db, db:
         assert db.execute("UPDATE facts SET value = '0' WHERE key = 'chunking'").rowcount == 1
         db.execute("UPDATE chunks SET body_hash = x'00', kind = 'class' WHERE name = 'third_function'")
+        referred = db.execute("SELECT name, count(*) FROM refs GROUP BY name ORDER BY name").fetchall()
+        assert referred
+        db.execute("UPDATE refs SET name = 'what_older_rules_read'")
         db.execute(
             "INSERT INTO accesses (chunk_id, at, kind) SELECT id, 1.0, 'used' FROM chunks WHERE name = 'third_function'"
         )
@@ -248,6 +251,9 @@ def test_a_memory_made_by_older_rules_of_chunking_is_looked_through_anew_once(pr
     again = product.json("mem", "third_function", cwd=root)["results"][0]
     assert (again["kind"], again["last_used"]) == ("function", "1970-01-01T00:00:01Z"), "what was learned stays"
     product.aurora("daemon", "stop", cwd=root)
+    with closing(sqlite3.connect(memory)) as db:
+        now = db.execute("SELECT name, count(*) FROM refs GROUP BY name ORDER BY name").fetchall()
+    assert now == referred, "also of chunks whose text is the same"
     assert product.json("index", cwd=root)["parsed_files"] == 0
 
 

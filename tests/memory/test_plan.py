@@ -53,6 +53,12 @@ def test_a_file_that_did_not_change_changes_nothing() -> None:
     assert plan == FilePlan([], [], [], [], 2, [])
 
 
+def test_by_other_rules_each_chunk_of_a_file_is_written_anew() -> None:
+    chunks = [made("one"), made("two", "another body", line_start=9)]
+    plan = plan_file([stored(each, row) for row, each in enumerate(chunks)], chunks, anew=True)
+    assert same(plan) == {0: "one", 1: "two"} and (plan.shifted, plan.unchanged) == ([], 0)
+
+
 def test_all_of_a_new_file_is_new() -> None:
     chunks = [made("one")]
     assert plan_file([], chunks) == FilePlan([], [], chunks, [], 0, [])

@@ -38,10 +38,13 @@ def plan_file(
     stored: Sequence[StoredChunk],
     parsed: Sequence[CodeChunk],
     terms: Mapping[int, frozenset[str]] | None = None,
+    *,
+    anew: bool = False,
 ) -> FilePlan:
     """Compare one file's stored chunks with its parsed ones.
 
     `terms` holds body terms of stored chunks by id, where they were loaded, for renames that also edited the body.
+    `anew`: files become chunks by other rules, and what a chunk refers to may differ though its text does not.
     """
     if not stored:
         return FilePlan([], [], list(parsed), [], 0, [])
@@ -54,7 +57,7 @@ def plan_file(
         old = namesakes.get((chunk.name, chunk.ordinal))
         if old is None:
             strangers.append(chunk)
-        elif old.gone or old.body_hash != chunk.body_hash or old.path != chunk.path or old.kind != chunk.kind:
+        elif anew or old.gone or old.body_hash != chunk.body_hash or old.path != chunk.path or old.kind != chunk.kind:
             rewritten.append((old, chunk))
         elif _place(old) != _place(chunk):
             shifted.append((old, chunk))

@@ -64,16 +64,17 @@ async def write(
     *,
     first_time: bool,
     edited: bool,
+    anew: bool,
     now: float,
 ) -> Written:
     """Body of `Store.write`, within a transaction."""
     leaving = [*removed, *(entry.path for entry in skipped)]
     paths = [entry.parsed.path for entry in files]
     stored = await _stored_by_path(db, [*paths, *leaving])
-    plans = await _planned(files, stored, None)
+    plans = await _planned(files, stored, None, anew=anew)
     if any(plan.added and plan.vanished for plan in plans):
         terms = await _terms_of(db, [old.id for plan in plans if plan.added for old in plan.vanished])
-        plans = await _planned(files, stored, terms)
+        plans = await _planned(files, stored, terms, anew=anew)
     left = [old for path in leaving for old in stored.get(path, ()) if not old.gone]
     orphans = [*left, *await _gone_with_shape(db, plans)]
     plans = claim_orphans(plans, orphans)
@@ -96,11 +97,13 @@ async def _planned(
     files: Sequence[IndexedFile],
     stored: Mapping[str, Sequence[StoredChunk]],
     terms: Mapping[int, frozenset[str]] | None,
+    *,
+    anew: bool,
 ) -> list[FilePlan]:
     """What becomes of each file's chunks."""
 
     def plans() -> list[FilePlan]:
-        return [plan_file(stored.get(entry.parsed.path, ()), entry.parsed.chunks, terms) for entry in files]
+        return [plan_file(stored.get(each.parsed.path, ()), each.parsed.chunks, terms, anew=anew) for each in files]
 
     many = terms is not None or sum(len(entry.parsed.chunks) for entry in files) > INLINE
     return await asyncio.to_thread(plans) if many else plans()

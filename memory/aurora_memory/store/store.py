@@ -206,6 +206,7 @@ class Store(Maintained):
         *,
         first_time: bool = False,
         edited: bool = True,
+        anew: bool = False,
         now: float | None = None,
     ) -> Written:
         """Atomic batch of changes: make memory agree with some files, in one transaction.
@@ -214,12 +215,20 @@ class Store(Maintained):
         `restamped` have a new stat but the same content. Chunks with a history that vanish are put aside, not deleted.
         `first_time` says that nothing was resolved yet, so no older reference can be waiting for a new name;
         `edited` that a person is at work on these files (not a first index, not a checkout): changed chunks then count
-        as modified now.
+        as modified now; `anew` that files become chunks by other rules than before.
         """
         moment = time.time() if now is None else now
         async with self._transaction() as db:
             return await chunk_writer.write(
-                db, files, removed, skipped, restamped or {}, first_time=first_time, edited=edited, now=moment
+                db,
+                files,
+                removed,
+                skipped,
+                restamped or {},
+                first_time=first_time,
+                edited=edited,
+                anew=anew,
+                now=moment,
             )
 
     async def resolve(self, tell: Callable[[int], None] = lambda _: None) -> None:
