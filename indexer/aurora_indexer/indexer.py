@@ -52,7 +52,9 @@ HISTORY_AGAIN = (5.0, 30.0, 120.0, 600.0)
 """Seconds to wait before each further try, where git's history could not be read; later ones come with the sweeps."""
 
 CHUNKING = "8"
-"""By which rules files become chunks. Another number looks into every file anew, once, and writes all of it: raise it with those rules."""
+"""By which rules files become chunks. Another number looks into every file anew, once, and writes all that it holds:
+raise it with those rules.
+"""
 
 HEARD_SECONDS = 0.25
 """Seconds that an answer waits for the watcher to have heard of all that happened before the question."""
