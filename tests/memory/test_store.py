@@ -211,9 +211,9 @@ async def test_many_chunks_and_all_that_needs_their_words_are_compared_beside_th
 ) -> None:
     compared: list[bool] = []
 
-    def plan(*of_one_file: Any) -> FilePlan:
+    def plan(*of_one_file: Any, anew: bool) -> FilePlan:
         compared.append(threading.current_thread() is threading.main_thread())
-        return plan_file(*of_one_file)
+        return plan_file(*of_one_file, anew=anew)
 
     monkeypatch.setattr(chunk_writer, "plan_file", plan)
     body = "check the password against the hash and issue a signed token for the session"
