@@ -9,7 +9,7 @@ import pytest
 
 from aurora_indexer.workers.process_file import parse_source
 from aurora_memory.recall.question import parse_question
-from aurora_memory.recall.relation_questions import answer
+from aurora_memory.recall.relation_answer import answer
 from aurora_memory.store import FileStat, IndexedFile, Store
 from tests.indexer.test_module_aliases import usage
 from tests.memory.stores import new_store

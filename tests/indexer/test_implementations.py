@@ -7,7 +7,7 @@ from pathlib import Path
 from aurora_indexer.module_aliases import keep_module_aliases
 from aurora_indexer.workers.process_file import parse_source
 from aurora_memory.recall.question import parse_question
-from aurora_memory.recall.relation_questions import answer
+from aurora_memory.recall.relation_answer import answer
 from aurora_memory.scope import SURE
 from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, relation_reader
 from aurora_memory.views import UsageCounts

@@ -8,7 +8,7 @@ import pytest
 
 from aurora_indexer.workers.process_file import parse_source
 from aurora_memory.recall.question import parse_question
-from aurora_memory.recall.relation_questions import RelatedHits, answer
+from aurora_memory.recall.relation_answer import RelatedHits, answer
 from aurora_memory.store import FileStat, IndexedFile
 from tests.memory.stores import new_store
 

@@ -11,7 +11,7 @@ import pytest
 from aurora_indexer.workers.process_file import parse_source
 from aurora_memory.recall.constant_uses import _uses
 from aurora_memory.recall.question import parse_question
-from aurora_memory.recall.relation_questions import answer
+from aurora_memory.recall.relation_answer import answer
 from aurora_memory.store import FileStat, IndexedFile, Store
 from aurora_memory.views import ChunkView
 from tests.memory.stores import filled_store

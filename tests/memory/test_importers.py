@@ -11,7 +11,8 @@ import pytest
 from aurora_memory.chunks import ChunkKind, Import
 from aurora_memory.module_paths import ModuleAlias
 from aurora_memory.recall.question import parse_question
-from aurora_memory.recall.relation_questions import RelationQuestion, answer, relation_question
+from aurora_memory.recall.relation_answer import answer
+from aurora_memory.recall.relation_question import RelationQuestion, relation_question
 from aurora_memory.store import IndexedFile, Store, relation_reader
 from tests.memory.chunks import chunk, file
 

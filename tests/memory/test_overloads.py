@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from aurora_memory.chunks import CodeChunk, Reference
-from aurora_memory.recall import Hit, parse_question, recall, relation_questions
+from aurora_memory.recall import Hit, parse_question, recall, relation_answer
 from aurora_memory.store import Store, chunk_reader, relation_reader
 from aurora_server.workspace.explanation import chunk_named
 from tests.memory.chunks import chunk, file
@@ -83,7 +83,7 @@ async def test_whoever_calls_one_of_its_overloads_calls_each(store: Store) -> No
     caller = chunk("a.py", "Fit.solve", kind="method", line=300, calls=("self.polyval",))
     await store.write([file("a.py", owner, *methods, caller)])
     await store.resolve()
-    found = await store.read(relation_questions.answer, parse_question("who calls Fit.polyval"), 10, NOW)
+    found = await store.read(relation_answer.answer, parse_question("who calls Fit.polyval"), 10, NOW)
     assert found is not None
     assert ([hit.chunk.name for hit in found.hits], found.said) == (["Fit.solve"], "1 calls 'Fit.polyval'.")
     ids = [each.id for each in await store.read(chunk_reader.by_name, "a.py", "Fit.polyval")]

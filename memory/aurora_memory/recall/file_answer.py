@@ -16,7 +16,7 @@ from aurora_memory.recall.line_answer import MEANT_SCORE
 from aurora_memory.recall.places import bare_path, is_test
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.recall import weigh
-from aurora_memory.recall.relation_questions import STEP, RelatedHits
+from aurora_memory.recall.relation_answer import STEP, RelatedHits
 from aurora_memory.store import chunk_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView, UsageCounts

@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec.structs import replace
 
 from aurora_memory.chunks import type_of
-from aurora_memory.recall.places import QueryPlace, standing_at
+from aurora_memory.recall.place_lookup import standing_in
 from aurora_memory.recall.prefix import begun_in
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.question_kind import ISSUE_WORDS
 from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
-from aurora_memory.recall.relation_questions import HANDS_ON, LIKELY_SCORE, STEP, SURE_SCORE, RelatedHits
+from aurora_memory.recall.relation_answer import HANDS_ON, LIKELY_SCORE, STEP, SURE_SCORE, RelatedHits
 from aurora_memory.store import chunk_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView
@@ -67,7 +67,9 @@ def answer_begun(reader: Reader, question: Question, limit: int, now: float) -> 
     if question.kind != "place" or question.is_id or len(question.places) != 1:
         return None
     (place,) = question.places
-    if place.name is None or any(_meant(reader, place, path) for path in file_reader.files_like(reader, place.path, 1)):
+    if place.name is None or any(
+        standing_in(reader, place, path) for path in file_reader.files_like(reader, place.path, 1)
+    ):
         return None
     begun = begun_in(reader, place.path, place.name)[:limit]
     hits = [_placed(hit, MEANT_SCORE - n * STEP) for n, hit in enumerate(weigh(reader, begun, now))]
@@ -90,7 +92,7 @@ def spelled_first(
             continue
         paths = file_reader.files_like(reader, place.path, 2)
         exact = [path for path in paths if path == place.path] or paths
-        chunk = _meant(reader, place, exact[0]) if len(exact) == 1 else None
+        chunk = standing_in(reader, place, exact[0]) if len(exact) == 1 else None
         if chunk is not None and (types is None or type_of(chunk.kind) in types):
             found[chunk.id] = chunk
     first = [_placed(hit, MEANT_SCORE - n * STEP) for n, hit in enumerate(weigh(reader, list(found.values()), now))]
@@ -103,16 +105,9 @@ def _innermost(reader: Reader, question: Question) -> Iterator[ChunkView]:
     """The definition at each place, the smallest that holds its line; where none does, its file's remainder."""
     for place in question.places:
         for path in file_reader.files_like(reader, place.path, MAX_FILES):
-            chunk = _meant(reader, place, path)
+            chunk = standing_in(reader, place, path)
             if chunk is not None:
                 yield chunk
-
-
-def _meant(reader: Reader, place: QueryPlace, path: str) -> ChunkView | None:
-    """What a place means in a file."""
-    chunks = chunk_reader.of_file(reader, path)
-    standing = standing_at([place], chunks)
-    return max(chunks, key=lambda each: standing.get(each.id, 0.0)) if standing else None
 
 
 def _related(reader: Reader, chunk: int) -> Sequence[tuple[int, tuple[str, bool]]]:

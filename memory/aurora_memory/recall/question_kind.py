@@ -200,7 +200,7 @@ def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
         return "topic"
     if (first in _CHANGES and not _is_limit(first, words)) or _PREFIXED.match(text) or _is_support(first, words):
         return "change"
-    as_typed = len(words) >= SENTENCE and words[0] == first and not text.rstrip().endswith(".")
+    as_typed = len(words) >= SENTENCE and is_typed(text)
     if first in _VERBS and as_typed:
         return "how"
     is_described = (first in _DESCRIBED and not (as_typed and first in _ARTICLES)) or text.rstrip().endswith(".")

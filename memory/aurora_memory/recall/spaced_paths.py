@@ -32,7 +32,9 @@ def with_whole_paths(reader: Reader, query: str) -> str:
     """A query in which the spaces of paths, or of their ends, are none; `spaced` has them back."""
     if " " not in query.strip():
         return query
-    ends = {end for path in file_reader.spaced_paths(reader) if (end := _longest_end(path, query))}
+    # Each end of a path ends with the file's name, which few of thousands have in common with a query.
+    said = [path for path in file_reader.spaced_paths(reader) if path[path.rfind("/") + 1 :] in query]
+    ends = {end for path in said if (end := _longest_end(path, query))}
     for end in sorted(ends, key=len, reverse=True):
         query = query.replace(end, end.replace(" ", _SPACE))
     return query

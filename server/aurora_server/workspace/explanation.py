@@ -12,7 +12,7 @@ from aurora_memory.document_builder import code_document
 from aurora_memory.documents import Document
 from aurora_memory.lifespans.evaluate import judge
 from aurora_memory.lifespans.policies import BUILT_IN, Policies
-from aurora_memory.recall import parse_question, relation_questions, weigh, with_uses_of_others
+from aurora_memory.recall import parse_question, relation_answer, weigh, with_uses_of_others
 from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.overloads import without_declarations
 from aurora_memory.recall.patterns import weigh_reasoning
@@ -70,7 +70,7 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
     name = re.sub(r"::|->|#", ".", text.strip().removesuffix("()"))
     named = next((some for end in (name, *without_unknown_fronts(reader, name)) if (some := _called(reader, end))), [])
     if not named:
-        near = relation_questions.near_name(reader, name.rpartition(".")[2])
+        near = relation_answer.near_name(reader, name.rpartition(".")[2])
         said = f"; did you mean {near!r}?" if near else f"; 'aur mem {name}' finds what there is"
         raise UnknownChunk(f"nothing here is called {shorten(text, 200)!r}{said}")
     usages = relation_reader.usages(reader, [each.id for each in named])

@@ -11,7 +11,7 @@ from aurora_memory.recall import Question
 from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.prefix import SHORTEST
 from aurora_memory.recall.question_kind import QuestionKind
-from aurora_memory.recall.relation_questions import near_name
+from aurora_memory.recall.relation_answer import near_name
 from aurora_memory.recall.synonyms import synonyms_of
 from aurora_memory.stopwords import QUESTION_WORDS, without_stop_words
 from aurora_memory.store import chunk_reader

@@ -29,7 +29,7 @@ from aurora_memory.recall import (
     line_answer,
     parse_question,
     recall,
-    relation_questions,
+    relation_answer,
     weigh,
     with_uses_of_others,
 )
@@ -39,7 +39,8 @@ from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.places import below
 from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.recall import STORED
-from aurora_memory.recall.relation_questions import RelatedHits
+from aurora_memory.recall.relation_answer import RelatedHits
+from aurora_memory.recall.relation_question import answered_as_words
 from aurora_memory.recall.signals import asks_vectors
 from aurora_memory.recall.spaced_paths import with_whole_places
 from aurora_memory.store import chunk_reader, file_reader, learned_reader, relation_reader
@@ -145,7 +146,7 @@ class MemoryRecall:
     async def read_ahead(self) -> None:
         """Begin to read the vectors that stay, where somebody is about to ask."""
         if self._embedder is None and await self._read(vectors_stay):
-            self._read_ahead()
+            self._begin_reading()
 
     async def close(self) -> None:
         """Stop reading what later questions need."""
@@ -205,7 +206,7 @@ class MemoryRecall:
         near = await self._near(question, params.types)
         read = partial(file_text, self._root)
         if self._embedder is None and asks_vectors(question):
-            self._read_ahead()
+            self._begin_reading()
             await self._vectors_read()
         return await self._read(
             find,
@@ -229,7 +230,7 @@ class MemoryRecall:
         await asyncio.wait({self._reading}, timeout=self._patience)
         self._patience -= time.perf_counter() - began
 
-    def _read_ahead(self) -> None:
+    def _begin_reading(self) -> None:
         """Begin to read vectors where something was written since; who is reading reads what comes meanwhile, too."""
         reads = self._reading is not None and not self._reading.done()
         if not reads and self._read_at != self._read.writes:
@@ -293,7 +294,7 @@ def find(
             hits = weigh_reasoning(reader, [row], now, question.terms, policies=policies)
     usages: Mapping[int, UsageCounts] = {}
     if related is None and hits is None and is_code:
-        related = relation_questions.answer(reader, question, depth, now, read_text, is_typing=params.prefix)
+        related = relation_answer.answer(reader, question, depth, now, read_text, is_typing=params.prefix)
         related = related or line_answer.answer_at(reader, question, depth, now)
     if hits is None and related is None and params.level is None:
         related = file_answer.answer_file(reader, question, depth, now, types)
@@ -362,7 +363,7 @@ def _hint(
     is_whole = freshness.state == "ready" and not freshness.pending_files  # what is not indexed yet may say it
     nowhere = unsaid(reader, question) if is_whole and not begun else None
     if is_whole and (params.types is None or "code" in params.types):
-        nowhere = relation_questions.answered_as_words(question.text) or nowhere
+        nowhere = answered_as_words(question.text) or nowhere
     return nowhere or why_arbitrary(reader, question, len(hits), freshness.chunks)
 
 

@@ -9,13 +9,8 @@ import pytest
 
 from aurora_memory.chunks import CodeChunk, Import
 from aurora_memory.recall.question import parse_question
-from aurora_memory.recall.relation_questions import (
-    Asked,
-    RelationQuestion,
-    answer,
-    answered_as_words,
-    relation_question,
-)
+from aurora_memory.recall.relation_answer import answer
+from aurora_memory.recall.relation_question import Asked, RelationQuestion, answered_as_words, relation_question
 from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.store.relation_reader import arcs, edges, usages

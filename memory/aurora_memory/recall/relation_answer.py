@@ -1,5 +1,4 @@
-"""Questions about relations (callers, callees, importers, imports, implementations, co-changes): "who calls X", "who
-imports X", "what implements Y", "what usually changes with Z", answered from the call graph.
+"""Relation answer: who calls what a question names, imports, implements or usually changes with it, by the call graph.
 
 Only what names a definition that memory knows is such a question; "who calls the shots" is one like any other. The
 answer is what is related and nothing else, surest first; where there is nothing, that is said.
@@ -10,7 +9,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,24 +19,20 @@ from aurora_memory.recall.constant_uses import ConstantUses, constant_uses
 from aurora_memory.recall.importers import FileImports, Importer, speakers
 from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.outside_types import OutsideHeirs, outside_heirs
-from aurora_memory.recall.places import QueryPlace, is_test, standing_at
+from aurora_memory.recall.place_lookup import standing_in
+from aurora_memory.recall.places import QueryPlace, is_test
 from aurora_memory.recall.prefix import whole_name
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
+from aurora_memory.recall.relation_question import Asked, RelationQuestion, is_talked_of, is_vague, relation_question
 from aurora_memory.recall.search import ReadText
 from aurora_memory.recall.spaced_paths import spaced, with_whole_paths
-from aurora_memory.stopwords import QUESTION_WORDS, STOP_WORDS
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.tokens import stem_word
 from aurora_memory.views import ChunkView, ReferenceTarget
 from aurora_protocol.spelling import OF_MANY, closest
-
-Asked = Literal["callers", "callees", "importers", "imported", "heirs", "together"]
-
-MAX_QUESTION = 400
-"""Characters of a question with the path of a file in it."""
 
 MAX_MEANT = 20
 """Definitions of one name that are asked about together."""
@@ -64,67 +58,10 @@ _SHOWN_FILES = 3
 
 _SPELLED = 2
 """Letters that a name may have more or fewer than one that is meant by it."""
-_VAGUE = re.compile(r"\b(?:us(?:e|es|ed|ing|ers?|ages?)|depends?|the)\b", re.IGNORECASE)
-"""What sentences have that rather ask for a topic: "what uses sessions"."""
-_RATHER_WORDS = re.compile(
-    r"\b(?:calls|references?|children|implementations?|overrides)\s+(?:of|to|for)\b"
-    r"|\b(?:all|where|which)\s+(?:call|extend|implement|include|instantiate|invoke|override|require)s?\b",
-    re.IGNORECASE,
-)
-"""How a name is asked for by some, and other things by many: "references to memory", "which calls block"."""
-_NO_NAME = re.compile(r"\w{3,}(?:ing|[^s]s|ation)|exist|fail|happen|occur", re.IGNORECASE)
-"""Words that stand in a sentence without an article, as names do: what is many or no thing that is counted ("what
-implements caching"), and what is said of calls and overrides ("what overrides exist").
-"""
 _GOODS = re.compile(r"\bimports\s+(?:of|for)\b", re.IGNORECASE)
 _CODE_LIKE = re.compile(r"[._:/#$\\]|[a-z0-9][A-Z]|^[A-Z]")
 
 _LINE = re.compile(r"(\d{1,9})(?:-\d{1,9})?")
-_NAME = r"[`'\"]?(?P<name>[\w$@#./:\\-]*[\w$]|[^\s`\"]*[./][^\s`\"]*[\w$])(?:\(\))?[`'\"]?"
-"""A name, or a path of whatever letters files may have: `app/(auth)/page.tsx:Login`."""
-_THING = r"(?:the\s+)?(?:(?:function|method|class|interface|trait|type|file|module|struct|macro)s?\s+)?"
-_AFTER = r"(?:\s+(?:function|method|class|interface|trait|file|module))?\s*[?.!]*$"
-_BEFORE = r"\s*(?:(?:please\s+)?(?:find|show|list|tell|give)\s+(?:me\s+)?)?(?:all\s+|the\s+)*"
-_WHO = r"(?:who|what|which(?:\s+\w+)?|all|where)"
-_USES = r"(?:calls?|uses?|invokes?|instantiates?|depends?\s+on|(?:is|are)\s+(?:calling|using))"
-_IMPORTS = r"(?:imports?|importing|(?:is|are)\s+importing)"
-_MODULE = r"(?:the\s+)?(?:(?:module|package|library|header|constant|variable)s?\s+)?" + _THING
-_INHERITS = r"(?:implements?|extends?|inherits?(?:\s+from)?|subclass(?:es)?|derives?\s+from|overrides?)"
-_USUALLY = r"(?:(?:usually|often|normally|also|mostly)\s+)*"
-_CHANGES = r"(?:(?:co-?)?chang(?:es?|ed)|(?:is|are|gets?)\s+(?:changed|edited|modified)|edited|modified)"
-_WRITTEN: tuple[tuple[Asked, str], ...] = (
-    ("callers", rf"{_WHO}\s+{_USES}\s+{_THING}{_NAME}"),
-    (
-        "callers",
-        rf"(?:callers?|users?|usages?|uses|references?|call\s*sites?|calls)\s+(?:of|to|for)\s+{_THING}{_NAME}",
-    ),
-    (
-        "callers",
-        rf"where\s+(?:is|are|does|do)\s+{_THING}{_NAME}\s+(?:called|used|invoked|instantiated)(?:\s+from)?",
-    ),
-    ("callers", rf"what\s+is\s+{_THING}{_NAME}\s+(?:called|used)\s+by"),
-    ("callees", rf"(?:what|which\s+\w+)\s+(?:does|do|is)\s+{_THING}{_NAME}\s+(?:calls?|uses?|invokes?)"),
-    ("callees", rf"(?:callees\s+of|what\s+is\s+called\s+by)\s+{_THING}{_NAME}"),
-    ("importers", rf"(?:{_WHO}|files|modules)\s+(?:that\s+)?{_IMPORTS}\s+{_MODULE}{_NAME}"),
-    ("importers", rf"(?:importers|imports)\s+(?:of|for)\s+{_MODULE}{_NAME}"),
-    ("importers", rf"where\s+(?:is|are|does|do)\s+{_MODULE}{_NAME}\s+(?:imported|included)"),
-    ("importers", rf"what\s+is\s+{_MODULE}{_NAME}\s+imported\s+by"),
-    ("importers", rf"{_WHO}\s+(?:includes?|requires?)\s+{_MODULE}(?=\S*[./])\S*?{_NAME}"),
-    ("imported", rf"(?:what|which\s+\w+)\s+(?:does|do|is|are)\s+{_MODULE}{_NAME}\s+(?:imports?|importing)"),
-    ("imported", rf"(?:what|which\s+\w+)\s+(?:is|are)\s+imported\s+by\s+{_MODULE}{_NAME}"),
-    ("heirs", rf"{_WHO}\s+{_INHERITS}\s+{_THING}{_NAME}"),
-    (
-        "heirs",
-        r"(?:(?:sub|child)[-\s]?class(?:es)?|sub-?types?|heirs|children|implementations?|implement[eo]rs?|overrides)"
-        rf"\s+(?:of|for)\s+{_THING}{_NAME}",
-    ),
-    (
-        "together",
-        rf"(?:{_WHO}\s+)?{_USUALLY}{_CHANGES}\s+{_USUALLY}(?:together\s+)?(?:with|along\s+with)\s+{_THING}{_NAME}",
-    ),
-    ("together", rf"co-?chang(?:es?|ing)\s+(?:of|with|for)\s+{_THING}{_NAME}"),
-)
-_QUESTIONS = tuple((asked, re.compile(rf"{_BEFORE}{written}{_AFTER}", re.IGNORECASE)) for asked, written in _WRITTEN)
 _SAID: dict[Asked, tuple[str, str]] = {
     "callers": ("calls", "call"),
     "callees": ("is called by", "are called by"),
@@ -133,13 +70,6 @@ _SAID: dict[Asked, tuple[str, str]] = {
     "heirs": ("inherits from", "inherit from"),
     "together": ("changed with", "changed with"),
 }
-
-
-class RelationQuestion(Struct, frozen=True):
-    """Question about relations of what is called `name`."""
-
-    asked: Asked
-    name: str
 
 
 class RelatedHits(Struct, frozen=True):
@@ -151,16 +81,6 @@ class RelatedHits(Struct, frozen=True):
     hits: list[Hit]
     said: str
     is_unknown: bool = False
-
-
-def relation_question(text: str) -> RelationQuestion | None:
-    """Read a question; None for one about something else."""
-    if len(text) > MAX_QUESTION:
-        return None
-    for asked, pattern in _QUESTIONS:
-        if match := pattern.fullmatch(text):
-            return RelationQuestion(asked, match["name"])
-    return None
 
 
 def answer(
@@ -199,24 +119,24 @@ def _of_definitions(
     is_typing: bool,
 ) -> RelatedHits | None:
     """The answer about definitions of a name, or what is known of it where there are none."""
-    ids: list[int] = []
     for name in _spellings(reader, question, text):
-        if not ids:
-            named = RelationQuestion(question.asked, name)
-            ids = _meant(reader, named)
-    if not ids:
-        found = constant_uses(reader, question.name, read) if read and question.asked == "callers" else None
-        if found is not None:
-            return _of_constant(reader, question.name, found, limit, now)
-        outside = outside_heirs(reader, re.sub(r"::|->|#", ".", question.name)) if question.asked == "heirs" else None
-        if outside is not None:
-            return _from_elsewhere(reader, question, outside, text, limit, now)
-        whole = whole_name(reader, question.name) if is_typing and not _VAGUE.search(text) else None
-        if whole is not None:
-            question = replace(question, name=whole)
-            return _of_definitions(reader, question, text, limit, now, read, is_typing=False)
-        return _unknown(reader, question, text)
-    question = named
+        named = replace(question, name=name)
+        if ids := _meant(reader, named):
+            return _of_meant(reader, named, ids, limit, now)
+    found = constant_uses(reader, question.name, read) if read and question.asked == "callers" else None
+    if found is not None:
+        return _of_constant(reader, question.name, found, limit, now)
+    outside = outside_heirs(reader, re.sub(r"::|->|#", ".", question.name)) if question.asked == "heirs" else None
+    if outside is not None:
+        return _from_elsewhere(reader, question, outside, text, limit, now)
+    whole = whole_name(reader, question.name) if is_typing and not is_vague(text) else None
+    if whole is not None:
+        return _of_definitions(reader, replace(question, name=whole), text, limit, now, read, is_typing=False)
+    return _unknown(reader, question, text)
+
+
+def _of_meant(reader: Reader, question: RelationQuestion, ids: Sequence[int], limit: int, now: float) -> RelatedHits:
+    """The answer about definitions, by their row ids."""
     meant = chunk_reader.by_id(reader, ids)
     of_members = question.asked == "heirs" and all(each.kind == "method" for each in meant.values())
     shared, changed = _together(reader, ids) if question.asked == "together" else ({}, False)
@@ -382,7 +302,7 @@ def _imported_nowhere(reader: Reader, files: FileImports, question: RelationQues
     name = question.name
     leaf = re.split(r"\.|::|->|#|:|/", name)[-1]
     imports_it = any("import" in each.lower() for each in chunk_reader.names_with(reader, leaf.removesuffix("s")))
-    if not _CODE_LIKE.search(name) and (imports_it or _VAGUE.search(text) or _GOODS.search(text)):
+    if not _CODE_LIKE.search(name) and (imports_it or is_vague(text) or _GOODS.search(text)):
         return None
     near = near_name(reader, leaf)
     if not near and len(leaf) > 2:
@@ -440,30 +360,12 @@ def _unknown(reader: Reader, question: RelationQuestion, text: str) -> RelatedHi
     near = near_name(reader, leaf)
     stems = stem_word(leaf)
     stands = not stems or reader.words.has(stems[-1])
-    if is_word and (_VAGUE.search(text) or (near is None and stands and _is_talked_of(name, text))):
+    if is_word and (is_vague(text) or (near is None and stands and is_talked_of(name, text))):
         return None
     more = (
         f"; did you mean {near!r}?" if near else f"; '{name}' alone finds what says it." if is_word and stands else "."
     )
     return RelatedHits([], f"Nothing here is called '{name}'{more}", is_unknown=True)
-
-
-def answered_as_words(text: str) -> str | None:
-    """What is said below answers to words that name nothing here, where a name may have been meant by one of them."""
-    question = relation_question(text)
-    if question is None or question.asked in ("importers", "imported"):
-        return None
-    if _VAGUE.search(text) or _RATHER_WORDS.search(text):
-        return None
-    return f"Nothing here is called '{question.name}'; these are answers to the words."
-
-
-def _is_talked_of(word: str, text: str) -> bool:
-    """Whether a word in the place of a name may be none, as the question is put: "who calls save" asks for what is
-    called so, "what implements caching" need not.
-    """
-    said = {word.lower()}
-    return bool(said & QUESTION_WORDS or said & STOP_WORDS or _NO_NAME.fullmatch(word) or _RATHER_WORDS.search(text))
 
 
 def near_name(reader: Reader, leaf: str, at_least: float = OF_MANY) -> str | None:
@@ -483,7 +385,9 @@ def _meant(reader: Reader, question: RelationQuestion) -> list[int]:
     path, colon, name = re.sub(r"::|->", ".", question.name).rpartition(":")
     name = name.replace("#", ".")
     if colon and (line := _LINE.fullmatch(name)):
-        return _at_line(reader, QueryPlace(path, None, int(line[1])))
+        at_line = QueryPlace(path, None, int(line[1]))
+        standing = [standing_in(reader, at_line, file) for file in file_reader.files_like(reader, path, 1)]
+        return [each.id for each in standing if each is not None]
     leaf = name.rpartition(".")[2]
     found: Sequence[ReferenceTarget] = [
         each
@@ -498,14 +402,6 @@ def _meant(reader: Reader, question: RelationQuestion) -> list[int]:
         files = sorted(file_reader.files_like(reader, question.name, MAX_MEANT), key=is_test)[:1]
         return [chunk.id for path in files for chunk in chunk_reader.of_file(reader, path)]
     return [each.id for each in found[:MAX_MEANT]]
-
-
-def _at_line(reader: Reader, place: QueryPlace) -> list[int]:
-    """The row id of the smallest definition around a line."""
-    for path in file_reader.files_like(reader, place.path, 1):
-        standing = standing_at([place], chunk_reader.of_file(reader, path))
-        return sorted(standing, key=lambda chunk: -standing[chunk])[:1]
-    return []
 
 
 def _front(found: ReferenceTarget, name: str) -> bool:
