@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 import struct
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -90,14 +90,16 @@ async def test_only_changed_blocks_are_read_again(store: Store, monkeypatch: pyt
     await store.write([file("a.py", *(chunk("a.py", f"n{n}", "alpha", line=9 * n) for n in range(many)))])
     await store.read(recall, parse_question("alpha"), 5, NOON)
     await store.write([file("b.py", chunk("b.py", "two", "alpha"))])
-    asked: list[object] = []
+    asked: list[tuple[Sequence[str], Sequence[int]]] = []
     read = kept_entries._read
     monkeypatch.setattr(
-        kept_entries, "_read", lambda rows, terms, blocks: asked.append(blocks) or read(rows, terms, blocks)
+        kept_entries,
+        "_read",
+        lambda rows, terms, blocks: asked.append((terms, blocks)) or read(rows, terms, blocks),
     )
     await store.read(recall, parse_question("alpha"), 5, NOON)
     await store.read(recall, parse_question("alpha"), 5, NOON)
-    assert [each for each in asked if each is not None] == [[1]]
+    assert [list(blocks) for terms, blocks in asked if terms] == [[1]]
 
 
 async def test_no_more_is_kept_than_the_bytes_allow_and_the_latest_stays(
@@ -111,7 +113,7 @@ async def test_no_more_is_kept_than_the_bytes_allow_and_the_latest_stays(
         kept = KeptEntries(reader.rows)
         found = []
         for word in (*WORDS, WORDS[-2], WORDS[0]):
-            kept.of([word])
+            kept.of([word], [0])
             found.append((kept.size, list(kept._kept)))
         return found
 

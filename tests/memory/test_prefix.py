@@ -167,6 +167,7 @@ async def test_of_the_words_of_a_beginning_that_stand_in_one_place_the_one_that_
 
     def counted(reader: Reader) -> list[int]:
         question = replace(parse_question("zee"), completions={"zee": ("zeal", "zest")})
+        reader.words.parts(reader.writes)
         ((_, packed),) = entries_of(reader, question).values()
         return [int(each) for each in packed]
 

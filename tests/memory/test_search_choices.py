@@ -23,11 +23,15 @@ class _Matched(Exception):
     """What parts were asked for."""
 
 
-def asked(monkeypatch: pytest.MonkeyPatch, kind: Any, terms: int = 1, synonyms: int = 0) -> tuple[list[str], Any, Any]:
-    """The terms that are looked for, how many parts, and how many more of each file."""
+def asked(
+    monkeypatch: pytest.MonkeyPatch, kind: Any, terms: int = 1, synonyms: int = 0, said: tuple[str, ...] = ()
+) -> tuple[list[str], Any, Any]:
+    """The terms that are looked for, how many parts, and how many more of each file. The first stands in one part, the
+    second in two, and so on.
+    """
 
     def match(
-        parts: Any, entries: Any, weights: Any, said: Any, looked_at: Any, places: Any, members: Any, *_: Any
+        parts: Any, entries: Any, weights: Any, terms: Any, looked_at: Any, places: Any, members: Any, *_: Any
     ) -> None:
         raise _Matched([*entries], looked_at, members)
 
@@ -37,8 +41,10 @@ def asked(monkeypatch: pytest.MonkeyPatch, kind: Any, terms: int = 1, synonyms: 
         kind=kind,
         weights={name: float(n + 1) for n, name in enumerate(names)},
         synonyms=frozenset(names[:synonyms]),
+        terms=said,
     )
-    monkeypatch.setattr(MODULE, "entries_of", lambda *_: {name: ([1], [1]) for name in names})
+    entries = {name: ([1] * (n + 1), [1] * (n + 1)) for n, name in enumerate(names)}
+    monkeypatch.setattr(MODULE, "entries_of", lambda *_: entries)
     monkeypatch.setattr(MODULE, "rarity", lambda *_: 1.0)
     monkeypatch.setattr(MODULE, "pointed_at", lambda *_: Pointed())
     monkeypatch.setattr(MODULE, "match", match)
@@ -76,6 +82,12 @@ def test_what_only_code_may_have_for_a_question_is_looked_for_beside_what_it_say
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert asked(monkeypatch, "topic", 2, synonyms=1)[0] == ["t00", "t01"]
+
+
+def test_what_is_only_suggested_and_stands_everywhere_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MODULE, "EVERYWHERE", 2)
+    assert asked(monkeypatch, "topic", 4)[0] == ["t00", "t01"]
+    assert asked(monkeypatch, "topic", 4, said=("t03",))[0] == ["t00", "t01", "t03"], "what is said counts all the same"
 
 
 def found_by(monkeypatch: pytest.MonkeyPatch, episodes: Any = None, **more: Any) -> list[int]:

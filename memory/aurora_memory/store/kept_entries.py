@@ -56,11 +56,11 @@ class KeptEntries:
         self._generation += 1
         self._changed.update(dict.fromkeys(blocks, self._generation))
 
-    def of(self, terms: Collection[str]) -> dict[str, Entries]:
-        """For each term: part numbers, and the packed counts there."""
+    def of(self, terms: Collection[str], blocks: Sequence[int]) -> dict[str, Entries]:
+        """For each term: part numbers, and the packed counts there. `blocks` are all that are known."""
         known = {term: kept for term in terms if (kept := self._kept.pop(term, None)) is not None}
         self.size -= sum(kept.size for kept in known.values())
-        found = _read(self._rows, [term for term in terms if term not in known], None)
+        found = _read(self._rows, [term for term in terms if term not in known], blocks)
         for generation in {kept.generation for kept in known.values()}:
             stale = [block for block, changed in self._changed.items() if changed > generation]
             some = {term: kept.entries for term, kept in known.items() if kept.generation == generation}
@@ -90,20 +90,19 @@ class KeptEntries:
         return found
 
 
-def _read(rows: Rows, terms: Sequence[str], blocks: Sequence[int] | None) -> dict[str, Entries]:
-    """The entries of terms in some blocks, or in all, block by block."""
+def _read(rows: Rows, terms: Sequence[str], blocks: Sequence[int]) -> dict[str, Entries]:
+    """The entries of terms in some blocks, block by block: their numbers are given, for a look through the table of
+    blocks, of which each fills pages of its own, takes longer than what is looked for.
+    """
     import numpy as np
 
     if not terms:
         return {}
-    which, values = (
-        ("blocks", []) if blocks is None else ("(SELECT value AS block FROM json_each(?))", [as_list(blocks)])
-    )
     read = rows(
-        f"""SELECT postings.term, postings.block, postings.entries
-            FROM {which} AS blocks CROSS JOIN json_each(?) AS wanted
-            CROSS JOIN postings ON postings.block = blocks.block AND postings.term = wanted.value""",
-        (*values, as_list(terms)),
+        """SELECT postings.term, postings.block, postings.entries
+           FROM json_each(?) AS blocks CROSS JOIN json_each(?) AS wanted
+           CROSS JOIN postings ON postings.block = blocks.value AND postings.term = wanted.value""",
+        (as_list(blocks), as_list(sorted(terms))),
     )
     found: dict[str, list[tuple[int, bytes]]] = {term: [] for term in terms}
     for term, block, blob in read:

@@ -64,8 +64,10 @@ class WordIndex:
         return self._parts
 
     def entries(self, terms: Sequence[str]) -> dict[str, Entries]:
-        """For each term that stands anywhere: part numbers, and the packed counts there."""
-        return {term: entries for term, entries in self._kept.of(terms).items() if len(entries[0])}
+        """For each term that stands in any of the parts as they were read last: part numbers, and the packed counts
+        there.
+        """
+        return {term: entries for term, entries in self._kept.of(terms, list(self._states)).items() if len(entries[0])}
 
     def give_memory_back(self) -> None:
         """Let go of the entries that are kept, and of the room in which they are weighed."""
