@@ -24,14 +24,16 @@ UNNAMED = NameShares(0, 0, 0)
 
 
 class Said(NamedTuple):
-    """What a chunk says of the topic: its strength, its cosine, of a remainder what its documentation says, and the
-    words of its file.
+    """What a chunk says of the topic: its strength, its cosine, of a remainder what its documentation says, the words
+    of its file and those of its file's best part, and what similar commits brought to its file.
     """
 
     strength: float = SURE
     near: float = 0.0
     doc: float | None = None
     file: float = 0.0
+    best: float = 0.0
+    brought: float = 0.0
 
 
 def worth(
@@ -52,10 +54,10 @@ def worth(
         question=asked,
         now=0.0,
         heads=heads,
-        matches=[PartMatch(0, 0, 0, 0, 0, 0, 0, each.doc or 0.0, each.file, 0) for each in said],
+        matches=[PartMatch(0, 0, 0, 0, 0, 0, 0, each.doc or 0.0, each.file, each.best) for each in said],
         reached=[],
         brought=[],
-        brought_to_file=[],
+        brought_to_file=[each.brought for each in said],
         histories=[],
         counts=[],
         levels=[],
@@ -82,7 +84,8 @@ TEST, EXAMPLE, OLD = "tests/test_a.py", "examples/a.py", "shop/legacy/a.py"
 CALLED, CALLED_BY, FOLDERS = NameShares(1, 0, 0), NameShares(0, 1, 0), NameShares(0, 0, 1)
 
 TRADES = [
-    ("documentation that says all outweighs a second sure answer", worth(ALL), worth(Said(), Said())),
+    ("a second sure answer outweighs documentation that says all", worth(Said(), Said()), worth(ALL)),
+    ("which outweighs documentation that says half", worth(ALL), worth(Said(doc=0.5))),
     ("a function that is near in meaning outweighs it", worth(Said(near=0.8)), worth(ALL)),
     ("documentation that says most outweighs that which says less", worth(Said(doc=0.75)), worth(Said(doc=0.65))),
     ("what says a little more than half outweighs what says half", worth(Said(doc=0.65)), worth(Said(doc=0.5))),
@@ -108,9 +111,11 @@ TRADES = [
     ("a second sure answer outweighs a few of them", worth(Said(), Said()), worth(Said(file=0.1))),
     ("of scores that are all good the best one tells", worth(Said(14.0), Said(14.0)), worth(*[Said(12.0)] * 2)),
     ("a second sure answer outweighs that", worth(Said(12.0), Said(12.0)), worth(Said(14.0))),
-    ("a name that says all outweighs two more sure answers", worth(Said(), named=CALLED), worth(*[Said()] * 3)),
+    ("a name that says all outweighs a second sure answer", worth(Said(), named=CALLED), worth(Said(), Said())),
+    ("two more outweigh it", worth(*[Said()] * 3), worth(Said(), named=CALLED)),
     ("a function that is near outweighs it", worth(Said(near=0.8)), worth(Said(), named=CALLED)),
-    ("a second sure answer outweighs one that is all said", worth(Said(), Said()), worth(Said(), named=CALLED_BY)),
+    ("one that is all said outweighs a second sure answer", worth(Said(), named=CALLED_BY), worth(Said(), Said())),
+    ("two more outweigh that, too", worth(*[Said()] * 3), worth(Said(), named=CALLED_BY)),
     (
         "a name that says all outweighs one that is all said",
         worth(Said(), named=CALLED),
@@ -118,11 +123,21 @@ TRADES = [
     ),
     ("two more sure answers outweigh folders that are called so", worth(*[Said()] * 3), worth(Said(), named=FOLDERS)),
     ("folders that are called so outweigh a second sure answer", worth(Said(), named=FOLDERS), worth(Said(), Said())),
+    ("words in its best part outweigh a second sure answer", worth(Said(best=0.6)), worth(Said(), Said())),
+    ("a second sure answer outweighs fewer of them", worth(Said(), Said()), worth(Said(best=0.4))),
+    ("what a like commit brought outweighs two more sure answers", worth(Said(brought=0.1)), worth(*[Said()] * 3)),
+    ("a second sure answer outweighs a little of that", worth(Said(), Said()), worth(Said(brought=0.03))),
+    (
+        "of equals the file that lies in fewer folders",
+        worth(Said(), path="shop/a.py"),
+        worth(Said(), path="shop/b/a.py"),
+    ),
+    ("a second sure answer outweighs two", worth(Said(), Said(), path="shop/b/c/a.py"), worth(Said())),
     ("poor code outweighs two sure answers of a test", worth(Said(POOR)), worth(Said(), Said(), path=TEST)),
     ("a sure test with the words all over it outweighs poor code", worth(Said(file=1.0), path=TEST), worth(Said(POOR))),
     ("a half answer of code outweighs a sure one of a document", worth(Said(HALF)), worth(Said(), kind="section")),
     ("poor code outweighs two sure answers of a document", worth(Said(POOR)), worth(Said(), Said(), kind="section")),
-    ("a document with the words all over it outweighs it", worth(Said(file=0.5), kind="section"), worth(Said(POOR))),
+    ("a document with the words all over it outweighs it", worth(Said(file=0.7), kind="section"), worth(Said(POOR))),
     ("poor code outweighs two sure answers of an example", worth(Said(POOR)), worth(Said(), Said(), path=EXAMPLE)),
     ("an example with the words all over it outweighs it", worth(Said(file=1.0), path=EXAMPLE), worth(Said(POOR))),
     ("a sure example outweighs a sure test", worth(Said(), path=EXAMPLE), worth(Said(), path=TEST)),

@@ -123,7 +123,7 @@ async def test_what_may_be_a_report_is_answered_as_a_topic_first_and_function_by
 async def test_a_reports_two_likeliest_files_answer_first(tmp_path: Path) -> None:
     """Six functions of one file resemble a report more than any of the other, which has to be changed as well."""
     async with of_this_package(tmp_path / "memory.db", *ALL) as store:
-        asked = parse_question("policies of lifespan are not applied to patterns")
+        asked = parse_question("Policies of lifespan are not applied to patterns")
         assert asked.kind == "report"
         hits = await store.read(recall, asked, 10, 1_800_000_000.0)
         plain = await store.read(recall, asked, 10, 1_800_000_000.0, weights=weights_of("report"))

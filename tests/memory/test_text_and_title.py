@@ -130,7 +130,9 @@ def test_what_is_asked_as_a_topic_as_well(query: str, topic: bool) -> None:
 
 
 async def test_a_report_is_answered_as_a_topic_too(shop: Store) -> None:
-    """The first four are taken in turns with a topic's, which has one answer of each file."""
+    """The first four are taken in turns with a topic's, which has one answer of each file. In plain words a topic's
+    come first, and a report's first one is the third.
+    """
     await shop.write(
         [
             file(
@@ -141,7 +143,7 @@ async def test_a_report_is_answered_as_a_topic_too(shop: Store) -> None:
             file("src/c.py", chunk("src/c.py", "empty_invoice", "basket")),
         ]
     )
-    report = parse_question("receipt is empty when the basket is")
+    report = parse_question("Receipt is empty when the basket is")
     assert report.kind == "report" and report.as_topic is not None
     own = await shop.read(recall, replace(report, as_topic=None), 10, NOW)
     as_topic = await shop.read(recall, report.as_topic, 10, NOW)
@@ -152,3 +154,27 @@ async def test_a_report_is_answered_as_a_topic_too(shop: Store) -> None:
     assert [hit.chunk.name for hit in hits][:4] == ["check_0", "blank_receipt", "check_1", "empty_invoice"]
     three = await shop.read(recall, report, 3, NOW)
     assert [hit.chunk.id for hit in three] == [hit.chunk.id for hit in hits][:3], "whatever number is asked for"
+    plain = await shop.read(recall, parse_question("receipt is empty when the basket is"), 10, NOW)
+    assert [hit.chunk.id for hit in plain] == [hit.chunk.id for hit in in_turns(as_topic, own, 4, 0.4)][:10]
+    assert [hit.chunk.name for hit in plain][:4] != [hit.chunk.name for hit in hits][:4]
+
+
+async def test_a_rank_that_counts_for_less_comes_behind_two_of_the_other(shop: Store) -> None:
+    one, two, three, four, *_ = await _asked(shop, "ship parcels, redeem coupon, prints labels, total of norway")
+    found = in_turns([one, two, three], [four], None, 0.4)
+    assert [hit.chunk.id for hit in found] == [each.chunk.id for each in (one, two, four, three)]
+
+
+@pytest.mark.parametrize(
+    ("query", "plain"),
+    [
+        pytest.param("the invoice has no total", True, id="as people type it"),
+        pytest.param("Invoice has no total", False, id="a title"),
+        pytest.param("the invoice has no total.", False, id="a sentence with its point"),
+        pytest.param("invoice_total is missing in the invoice", False, id="with a name"),
+        pytest.param("also show the total in the invoice", False, id="a change"),
+        pytest.param("invoice total", False, id="a topic"),
+    ],
+)
+def test_what_is_in_plain_words(query: str, plain: bool) -> None:
+    assert parse_question(query).is_in_plain_words is plain

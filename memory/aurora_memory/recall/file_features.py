@@ -48,9 +48,10 @@ class FileFeatures(Struct, frozen=True, gc=False):
     `chunks` is the decaying sum of its chunks' scores, `best` the strength of its best one, which tells more where
     scores are all good. `near` is the decaying sum of cosines, `near_function` the highest of a function, `words` the
     question's words in the file as one. `documented` says that its own documentation says several words as good as
-    wholly, `called`, `called_by` and `folders` what names have of the question (`NameShares`). The rest is 0 or 1: a
-    test where none is asked for, what lies aside, a document where code answers too, a folder that is kept for those
-    who have not moved on.
+    wholly, `called`, `called_by` and `folders` what names have of the question (`NameShares`). `best_part` is the
+    question's words in its best part, `episodes` the root of the most that similar commits brought to a chunk of it,
+    `depth` how many folders it lies in. The rest is 0 or 1: a test where none is asked for, what lies aside, a document
+    where code answers too, a folder that is kept for those who have not moved on.
     """
 
     chunks: float
@@ -62,6 +63,9 @@ class FileFeatures(Struct, frozen=True, gc=False):
     called: float
     called_by: float
     folders: float
+    best_part: float
+    episodes: float
+    depth: float
     test: float
     aside: float
     document: float
@@ -157,6 +161,9 @@ def _features(candidates: Candidates, path: str, members: Sequence[Rank], docume
         names.said,
         names.heard,
         names.above,
+        matches[members[0].place].file_best,
+        math.sqrt(candidates.brought_to_file[members[0].place]),
+        float(path.count("/")),
         1.0 if is_test(path) and not candidates.question.about_tests else 0.0,
         1.0 if is_aside(path) else 0.0,
         1.0 if document else 0.0,

@@ -135,6 +135,8 @@ class Question(Struct, frozen=True):
     """A report's first line, asked by itself, where more follows."""
     as_topic: Question | None = None
     """A report asked as a topic, or a change that someone types for himself: a subject of a commit is none."""
+    is_in_plain_words: bool = False
+    """Whether a report is typed for oneself and spells no name: it may say nothing in the words of what goes wrong."""
 
     phrases: tuple[str, ...] = ()
     """What stands in quotation marks, of several words: they are meant as they stand there."""
@@ -168,7 +170,8 @@ def parse_question(query: str) -> Question:
     question = _parsed(query)
     is_asked = question.kind == "report" or (question.kind == "change" and is_typed(query))
     if is_asked and not question.about_tests:
-        return replace(question, as_topic=_parsed(query, "topic"))
+        is_plain = question.kind == "report" and is_typed(query) and not question.identifiers
+        return replace(question, as_topic=_parsed(query, "topic"), is_in_plain_words=is_plain)
     return question
 
 

@@ -68,6 +68,9 @@ TURNS, TURNS_OF = 4, 10
 each are looked at: who tells what goes wrong often asks where that is.
 """
 
+BESIDE_A_TOPIC = 0.4
+"""What a rank among answers to a report in plain words counts beside one among those to a topic."""
+
 _PLAIN_WORDS = re.compile(r"[a-z][a-z' -]*")
 
 FOLDED = 8
@@ -96,7 +99,7 @@ def recall(
     the query names, and asks nothing else of, is found where it is declared. `level` asks for answers of one size.
     Without `by_meaning` the table of word vectors is not asked: a model of the user's takes its place. With the
     editor's context (`focus`) it finds and does not rank. A report is asked as a topic as well, one with a title as a
-    whole and by that title, and they take turns.
+    whole and by that title, and they take turns; one in plain words first of all as a topic.
     """
     if weights is None and (question.title or question.as_topic):
         asked = partial(
@@ -107,7 +110,11 @@ def recall(
             told = in_turns(told, asked(replace(question.title, as_topic=None), by_meaning=by_meaning))
         as_topic = question.as_topic or (question.title and question.title.as_topic)
         if as_topic is not None:
-            told = in_turns(told, asked(as_topic, near=near, by_meaning=by_meaning), TURNS)
+            of_topic = asked(as_topic, near=near, by_meaning=by_meaning)
+            if question.is_in_plain_words:
+                told = in_turns(of_topic, told, TURNS, BESIDE_A_TOPIC)
+            else:
+                told = in_turns(told, of_topic, TURNS)
         return told[:limit]
     if not question.terms and not question.identifiers:
         return []
@@ -146,14 +153,14 @@ def recall(
     return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also, overloads)
 
 
-def in_turns(one: Sequence[Hit], other: Sequence[Hit], most: int | None = None) -> list[Hit]:
+def in_turns(one: Sequence[Hit], other: Sequence[Hit], most: int | None = None, share: float = 1.0) -> list[Hit]:
     """Fusion of two answers to one question, best first, by the reciprocal of their ranks, so that they take turns and
-    what both have comes first; at the same place `one` does. The `most` first are taken so, where it is given; behind
-    them `one` goes on alone.
+    what both have comes first; at the same place `one` does. A rank among `other` counts for a `share`. The `most`
+    first are taken so, where it is given; behind them `one` goes on alone.
 
     Each hit takes the strength of the place it comes to; none is told beside another as well.
     """
-    sums = reciprocal_ranks([[hit.chunk.id for hit in one], [hit.chunk.id for hit in other]], k=UNDAMPED)
+    sums = reciprocal_ranks([[hit.chunk.id for hit in one], [hit.chunk.id for hit in other]], (1.0, share), UNDAMPED)
     known = {hit.chunk.id: hit for hit in (*other, *one)}
     own = [hit.chunk.id for hit in one]
     order = sorted(dict.fromkeys([*own, *known]), key=lambda chunk: -sums[chunk])
