@@ -316,7 +316,7 @@ _EXPORTED: list[bytes] = []
 async def _an_export(opened: Opener, tmp_path: Path) -> bytes:
     """Export of what was taught; made once."""
     if not _EXPORTED:
-        _EXPORTED.append((await exported(await opened("here", knowing=True), tmp_path)).read_bytes())
+        _EXPORTED.append((await exported(await opened("exported", knowing=True), tmp_path)).read_bytes())
     return _EXPORTED[0]
 
 
