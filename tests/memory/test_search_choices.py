@@ -24,7 +24,12 @@ class _Matched(Exception):
 
 
 def asked(
-    monkeypatch: pytest.MonkeyPatch, kind: Any, terms: int = 1, synonyms: int = 0, said: tuple[str, ...] = ()
+    monkeypatch: pytest.MonkeyPatch,
+    kind: Any,
+    terms: int = 1,
+    synonyms: int = 0,
+    said: tuple[str, ...] = (),
+    **more: Any,
 ) -> tuple[list[str], Any, Any]:
     """The terms that are looked for, how many parts, and how many more of each file. The first stands in one part, the
     second in two, and so on.
@@ -42,6 +47,7 @@ def asked(
         weights={name: float(n + 1) for n, name in enumerate(names)},
         synonyms=frozenset(names[:synonyms]),
         terms=said,
+        **more,
     )
     entries = {name: ([1] * (n + 1), [1] * (n + 1)) for n, name in enumerate(names)}
     monkeypatch.setattr(MODULE, "entries_of", lambda *_: entries)
@@ -70,6 +76,10 @@ def test_how_widely_is_looked_for_a_question(
     monkeypatch: pytest.MonkeyPatch, kind: str, looked_at: int, members: int
 ) -> None:
     assert asked(monkeypatch, kind)[1:] == (looked_at, members)
+
+
+def test_a_report_in_plain_words_is_looked_for_as_a_topic_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert asked(monkeypatch, "report", is_in_plain_words=True)[1:] == (90, 0)
 
 
 def test_of_a_long_question_the_sixty_four_terms_that_tell_most_are_weighed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,9 @@ from aurora_memory.views import ChunkView
 
 CANDIDATES = 90
 WIDELY = 200
-"""Parts looked at closely, and for a report: what it is about stands far behind what resembles its words."""
+"""Parts looked at closely, and for a report: what it is about stands far behind what resembles its words. One in plain
+words is told by a topic's answers, and only its own first ones count beside these.
+"""
 
 MEMBERS = 20
 """Further parts of each of a report's likeliest files that are looked at: what is to be mended there resembles its
@@ -144,7 +146,9 @@ def search(
     cosines = None
     pointed = pointed_at(reader, question)
     if entries:
-        looked_at, members = (WIDELY, MEMBERS) if question.kind in _WIDE else (CANDIDATES, 0)
+        looked_at, members = (
+            (WIDELY, MEMBERS) if question.kind in _WIDE and not question.is_in_plain_words else (CANDIDATES, 0)
+        )
         cosines = kinship(reader, question, len(parts.chunks)) if by_meaning else None
         also = None if cosines is None else nearest(cosines)
         into = _files_of(reader, parts, pointed)
