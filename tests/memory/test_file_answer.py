@@ -36,6 +36,8 @@ async def fill(store: Store) -> None:
     ]
     names = ("one", "two", "three", "four", "five", "six", "seven")
     other = [chunk("tests/beat.py", each, line=n + 1) for n, each in enumerate(names)]
+    menu = [chunk("ui/CartMenu.vue", "<module>", kind="module", line=9), chunk("ui/CartMenu.vue", "open", line=1)]
+    await store.write([file("ui/CartMenu.vue", *menu)])
     files = (("app/beat.py", beat), ("app/use.py", calling), ("docs/beat.md", guide), ("lib/space.cs", space))
     await store.write([file(path, *chunks) for path, chunks in (*files, ("tests/beat.py", other))])
     await store.resolve()
@@ -98,4 +100,16 @@ async def test_what_is_left_out_is_counted(store: Store) -> None:
     "query", ["app/beat.py:10", "app/beat.py:often", "often in app/beat.py", "no/beat.py", "often"]
 )
 async def test_anything_else_is_another_question(store: Store, query: str) -> None:
+    assert await told(store, query) is None
+
+
+@pytest.mark.parametrize("query", ["CartMenu", "cartMenu", " CartMenu "])
+async def test_a_component_is_found_by_the_name_of_its_file(store: Store, query: str) -> None:
+    assert await told(store, query) == ["<module>", "open"]
+
+
+@pytest.mark.parametrize(
+    "query", ["Beat", "cart menu", "CartMenus", "Cart_enu", "ui", "CartMenu tick", "what calls CartMenu"]
+)
+async def test_what_else_is_called_so_or_asked_is_no_files_name(store: Store, query: str) -> None:
     assert await told(store, query) is None

@@ -18,7 +18,7 @@ from aurora_memory.recall.file_evidence import (
     with_report,
 )
 from aurora_memory.recall.file_features import file_order
-from aurora_memory.recall.signals import Signals, named
+from aurora_memory.recall.signals import Signals, named, test
 
 
 class Answer(SimpleNamespace):
@@ -109,10 +109,22 @@ def test_a_file_that_leads_clearly_answers_a_topic_twice(
     matches = [SimpleNamespace(words=0.0)] * len(chunks)
     question = SimpleNamespace(kind="topic", by_name=False)
     asked: Any = SimpleNamespace(question=question, heads=heads, matches=matches, standing=[])
-    ranks: Any = [Answer(id=n, place=n, strength=9.0 - n, signals=None) for n in range(len(chunks))]
+    ranks: Any = [Answer(id=n, place=n, strength=9.0 - n, signals=Signals.of({})) for n in range(len(chunks))]
     ordered = in_order(asked, ranks)
     assert "".join(chunks[rank.place] for rank in ordered.ranks) == order
     assert [rank.strength for rank in ordered.ranks] == [9.0 - n for n in range(len(chunks))]
+
+
+def test_beside_what_is_no_test_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rust has tests in the file of what they test; where a test answers, others are told beside it."""
+    monkeypatch.setattr(file_evidence, "evidence", lambda *_: {"a": 2.0, "b": 1.0})
+    heads = [SimpleNamespace(path=path, kind="function", line_start=1, line_end=9) for path in "aaabb"]
+    question = SimpleNamespace(kind="topic", by_name=False)
+    asked: Any = SimpleNamespace(question=question, heads=heads, matches=[SimpleNamespace(words=0.0)] * 5, standing=[])
+    ranks: Any = [
+        Answer(id=n, place=n, strength=9.0 - n, signals=Signals.of({test: float(n in (1, 3, 4))})) for n in range(5)
+    ]
+    assert in_order(asked, ranks).also == {0: [2], 3: [4]}
 
 
 @pytest.mark.parametrize(

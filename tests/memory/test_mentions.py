@@ -121,8 +121,12 @@ async def test_a_mark_at_the_end_of_a_name_is_of_the_name_where_something_is_cal
 
 @pytest.mark.parametrize(
     ("question", "looked_at"),
-    [("the ledger total is wrong when carts are empty", True), ("ledger total of empty carts", False)],
-    ids=["report", "topic"],
+    [
+        ("The ledger total is wrong when carts are empty", True),
+        ("the ledger total is wrong when carts are empty", False),
+        ("ledger total of empty carts", False),
+    ],
+    ids=["report", "in plain words", "topic"],
 )
 async def test_a_report_looks_into_its_likeliest_files(store: Store, question: str, looked_at: bool) -> None:
     said = "ledger total empty carts wrong"

@@ -13,7 +13,7 @@ import pytest
 from aurora_memory.recall import Hit, parse_question, recall, signals
 from aurora_memory.recall.candidates import Candidates, Column
 from aurora_memory.recall.file_features import file_order
-from aurora_memory.recall.places import is_aside, is_copied, is_test
+from aurora_memory.recall.places import is_aside, is_copied, is_test, is_test_code
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.ranking import Rank, ranked_anew, score
 from aurora_memory.recall.signals import SIGNALS, Signals, SignalTable, fitted, signal, weights_of
@@ -126,6 +126,34 @@ def test_scores_rise_with_strength_and_stay_within_bounds() -> None:
     scores = [score(value) for value in (-1e6, -10.0, 0.0, 5.0, 10.0, 1e6)]
     assert scores == sorted(scores)
     assert all(0.0 <= value <= 1.0 for value in scores)
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "is_there_to_test"),
+    [
+        pytest.param("src/cart.rs", "tests.adds_up", True, id="a module of tests beside what it tests"),
+        pytest.param("src/cart.rs", "test.adds_up", True, id="called in the singular"),
+        pytest.param("src/cart.rs", "cart.test_sums.adds_up", True, id="of some, in another module"),
+        pytest.param("src/cart.rs", "sum_tests.adds_up", True, id="called so at its end"),
+        pytest.param("src/cart.rs", "tests", False, id="the module itself"),
+        pytest.param("src/cart.rs", "test_connection", False, id="a function called so"),
+        pytest.param("src/cart.rs", "SpeedTest.run", False, id="of a type called so"),
+        pytest.param("src/cart.rs", "latest.adds_up", False, id="another word"),
+        pytest.param("src/cart.py", "tests.adds_up", False, id="in another language"),
+        pytest.param("tests/cart.rs", "adds_up", True, id="in a file of tests"),
+    ],
+)
+def test_rust_has_tests_beside_what_they_test(path: str, name: str, is_there_to_test: bool) -> None:
+    assert is_test_code(path, name) is is_there_to_test
+    head = SimpleNamespace(path=path, name=name)
+    for about_tests, kind, value in (
+        (False, "topic", is_there_to_test),
+        (True, "change", not is_there_to_test),
+        (True, "topic", False),
+    ):
+        question = SimpleNamespace(about_tests=about_tests, kind=kind)
+        candidates = cast("Candidates", SimpleNamespace(heads=[head], question=question))
+        assert signals.test.column(candidates) == [float(value)]
 
 
 def test_tests_are_known_by_their_path() -> None:

@@ -39,7 +39,7 @@ FORMATS = (
     DocumentFormat("markdown", (".md", ".markdown", ".mdx")),
     DocumentFormat("restructuredtext", (".rst",)),
     DocumentFormat("sql", (".sql", ".ddl")),
-    DocumentFormat("template", (".j2", ".jinja", ".jinja2", ".erb", ".vue", ".svelte")),
+    DocumentFormat("template", (".j2", ".jinja", ".jinja2", ".erb")),
     DocumentFormat("json", (".json",), data=True),
     DocumentFormat("yaml", (".yaml", ".yml"), data=True),
 )

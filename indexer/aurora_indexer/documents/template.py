@@ -1,4 +1,4 @@
-"""Templates (Jinja, ERB, Vue, Svelte): a file is one passage, since what it will be nobody knows before it is rendered.
+"""Templates (Jinja, ERB): a file is one passage, since what it will be nobody knows before it is rendered.
 
 Its first comment is what it says of itself.
 """

@@ -17,6 +17,7 @@ from aurora_indexer.languages import (
     ruby,
     rust,
     shell,
+    single_file_components,
     swift,
 )
 from aurora_indexer.languages.language import CLASS_LIKE, Language
@@ -55,8 +56,9 @@ LANGUAGES: tuple[Language, ...] = (
     ),
     Language(
         name="typescript",
-        suffixes=(".ts", ".mts", ".cts"),
+        suffixes=(".ts", ".mts", ".cts", ".vue", ".svelte"),
         interpreters=("ts-node", "deno", "tsx"),
+        hidden=single_file_components.hidden,
         read_imports=imports.ecmascript,
         words=_ECMASCRIPT_WORDS,
         unqualified=_EXPORTS,

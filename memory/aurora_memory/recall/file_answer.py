@@ -1,4 +1,4 @@
-"""File answer (outline): what a file holds, to a query that is its path alone.
+"""File answer (outline): what a file holds, to a query that is its path alone, or its name.
 
 The file itself comes first, then its definitions: those at its top level before what they hold, of each the most used
 first, then as they stand. An answer is cut at its limit, and what others use says most of a file. Where several files
@@ -31,11 +31,14 @@ BESIDE = 5
 def answer_file(
     reader: Reader, question: Question, limit: int, now: float, types: Collection[str] | None = None
 ) -> RelatedHits | None:
-    """The answer to a query that is the path of files; None for any other, and where no such file is known."""
+    """The answer to a query that is the path of files, or the name of one (a component's: `CartMenu`) where nothing
+    else is called so; None for any other, and where no such file is known.
+    """
     path = bare_path(question.text, question.places)
     if path is None:
-        return None
-    paths = file_reader.files_like(reader, path, MAX_FILES)
+        path, paths = question.text.strip(), _called(reader, question)
+    else:
+        paths = file_reader.files_like(reader, path, MAX_FILES)
     if path in paths:
         paths = [path]
     paths.sort(key=is_test)
@@ -54,6 +57,15 @@ def answer_file(
         score = MEANT_SCORE - n * STEP
         hits.append(replace(hit, score=round(score, 6), strength=100 * score, also=also))
     return RelatedHits(hits, said)
+
+
+def _called(reader: Reader, question: Question) -> list[str]:
+    """The files that are called what a query of one name asks for, which no definition is called."""
+    if len(question.identifiers) != 1 or question.identifiers[0] != question.text.strip():
+        return []
+    if not question.by_name or chunk_reader.named(reader, question.identifiers):
+        return []
+    return file_reader.files_called(reader, question.identifiers[0], MAX_FILES)
 
 
 def _cut(chunks: Sequence[ChunkView], limit: int) -> str:

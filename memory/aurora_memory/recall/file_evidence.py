@@ -21,7 +21,7 @@ from aurora_memory.recall.candidates import Candidates
 from aurora_memory.recall.file_features import answering, features_of, file_order, weighed
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.ranking import Rank
-from aurora_memory.recall.signals import named
+from aurora_memory.recall.signals import named, test
 
 ALSO = 5
 """Members of a file told beside its answer."""
@@ -215,7 +215,13 @@ def _one_of_each_file(
     also: dict[int, list[int]] = {}
     for members in of_file.values():
         first = next(rank for rank in members if rank.id in order)
-        others = [rank.id for rank in members if rank is not first and rank.strength > first.strength - BEHIND]
+        others = [
+            rank.id
+            for rank in members
+            if rank is not first
+            and rank.strength > first.strength - BEHIND
+            and rank.signals[test] <= first.signals[test]
+        ]
         also[first.id] = others[:ALSO]
     ids = list(order)
     rest = [rank for rank in of_file[best[0]] if rank.id not in order] if best else []

@@ -18,6 +18,7 @@ from msgspec import Struct
 from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.views import ChunkHead, ChunkView
 
+_TEST_MODULE = re.compile(r"(?:^|\.)(?:tests?|test_[a-z0-9_]+|[a-z0-9_]+_tests?)\.")
 _TEST_PATH = re.compile(
     r"(^|/)([Tt]ests|[Ss]pecs?|__tests__|unittests?|testsuite)(/|$)|[a-z0-9](Test|Tests|[._-][Tt]ests?)/|^t/|(^|/)testing\.go$"
     r"|(^|/)test/(?!.*\.pyi?$)|^test(ing)?/|(^|/)(test_(?!\w*\.rb$)|test$|conftest\.)"
@@ -127,6 +128,13 @@ def bare_path(query: str, places: Sequence[QueryPlace]) -> str | None:
 def is_test(path: str) -> bool:
     """Whether a file is there to test others, by its name or folder."""
     return _beside(path) == "test"
+
+
+def is_test_code(path: str, name: str) -> bool:
+    """Whether a definition of a file is there to test others: it stands in a test, or in a module of tests beside what
+    these test, as Rust has it.
+    """
+    return is_test(path) or (path.endswith(".rs") and _TEST_MODULE.search(name) is not None)
 
 
 def is_aside(path: str) -> bool:

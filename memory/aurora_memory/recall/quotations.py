@@ -20,7 +20,7 @@ from msgspec import Struct
 from aurora_memory.chunks import CHUNK_TYPES, MODULE_NAME, type_of
 from aurora_memory.recall.constant_uses import users_of
 from aurora_memory.recall.declarations import declarations
-from aurora_memory.recall.places import is_aside, is_test
+from aurora_memory.recall.places import is_aside, is_test, is_test_code
 from aurora_memory.recall.question import Question
 from aurora_memory.store import chunk_reader
 from aurora_memory.store.reader import Reader
@@ -294,7 +294,9 @@ def _with_phrase(reader: Reader, parts: Parts, phrase: str, likeliest: Sequence[
     ranks = {part: n for n, part in enumerate(likeliest)}
     ordered = sorted(numbers.tolist(), key=lambda part: ranks.get(part, len(ranks)))[: 4 * MAX_PHRASED]
     order = {chunk: n for n, chunk in enumerate(dict.fromkeys(parts.chunks[ordered].tolist()))}
-    heads = sorted(chunk_reader.heads(reader, list(order)), key=lambda head: (is_test(head.path), order[head.id]))
+    heads = sorted(
+        chunk_reader.heads(reader, list(order)), key=lambda head: (is_test_code(head.path, head.name), order[head.id])
+    )
     return list(dict.fromkeys(head.path for head in heads))[:MAX_PHRASED]
 
 
@@ -366,7 +368,9 @@ def _in_parts(reader: Reader, parts: Parts, standing: Sequence[Entries], likelie
     ranks = {part: n for n, part in enumerate(likeliest)}
     ordered = sorted(places.tolist(), key=lambda part: ranks.get(part, len(ranks)))[: 4 * MAX_FILES]
     order = {chunk: n for n, chunk in enumerate(dict.fromkeys(parts.chunks[ordered].tolist()))}
-    return sorted(chunk_reader.heads(reader, list(order)), key=lambda head: (is_test(head.path), order[head.id]))
+    return sorted(
+        chunk_reader.heads(reader, list(order)), key=lambda head: (is_test_code(head.path, head.name), order[head.id])
+    )
 
 
 def _occurrences(text: str, words: str) -> Iterator[int]:

@@ -20,7 +20,7 @@ from aurora_memory.recall.importers import FileImports, Importer, speakers
 from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.outside_types import OutsideHeirs, outside_heirs
 from aurora_memory.recall.place_lookup import standing_in
-from aurora_memory.recall.places import QueryPlace, is_test
+from aurora_memory.recall.places import QueryPlace, is_test, is_test_code
 from aurora_memory.recall.prefix import whole_name
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit
@@ -423,7 +423,8 @@ def _is_packaged(found: ReferenceTarget, name: str) -> bool:
 def _tests_last(reader: Reader, related: Sequence[tuple[int, bool]]) -> list[tuple[int, bool]]:
     """Sure ones before likely ones, of each what is made before what tests it, else as they are."""
     some, others = related[:MAX_SORTED], related[MAX_SORTED:]
-    tests = {head.id for head in chunk_reader.heads(reader, [each for each, _ in some]) if is_test(head.path)}
+    heads = chunk_reader.heads(reader, [each for each, _ in some])
+    tests = {head.id for head in heads if is_test_code(head.path, head.name)}
     return [*sorted(some, key=lambda one: (not one[1], one[0] in tests)), *others]
 
 

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from aurora_memory.chunks import KNOWLEDGE_KINDS
 from aurora_memory.recall.candidates import Candidates, Column
-from aurora_memory.recall.places import is_aside, is_copied, is_test
+from aurora_memory.recall.places import is_aside, is_copied, is_test, is_test_code
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_protocol import typed
@@ -342,9 +342,9 @@ def document(candidates: Candidates) -> Column:
 def test(candidates: Candidates) -> Column:
     """Part of a test, where the question does not ask for tests; no part of one, where it asks to change tests."""
     if not candidates.question.about_tests:
-        return _of_files(candidates, is_test)
+        return [1.0 if is_test_code(head.path, head.name) else 0.0 for head in candidates.heads]
     if candidates.question.kind == "change":
-        return _of_files(candidates, lambda path: not is_test(path))
+        return [0.0 if is_test_code(head.path, head.name) else 1.0 for head in candidates.heads]
     return [0.0] * len(candidates.heads)
 
 

@@ -79,6 +79,17 @@ def files_like(reader: Reader, ending: str, limit: int = 20) -> list[str]:
     return [row[0] for row in rows]
 
 
+def files_called(reader: Reader, name: str, limit: int = 20) -> list[str]:
+    """Indexed files that are called so before their first dot, whatever the case; shortest paths first."""
+    literally = re.sub("([!%_])", r"!\1", name)
+    rows = reader.rows(
+        """SELECT path FROM files WHERE '/' || path LIKE ? ESCAPE '!' AND '/' || path NOT LIKE ? ESCAPE '!'
+           ORDER BY length(path), path LIMIT ?""",
+        (f"%/{literally}.%", f"%/{literally}.%/%", limit),
+    )
+    return [row[0] for row in rows]
+
+
 def files_of(reader: Reader, paths: Sequence[str]) -> list[str]:
     """Those of `paths` that are indexed files."""
     rows = reader.rows("SELECT path FROM files WHERE path IN (SELECT value FROM json_each(?))", (as_list(paths),))

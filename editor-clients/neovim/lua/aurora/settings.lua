@@ -6,7 +6,8 @@ local defaults = {
   cmd = { 'aurora', 'lsp' },
   filetypes = {
     'bash', 'c', 'cpp', 'cs', 'go', 'java', 'javascript', 'javascriptreact', 'json', 'jsonc', 'kotlin', 'lua', 'markdown',
-    'php', 'python', 'rst', 'ruby', 'rust', 'scala', 'sh', 'sql', 'swift', 'typescript', 'typescriptreact', 'yaml', 'zsh',
+    'php', 'python', 'rst', 'ruby', 'rust', 'scala', 'sh', 'sql', 'svelte', 'swift', 'typescript', 'typescriptreact', 'vue',
+    'yaml', 'zsh',
   },
   results = 'quickfix',
   limit = 20,
