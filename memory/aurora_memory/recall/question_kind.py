@@ -39,7 +39,7 @@ MEANING: dict[QuestionKind, str] = {
     "task": "what a function does: function by function, the likeliest files among the first",
     "change": "a change to make: function by function, the likeliest files among the first",
     "report": "what goes wrong: its likeliest files, then function by function, tests behind; in turns with "
-    "a topic's, four in all",
+    "a topic's, four in all; in plain words a topic's first",
     "error": "an error: its names and places, then function by function",
     "issue": "a report: all its words, repeated ones more, function by function",
 }
