@@ -207,3 +207,60 @@ async def test_who_calls_an_interfaces_method_may_call_those_that_implement_it(t
     answered = await store.read(answer, parse_question("who calls Memory.Put"), 50, 2e9)
     assert answered is not None and answered.said == "1 calls 'Memory.Put', and maybe 1 more."
     await store.close()
+
+
+DECLARED = {
+    "shop/ISender.cs": """
+interface ISender : INamed { void Send(string to); void Rest(); }
+interface INamed { string Name(); }
+""",
+    "shop/Mail.cs": """
+class Post { public virtual void Rest() { } }
+class Mail : Post, ISender {
+    public void Send(string to) { }
+    public string Name() { return "mail"; }
+    public override void Rest() { }
+    public void Pack() { }
+}
+class Fast : Mail { public new void Send(string to) { } }
+class Other { public void Send(string to) { } }
+""",
+    "shop/uses.cs": """
+class Shop {
+    private readonly ISender _sender;
+    private readonly Post _post;
+    public void Ship() { _sender.Send("a"); _sender.Name(); _post.Rest(); }
+    public void Test() { var mail = new Mail(); mail.Send("b"); mail.Pack(); }
+}
+""",
+}
+
+
+async def test_who_calls_what_an_interface_declares_may_call_who_says_to_implement_it(tmp_path: Path) -> None:
+    store = await opened(tmp_path, DECLARED)
+
+    async def callers(path: str, name: str) -> list[str]:
+        (found,) = await store.read(chunk_reader.by_name, f"shop/{path}.cs", name)
+        related = await store.read(relation_reader.related, [found.id], "calls", 50)
+        edges = await store.read(relation_reader.edges, found.id)
+        told = {each.other.id: each.weight >= SURE for each in edges if each.kind == "calls" and not each.outgoing}
+        assert told == dict(related), "explanations tell the same"
+        counts = (await store.read(relation_reader.usages, [found.id])).get(found.id, UsageCounts())
+        assert (counts.callers, counts.likely_callers) == (sum(told.values()), len(told) - sum(told.values()))
+        chunks = await store.read(chunk_reader.by_id, list(told))
+        return sorted(f"{'' if told[each.id] else '?'}{each.name}" for each in chunks.values())
+
+    assert await callers("ISender", "ISender.Send") == ["Shop.Ship"]
+    assert await callers("Mail", "Mail.Send") == ["?Shop.Ship", "Shop.Test"], "through the interface, and by itself"
+    assert await callers("Mail", "Mail.Name") == ["?Shop.Ship"], "of a base of the interface"
+    assert await callers("Mail", "Fast.Send") == ["?Shop.Ship"], "its base says that it implements it"
+    assert await callers("Mail", "Mail.Rest") == [], "of a base that is no interface it is not told"
+    assert await callers("Mail", "Mail.Pack") == ["Shop.Test"], "no interface has it"
+    assert await callers("Mail", "Other.Send") == [], "it implements nothing"
+    (ship,) = await store.read(chunk_reader.by_name, "shop/uses.cs", "Shop.Ship")
+    called = await store.read(relation_reader.related, [ship.id], "calls", 50, forward=True)
+    names = {each.name for each in (await store.read(chunk_reader.by_id, [each for each, _ in called])).values()}
+    assert {"Mail.Send", "Fast.Send", "Mail.Name"} <= names and "Other.Send" not in names
+    answered = await store.read(answer, parse_question("who calls Mail.Name"), 50, 2e9)
+    assert answered is not None and answered.said == "Maybe 1 calls 'Mail.Name'."
+    await store.close()

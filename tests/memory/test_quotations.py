@@ -151,6 +151,9 @@ def test_phrases_are_several_words_in_quotation_marks(query: str, phrases: tuple
         ("sold 12 of 40 carts to ann (#7)", "sold \0 of \0 carts to ann \0)"),
         ("shop::cart in src/cart.py:12 over http/2 is gone", "shop::cart in src/cart.py:12 over http/2 is gone"),
         ("exit status of 1", "exit status of 1"),
+        ("Error processing RSS feed https://x.org/feed", "error processing rss feed \0"),
+        ("Error: no cart here", "error: no cart here"),
+        ("ERROR no cart 7", "no cart 7"),
     ],
 )
 def test_a_message_is_told_without_its_values_and_what_logs_print(text: str, said: str) -> None:

@@ -156,6 +156,24 @@ def test_rust_has_tests_beside_what_they_test(path: str, name: str, is_there_to_
         assert signals.test.column(candidates) == [float(value)]
 
 
+@pytest.mark.parametrize(
+    ("path", "aside"),
+    [
+        pytest.param("shop/migrations/0001_initial.py", True, id="as Django numbers them"),
+        pytest.param("Data/Migrations/20240101120000_AddCart.cs", True, id="by their time"),
+        pytest.param("db/migrate/20240101_add_cart.rb", True, id="in Rails' folder"),
+        pytest.param("db/migration/V2__carts.java", True, id="as Flyway has them"),
+        pytest.param("db/migration/v2_carts.go", True, id="by a version"),
+        pytest.param("Data/Migrations/2024/20240101_Cart.cs", True, id="in a folder of theirs"),
+        pytest.param("django/db/migrations/writer.py", False, id="what runs them"),
+        pytest.param("shop/migration_plan/0001_plan.py", False, id="another folder"),
+        pytest.param("shop/0001_cart.py", False, id="a number elsewhere"),
+    ],
+)
+def test_migrations_lie_aside(path: str, aside: bool) -> None:
+    assert is_aside(path) is aside
+
+
 def test_tests_are_known_by_their_path() -> None:
     for folder in ("tests", "spec", "specs", "__tests__"):
         assert is_test(f"{folder}/a.py") and is_test(f"src/{folder}/a.py"), folder

@@ -31,8 +31,11 @@ package, and a file of Ruby's in `lib/`, whatever it is called.
 _ASIDE_PATH = re.compile(
     r"(?i)(^|/)(examples?|demos?([_-][\w-]+)?|(asv_)?bench(marks?)?|\.github)/"
     r"|[-.](min|\d+(\.\d+)+)\.(m?js|css)$|(^|/)(([\w.]+-)?dist|docs/assets)/.*\.([cm]?js|css)$"
+    r"|(^|/)(migrations?|migrate)/(.*/)?(\d{4,}|v\d+_)[^/]*$"
 )
-"""Paths of examples, benchmarks, forms of a forge, and bundles that were built."""
+"""Paths of examples, benchmarks, forms of a forge, bundles that were built, and migrations of a database, which are
+numbered: what they did once is done.
+"""
 
 _COPIED_PATH = re.compile(r"(?i)(^|/)(_?vendor(s|ed)?|third[_-]?party|extern|node_modules)/")
 """Paths of libraries that were copied in."""

@@ -57,7 +57,7 @@ MAX_DOCUMENTED = 3
 MAX_PHRASED = 32
 """Files that are read for a phrase."""
 
-MAX_FILES = 4
+MAX_FILES = 8
 MAX_PLACES = 3
 MAX_USERS = 3
 """Files that are read for a message, places of it and users of each constant that are answers."""
@@ -206,9 +206,13 @@ def message_text(text: str) -> str:
     said = text.strip()
     if len(said) > 2 and said[0] == said[-1] and said[0] in _MARKS:
         said = said[1:-1]
-    said = (said[found.end() :] if (found := _PREFIX.match(said)) else said).lower()
-    fixed = _VALUE.sub("\0", said)
-    return fixed if len(_WORD.findall(fixed)) >= min(MESSAGE_WORDS) else said
+    bare = (said[found.end() :] if (found := _PREFIX.match(said)) else said).lower()
+    # A message may begin with a word that logs print before others, too: `Error processing feed …`.
+    for each in (bare, said.lower()):
+        fixed = _VALUE.sub("\0", each)
+        if len(_WORD.findall(fixed)) >= min(MESSAGE_WORDS):
+            return fixed
+    return bare
 
 
 def standing_in(text: str, message: Message) -> MessagePlace | None:
