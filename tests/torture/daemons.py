@@ -144,8 +144,8 @@ def refuse(chance: random.Random, folder: Path) -> None:
         if what == "descriptors":
             daemon.rlimit(psutil.RLIMIT_NOFILE, (daemon.num_fds() + chance.randrange(4), 1024))
         elif what == "memory":
-            # With one megabyte more CPython itself may hang, one time in eight: `Thread.start` waits for good for a thread
-            # on a stack that was there already, which has no memory for its first step (Python 3.11).
+            # With one megabyte more CPython itself may hang, one time in eight: `Thread.start` waits for good for a
+            # thread on a stack that was there already, which has no memory for its first step (Python 3.11).
             room = daemon.memory_info().vms + (chance.choice((8, 64)) << 20)
             daemon.rlimit(psutil.RLIMIT_AS, (room, room))
         else:
