@@ -49,6 +49,10 @@ class WordVectors:
     def __len__(self) -> int:
         return len(self._places)
 
+    def has(self, term: str) -> bool:
+        """Whether the table knows a term."""
+        return term in self._places
+
     def is_common(self, term: str, most: int) -> bool:
         """Whether a term is among the `most` that occur most; the table has them first."""
         return self._places.get(term, most) < most

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from aurora_memory import word_vectors as table
 from aurora_memory.recall import Focus, Hit, parse_question, recall
-from aurora_memory.recall.kinship import read_some
+from aurora_memory.recall.kinship import read_some, share_told
 from aurora_memory.recall.search import search
 from aurora_memory.recall.signals import asks_vectors, fitted, meaning
 from aurora_memory.store import Store, chunk_reader, part_vectors
@@ -177,3 +177,13 @@ def test_the_table_is_small_and_says_what_it_was_trained_on() -> None:
     names = {name.lower().rpartition("/")[2] for name in about["repositories"]}
     assert not names & set(LEFT_FOR_MEASURING.split())
     assert about["repositories"].keys().isdisjoint(fitted().provenance["commits"]), "weights are fitted on other ones"
+
+
+def test_meaning_counts_for_what_the_table_knows_of_a_question() -> None:
+    """`send book to kindle` is about devices: of books alone it would be told by whatever is about books."""
+    assert word_vectors().has("book") and not word_vectors().has("kindl")
+    question = parse_question("book kindle")
+    assert share_told(question, {"book": 2.0, "kindl": 6.0}) == 0.25
+    assert share_told(question, {"book": 2.0, "kindl": 6.0, "novel": 9.0}) == 0.25, "what is only suggested is not said"
+    assert share_told(question, {"book": 2.0}) == 1.0, "nothing here has the other word"
+    assert share_told(question, {"kindl": 6.0}) == 1.0, "what it knows nothing of it says nothing of"

@@ -4,6 +4,7 @@ similarity of the table's word vectors (embeddings).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from aurora_memory.recall.question import Question, spelled_out
@@ -39,6 +40,13 @@ def kinship(reader: Reader, question: Question, count: int) -> Floats | None:
     if missing:
         vectors.read(count, AT_ONCE)
     return vectors.alike(vector, count)
+
+
+def share_told(question: Question, rarities: Mapping[str, float]) -> float:
+    """The share of a question, by the rarity of its words here, of which the table knows what they mean."""
+    said = {term: rarities[term] for term in question.terms if term in rarities}
+    known = sum(rarity for term, rarity in said.items() if word_vectors().has(term))
+    return known / sum(said.values()) if known else 1.0
 
 
 def nearest(cosines: Floats) -> Places:

@@ -13,7 +13,7 @@ from aurora_memory.bm25 import Matches, Parts, match, numbers_of, rarity
 from aurora_memory.chunks import CHUNK_TYPES
 from aurora_memory.recall.constant_uses import users_of
 from aurora_memory.recall.declarations import remainder_declarations
-from aurora_memory.recall.kinship import kinship, nearest
+from aurora_memory.recall.kinship import kinship, nearest, share_told
 from aurora_memory.recall.places import meant
 from aurora_memory.recall.pointers import Pointed, pointed_at
 from aurora_memory.recall.prefix import entries_of
@@ -189,7 +189,8 @@ def search(
     if cosines is not None and focus is None:
         numbers = numbers_of(parts, by_words)
         numbers = numbers[cosines[numbers].argsort()]  # of a chunk's parts the last to come stays: the nearest
-        alike = dict(zip(parts.chunks[numbers].tolist(), cosines[numbers].clip(0).tolist(), strict=True))
+        told = share_told(question, rarities)
+        alike = dict(zip(parts.chunks[numbers].tolist(), (cosines[numbers].clip(0) * told).tolist(), strict=True))
     return Findings(
         matches,
         spread,
