@@ -37,7 +37,7 @@ async def fill(store: Store) -> None:
     names = ("one", "two", "three", "four", "five", "six", "seven")
     other = [chunk("tests/beat.py", each, line=n + 1) for n, each in enumerate(names)]
     menu = [chunk("ui/CartMenu.vue", "<module>", kind="module", line=9), chunk("ui/CartMenu.vue", "open", line=1)]
-    await store.write([file("ui/CartMenu.vue", *menu)])
+    await store.write([file("ui/CartMenu.vue", *menu), file("ui/till.vue", chunk("ui/till.vue", "close", line=1))])
     files = (("app/beat.py", beat), ("app/use.py", calling), ("docs/beat.md", guide), ("lib/space.cs", space))
     await store.write([file(path, *chunks) for path, chunks in (*files, ("tests/beat.py", other))])
     await store.resolve()
@@ -109,7 +109,7 @@ async def test_a_component_is_found_by_the_name_of_its_file(store: Store, query:
 
 
 @pytest.mark.parametrize(
-    "query", ["Beat", "cart menu", "CartMenus", "Cart_enu", "ui", "CartMenu tick", "what calls CartMenu"]
+    "query", ["Beat", "cart menu", "CartMenus", "Cart_enu", "ui", "CartMenu tick", "till", "what calls CartMenu"]
 )
 async def test_what_else_is_called_so_or_asked_is_no_files_name(store: Store, query: str) -> None:
     assert await told(store, query) is None

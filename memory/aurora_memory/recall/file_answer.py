@@ -60,12 +60,14 @@ def answer_file(
 
 
 def _called(reader: Reader, question: Question) -> list[str]:
-    """The files that are called what a query of one name asks for, which no definition is called."""
-    if len(question.identifiers) != 1 or question.identifiers[0] != question.text.strip():
+    """The files that are called what a query of one name asks for, which no definition is called. A plain word
+    (`session`) is rather a topic, whatever file is called so.
+    """
+    name = question.text.strip()
+    is_word = name.isalpha() and name.islower()
+    if is_word or question.identifiers != (name,) or not question.by_name or chunk_reader.named(reader, [name]):
         return []
-    if not question.by_name or chunk_reader.named(reader, question.identifiers):
-        return []
-    return file_reader.files_called(reader, question.identifiers[0], MAX_FILES)
+    return file_reader.files_called(reader, name, MAX_FILES)
 
 
 def _cut(chunks: Sequence[ChunkView], limit: int) -> str:

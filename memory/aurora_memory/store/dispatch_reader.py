@@ -10,7 +10,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Sequence
 
-import msgspec
 from msgspec import Struct
 
 from aurora_memory.go_methods import method
@@ -31,7 +30,7 @@ class _Method(Struct, frozen=True):
 _LEVELS = 4
 """Bases above each other that are looked through for an interface."""
 
-INTERFACES = frozenset({"interface", "trait"})
+_INTERFACES = frozenset({"interface", "trait"})
 """Kinds of types whose methods are called for those of others."""
 
 _ANY_INTERFACE = """SELECT EXISTS (SELECT 1 FROM chunks WHERE kind IN ('interface', 'trait') AND language <> 'go'
@@ -41,8 +40,10 @@ _ANY_INTERFACE = """SELECT EXISTS (SELECT 1 FROM chunks WHERE kind IN ('interfac
 def called_as(reader: Reader, ids: Sequence[int]) -> dict[int, set[int]]:
     """Those of some methods that implement methods of interfaces which something calls, by row id with these."""
     found = _declared(reader, ids, upward=True)
-    called = _with_callers(reader, {each for some in found.values() for each in some})
-    return {each: some & called for each, some in found.items() if some & called} | _called_in_go(reader, ids)
+    if found:
+        called = _with_callers(reader, {each for some in found.values() for each in some})
+        found = {each: some & called for each, some in found.items() if some & called}
+    return found | _called_in_go(reader, ids)
 
 
 def may_call(reader: Reader, ids: Sequence[int]) -> set[int]:
@@ -66,7 +67,7 @@ def _declared(reader: Reader, ids: Sequence[int], *, upward: bool) -> dict[int, 
            WHERE own.language <> 'go' AND own.kind = 'method' AND owner.gone_at IS NULL""",
         (as_list(ids),),
     )
-    of_type = {(row, leaf): owner for row, leaf, owner, kind in rows if upward or kind in INTERFACES}
+    of_type = {(row, leaf): owner for row, leaf, owner, kind in rows if upward or kind in _INTERFACES}
     if not of_type:
         return {}
     beyond = _beyond(reader, set(of_type.values()), upward=upward)
@@ -76,7 +77,7 @@ def _declared(reader: Reader, ids: Sequence[int], *, upward: bool) -> dict[int, 
             "SELECT id, path, name, kind FROM chunks WHERE id IN (SELECT value FROM json_each(?)) AND gone_at IS NULL",
             (as_list(list({each for some in beyond.values() for each in some})),),
         )
-        if (kind in INTERFACES) == upward
+        if (kind in _INTERFACES) == upward
     }
     wanted: dict[tuple[str, str], set[int]] = {}
     for (row, leaf), owner in of_type.items():
@@ -88,7 +89,7 @@ def _declared(reader: Reader, ids: Sequence[int], *, upward: bool) -> dict[int, 
         """SELECT chunks.id, chunks.path, chunks.name FROM json_each(?) AS pair CROSS JOIN chunks
            ON chunks.path = json_extract(pair.value, '$[0]') AND chunks.name = json_extract(pair.value, '$[1]')
            WHERE gone_at IS NULL""",
-        (msgspec.json.encode(list(wanted)).decode(),),
+        (as_list(list(wanted)),),
     ):
         for each in wanted[path, name]:
             found.setdefault(each, set()).add(row)

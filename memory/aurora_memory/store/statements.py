@@ -45,7 +45,7 @@ def _together(rows: Sequence[Sequence[Any]], at_once: int) -> Iterator[tuple[Any
         yield tuple(chain.from_iterable(rows[start : start + at_once]))
 
 
-def as_list(values: Sequence[int] | Sequence[str]) -> str:
+def as_list(values: Sequence[int] | Sequence[str] | Sequence[tuple[str, str]]) -> str:
     """Values for `json_each`: however many there are, the statement is the same and is compiled once (a prepared
     statement).
     """

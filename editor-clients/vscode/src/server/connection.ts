@@ -15,8 +15,8 @@ export type Condition = "off" | "starting" | "running" | "waiting" | "missing" |
 
 /** What the daemon can say something about: the languages it reads, and JSON for manifests. */
 export const LANGUAGES = [
-  "python", "javascript", "javascriptreact", "typescript", "typescriptreact", "vue", "svelte", "go", "rust", "java", "c", "cpp", "ruby",
-  "csharp", "php", "kotlin", "swift", "scala", "lua", "shellscript",
+  "python", "javascript", "javascriptreact", "typescript", "typescriptreact", "vue", "svelte", "go", "rust", "java",
+  "c", "cpp", "ruby", "csharp", "php", "kotlin", "swift", "scala", "lua", "shellscript",
   "markdown", "restructuredtext", "sql", "yaml", "json", "jsonc",
 ];
 
