@@ -51,7 +51,7 @@ HISTORY_PATIENCE = 0.2
 HISTORY_AGAIN = (5.0, 30.0, 120.0, 600.0)
 """Seconds to wait before each further try, where git's history could not be read; later ones come with the sweeps."""
 
-CHUNKING = "9"
+CHUNKING = "10"
 """By which rules files become chunks. Another number looks into every file anew, once, and writes all that it holds:
 raise it with those rules.
 """

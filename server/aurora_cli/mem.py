@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ ANSWER_WITHIN = 60.0
 MOST = 1000
 """Results that a daemon gives, at most."""
 
+_VERBS = frozenset({"find", "query", "recall", "search"})
 _MAX_WORDS = 40
 _MAX_PATH = 1000
 _WORD = re.compile(r"([`'\"(]*)([^\s:#]+?)((?::|#L\d|\(\d)\S*|[`'\",;)?!]*)")
@@ -68,7 +70,7 @@ def mem(
     QUERY is a question in words, a name (AuthService.login), a file (auth.py), a place in one (src/auth.py:login,
     src/auth.py:45) or the id of a result.
     """
-    text = " ".join(query).strip()
+    text = asked_for(query)
     if not text:
         raise click.UsageError("the query is empty", click.get_current_context())
     root = settings.workspace
@@ -146,6 +148,14 @@ def _index_if_never(reply: dict[str, Any], client: Client, root: Path, settings:
 
     index_with_progress(client, root, settings)
     return True
+
+
+def asked_for(words: Sequence[str]) -> str:
+    """The query that a command's words are. Other programs are told what to do with it first: `mem search "session
+    timeout"` asks for the session's timeout, `mem search box` for what is called so.
+    """
+    is_told = len(words) == 2 and words[0].lower() in _VERBS and len(words[1].split()) > 1
+    return " ".join(words[1:] if is_told else words).strip()
 
 
 def from_root(query: str, here: Path, root: Path) -> str:

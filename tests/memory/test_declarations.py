@@ -132,9 +132,9 @@ async def test_a_constant_is_found_where_it_is_declared(store: Store) -> None:
 
 async def test_only_a_query_of_names_looks_for_them(store: Store) -> None:
     read: list[str] = []
-    await found(store, "the max of all rows", read)
+    await found(store, "how is the max of all rows known", read)
     await found(store, "max rows", read)
-    await found(store, "raise MAX_ROWS when the disk is full", read)
+    await found(store, "how is MAX_ROWS raised when the disk is full", read)
     await found(store, "known", read)
     assert read == [], "more than a name is asked for, or a definition is called so"
     assert not any(hit.signals[named] for hit in await found(store, "max_rows")), "spelled otherwise"

@@ -105,7 +105,10 @@ def test_a_file_that_leads_clearly_answers_a_topic_twice(
     chunks: str, worth: dict[str, float], order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_evidence, "evidence", lambda *_: {path: worth.get(path, 0.0) for path in chunks})
-    heads = [SimpleNamespace(path=path, kind="function", line_start=1, line_end=9) for path in chunks]
+    heads = [
+        SimpleNamespace(path=path, name=str(n), kind="function", line_start=1, line_end=9)
+        for n, path in enumerate(chunks)
+    ]
     matches = [SimpleNamespace(words=0.0)] * len(chunks)
     question = SimpleNamespace(kind="topic", by_name=False)
     asked: Any = SimpleNamespace(question=question, heads=heads, matches=matches, standing=[])
@@ -118,7 +121,10 @@ def test_a_file_that_leads_clearly_answers_a_topic_twice(
 def test_beside_what_is_no_test_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rust has tests in the file of what they test; where a test answers, others are told beside it."""
     monkeypatch.setattr(file_evidence, "evidence", lambda *_: {"a": 2.0, "b": 1.0})
-    heads = [SimpleNamespace(path=path, kind="function", line_start=1, line_end=9) for path in "aaabb"]
+    heads = [
+        SimpleNamespace(path=path, name=str(n), kind="function", line_start=1, line_end=9)
+        for n, path in enumerate("aaabb")
+    ]
     question = SimpleNamespace(kind="topic", by_name=False)
     asked: Any = SimpleNamespace(question=question, heads=heads, matches=[SimpleNamespace(words=0.0)] * 5, standing=[])
     ranks: Any = [

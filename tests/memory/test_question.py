@@ -179,3 +179,11 @@ def test_two_words_may_be_one() -> None:
     weights = parse_question("the time zone of carts").weights
     assert weights["timezon"] == AS_ONE
     assert "zonecart" not in weights, "a word stands between them"
+
+
+@pytest.mark.parametrize("query", ["nick in use", "where is a port in use said"])
+def test_in_use_is_said_of_a_thing_and_asks_for_no_users(query: str) -> None:
+    question = parse_question(query)
+    assert not question.by_name
+    assert "use" in question.terms
+    assert parse_question("use of nick").by_name, "of nothing else"

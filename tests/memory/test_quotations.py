@@ -34,6 +34,10 @@ FILES = {
     "shop/mean.py": "def mean(mean, you, did):\n    return mean(you, did, mean)\n",
     "shop/hint.py": 'def unknown_article(name):\n    return f"{name}? Did you mean {near(name)}?"\n\n\n'
     "def didYouMean(name):\n    return near(name)\n",
+    "shop/counter.py": 'def close(counter):\n    fail("Counter is shut.")\n\n\n'
+    'def refuse(name):\n    warn("Name is already in use.")\n',
+    "shop/counters.py": "def is_shut(counter):\n    return counter.shut\n\n\n"
+    "def in_use(name):\n    return name.already\n",
     "tests/test_desk.py": 'def test_sold_out():\n    assert "Nothing of this article is left." in told()\n',
     "CHANGES.md": "# Changes\n\nReceived unregistered order of type %s. The order has been ignored and discarded.\n",
 }
@@ -77,6 +81,8 @@ async def found(store: Store, query: str) -> list[Hit]:
             "says it",
             id="what is filled in stands elsewhere, and is rarer than its words",
         ),
+        pytest.param("Counter is shut.", "close", "says it", id="of three words all are said"),
+        pytest.param("Name is already in use.", "refuse", "says it", id="two of its words tell something"),
     ],
 )
 async def test_who_says_a_pasted_message_answers_first(store: Store, query: str, first: str, relation: str) -> None:
@@ -92,6 +98,11 @@ async def test_beside_its_users_stands_the_text_of_a_message(store: Store) -> No
 async def test_documentation_and_comments_are_no_message(store: Store) -> None:
     for query in ("Count what lies in the cart.", "Weigh what lies in the cart."):
         assert not any(hit.relation for hit in await found(store, query))
+
+
+async def test_of_three_words_two_are_no_message(store: Store) -> None:
+    assert not any(hit.relation for hit in await found(store, "Counter is open."))
+    assert not any(hit.relation for hit in await found(store, "shut the counter"))
 
 
 async def test_typed_words_that_stand_in_a_longer_text_come_behind_the_first(store: Store) -> None:
@@ -167,6 +178,10 @@ def test_a_message_is_told_without_its_values_and_what_logs_print(text: str, sai
         ('fail("no cart "\n     "was found here: " + name)', 1, False),
         ('fail("\\nNo cart was found\\nhere")', 1, False),
         ("# no cart was found here", None, False),
+        (" * no cart was found here", None, False),
+        ("/*no cart was found here", None, False),
+        (' *error = "no cart was found here";', 1, True),
+        (' *(error) = "no cart was found here";', 1, True),
         ("here = found(cart)  # was no", None, False),
     ],
 )

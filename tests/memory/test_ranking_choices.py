@@ -43,6 +43,7 @@ class Chunk(NamedTuple):
     calls: tuple[str, ...] = ()
     line: int = 1
     parent: str | None = None
+    ordinal: int = 0
 
 
 class Row(NamedTuple):
@@ -495,6 +496,22 @@ ROWS = [
         ("shop/cart.py:Cart.add", "a.py:add"),
     ),
     Row(
+        "a test or an example that is called so comes behind what is made here and called so as a member",
+        "shell",
+        [
+            Chunk("tests/shell.py", "shell", "shell"),
+            Chunk("examples/run.py", "shell", "shell"),
+            Chunk("src/settings.py", "Settings.shell", "nothing", "method"),
+        ],
+        ("src/settings.py:Settings.shell",),
+    ),
+    Row(
+        "who asks for tests has the one that is called so first",
+        "tests shell",
+        [Chunk("tests/shell.py", "shell", "shell"), Chunk("src/settings.py", "Settings.shell", "shell", "method")],
+        ("tests/shell.py:shell", "src/settings.py:Settings.shell"),
+    ),
+    Row(
         "for a topic each file answers once before any answers twice",
         "session cookies",
         [
@@ -642,7 +659,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 def made_of(given: Chunk) -> CodeChunk:
     made = chunk(given.path, given.name, given.body, line=given.line, kind=given.kind, doc=given.doc, calls=given.calls)
-    return replace(made, parent=given.parent or made.parent)
+    return replace(made, parent=given.parent or made.parent, ordinal=given.ordinal)
 
 
 async def remember(store: Store, chunks: Sequence[Chunk]) -> dict[str, int]:
@@ -738,6 +755,21 @@ async def test_what_else_of_its_file_answers_a_topic_is_told_beside_it(store: St
         assert [each.name for each in found[0].also] == beside, "what is an answer of its own is not told twice"
     (first, *_) = await store.read(recall, parse_question("fix session cookies"), 2, NOW)
     assert first.also == ()
+
+
+async def test_what_is_called_alike_in_a_file_is_told_once_beside_its_answer(store: Store) -> None:
+    await remember(
+        store,
+        [
+            Chunk("a.py", "Store.session_cookies", "session cookies session cookies", "method"),
+            Chunk("a.py", "Store.session_cookies", "session cookies", "method", line=20, ordinal=1),
+            Chunk("a.py", "save_cookies", "session", line=40),
+            Chunk("a.py", "save_cookies", "session", line=60, ordinal=1),
+            Chunk("b.py", "session_limit", "cookies"),
+        ],
+    )
+    first = (await store.read(recall, parse_question("session cookies"), 2, NOW))[0]
+    assert (first.chunk.name, [each.name for each in first.also]) == ("Store.session_cookies", ["save_cookies"])
 
 
 def says(bonus: float = 0.0, **given: float) -> Signals:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_cli.mem import from_root
+from aurora_cli.mem import asked_for, from_root
 
 
 @pytest.fixture
@@ -62,3 +62,19 @@ def test_a_path_with_spaces_is_one_place(root: Path) -> None:
 )
 def test_all_else_is_left_as_it_is(root: Path, query: str) -> None:
     assert from_root(query, root, root) == query
+
+
+@pytest.mark.parametrize(
+    ("words", "query"),
+    [
+        (("search", "session timeout"), "session timeout"),
+        (("Find", "who calls login"), "who calls login"),
+        (("search", "box"), "search box"),
+        (("search", "box", "of results"), "search box of results"),
+        (("cart", "of results"), "cart of results"),
+        (("search",), "search"),
+        (("  ", " "), ""),
+    ],
+)
+def test_a_verb_before_words_in_quotation_marks_is_none_of_them(words: tuple[str, ...], query: str) -> None:
+    assert asked_for(words) == query

@@ -89,6 +89,11 @@ _MARKERS = re.compile(
 )
 
 
+_MARKUP = re.compile(rb"\s*<(?:\?xml\b|!DOCTYPE\s+TS\b)")
+"""How Qt's translations begin. They end as TypeScript's files do, whose grammar would look for code in one for seconds.
+"""
+
+
 def unknown(path: str) -> Skip:
     """Neither source code nor a document that is understood."""
     return Skip(path, "no-language", "No known programming language or document.")
@@ -111,9 +116,11 @@ def by_size(path: str, size: int, limit: int) -> Skip | None:
 
 
 def by_content(path: str, source: bytes) -> Skip | None:
-    """Detection of binary, generated and minified files by a look into them."""
+    """Detection of binary, generated and minified files, and of what only ends as code does, by a look into them."""
     if b"\0" in source[:BINARY_HEAD]:
         return Skip(path, "binary", f"Holds a NUL byte in its first {BINARY_HEAD // 1024} KiB.")
+    if path.endswith(".ts") and _MARKUP.match(source.removeprefix(b"\xef\xbb\xbf")):
+        return Skip(path, "no-language", "Begins as XML, as Qt's translations do: no TypeScript.")
     if line := _marked_line(source):
         return Skip(path, "generated", f"Line {line} says it is generated and not edited by hand.")
     if len(source) >= MINIFIED_FROM:

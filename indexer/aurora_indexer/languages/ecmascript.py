@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _VALUES = frozenset(
     {
         *("arrow_function", "function_expression", "generator_function", "class", "object"),
-        *("parenthesized_expression", "as_expression", "satisfies_expression"),
+        *("parenthesized_expression", "as_expression", "satisfies_expression", "type_assertion"),
     }
 )
 """What may be, or have in its brackets, a definition's value."""

@@ -21,7 +21,8 @@ from aurora_memory.chunks import ChunkKind
 
 # A definition that is a value under a name, `const f = () => …`, is of its value's kind. The value may stand in
 # brackets or be told a type, at any depth, which a query cannot say: so node types are named here too.
-_AROUND = frozenset({"parenthesized_expression", "as_expression", "satisfies_expression"})
+_CAST = "type_assertion"
+_AROUND = frozenset({"parenthesized_expression", "as_expression", "satisfies_expression", _CAST})
 
 _VALUES = {
     "arrow_function": "function",
@@ -45,7 +46,7 @@ def value_of(node: Node) -> tuple[Node, Node, str]:
     """The value of a definition as written, what is in its brackets and casts, and what that is, or nothing."""
     written = value = node.child_by_field_name("value") or node.child_by_field_name("right") or node
     while value.type in _AROUND and (inner := [child for child in value.named_children if child.type != "comment"]):
-        value = inner[0]
+        value = inner[-1 if value.type == _CAST else 0]  # `<T>value`, `value as T`
     return written, value, _VALUES.get(value.type, "")
 
 

@@ -215,14 +215,11 @@ def _one_of_each_file(
     also: dict[int, list[int]] = {}
     for members in of_file.values():
         first = next(rank for rank in members if rank.id in order)
-        others = [
-            rank.id
-            for rank in members
-            if rank is not first
-            and rank.strength > first.strength - BEHIND
-            and rank.signals[test] <= first.signals[test]
-        ]
-        also[first.id] = others[:ALSO]
+        others = {candidates.heads[first.place].name: first.id}  # overloads are one name
+        for rank in members:
+            if rank.strength > first.strength - BEHIND and rank.signals[test] <= first.signals[test]:
+                others.setdefault(candidates.heads[rank.place].name, rank.id)
+        also[first.id] = list(others.values())[1 : 1 + ALSO]
     ids = list(order)
     rest = [rank for rank in of_file[best[0]] if rank.id not in order] if best else []
     if rest and not candidates.question.by_name and _leads(worth, best):

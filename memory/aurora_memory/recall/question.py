@@ -81,6 +81,7 @@ MAX_PHRASES = 3
 AS_ONE = 0.2
 """Weight of two neighbours as one word."""
 
+_IN_USE = re.compile(r"(?i)\bin use\b")
 _AS_CODE = re.compile(r"(?<=\w)(?:\.|::|#)(\w+)\b|\b(\w+)\(")
 """Names that are spelled as code, be they stop words elsewhere: `xr.where`, `get()`."""
 
@@ -187,7 +188,9 @@ def _parsed(query: str, kind: QuestionKind | None = None) -> Question:
     pieces = [found["said"] for found in _QUOTED.finditer(query)]
     as_code = {word.lower() for found in _AS_CODE.findall(query) for word in found if word}
     as_code |= {words[0].lower() for words in map(words_in, pieces) if len(words) == 1}
-    telling = without_stop_words(words_in(query), QUESTION_WORDS - as_code)
+    # `nick in use` asks for what says so, and not who uses what is called `nick`.
+    asking = QUESTION_WORDS - {"use"} if _IN_USE.search(query) else QUESTION_WORDS
+    telling = without_stop_words(words_in(query), asking - as_code)
     counts = Counter(term for word in telling for term in stem_word(word))
     if not counts:
         counts = Counter(terms(query))
@@ -217,7 +220,7 @@ def _parsed(query: str, kind: QuestionKind | None = None) -> Question:
     certain = [place for place in places if place.is_certain]
     spelled = _IDENTIFIER.findall(without_places)
     joined = {piece for each in _HYPHENATED.findall(without_places) for piece in each.split("-")}
-    rest = without_stop_words(spelled, QUESTION_WORDS | (_DEFINING - joined))  # `content-type` is no type
+    rest = without_stop_words(spelled, asking | (_DEFINING - joined))  # `content-type` is no type
     if spelled == [query.strip()]:
         rest = spelled  # `get`: who types one word only asks for what is called so
     quoted = {word for piece in pieces for word in _IDENTIFIER.findall(piece)}

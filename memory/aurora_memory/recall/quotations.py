@@ -31,8 +31,11 @@ from aurora_memory.views import ChunkHead, ChunkView
 if TYPE_CHECKING:
     from aurora_memory.bm25 import Entries, Parts
 
-MESSAGE_WORDS = range(4, 61)
+MESSAGE_WORDS = range(3, 61)
 """Words of a message."""
+
+SEVERAL = 4
+"""Words of a message that are enough where others are not said: values, and what logs print before it."""
 
 IN_ORDER = 0.7
 """Share of a message's words that stand in order, at least two at a time, where it is said."""
@@ -40,7 +43,7 @@ IN_ORDER = 0.7
 SAID_ALIKE = 0.15
 """How much less of the message than the best one another place may have."""
 
-TELLING = 3
+TELLING = 2
 """Words of a message that tell something, at least."""
 
 RAREST = 5
@@ -85,8 +88,10 @@ _VALUE = re.compile(
 _WORD = re.compile(r"\w+")
 _OPENING = ('"""', "'''", "`")
 _MARKS = ("'", '"', "`")
-_COMMENT = re.compile(r"[ \t]*(?:#(?![ \t]*define\b)|//|/?\*|--[ \t]|;)")
-"""How a line begins that is a comment: it tells what is done, and is nothing that anybody is told."""
+_COMMENT = re.compile(r"[ \t]*(?:#(?![ \t]*define\b)|//|/\*|\*(?![\w(])|--[ \t]|;)")
+"""How a line begins that is a comment: it tells what is done, and is nothing that anybody is told. `*error = …` is
+none.
+"""
 
 _KEYWORDS = frozenset("const def export final global let local mut pub static val var".split())
 _ESCAPED = re.compile(r"\\[abfnrtv]")
@@ -210,7 +215,7 @@ def message_text(text: str) -> str:
     # A message may begin with a word that logs print before others, too: `Error processing feed …`.
     for each in (bare, said.lower()):
         fixed = _VALUE.sub("\0", each)
-        if len(_WORD.findall(fixed)) >= min(MESSAGE_WORDS):
+        if len(_WORD.findall(fixed)) >= SEVERAL:
             return fixed
     return bare
 
@@ -238,7 +243,7 @@ def standing_in(text: str, message: Message) -> MessagePlace | None:
             runs = [block for block in matcher.get_matching_blocks() if block.size > 1]
             said = sum(block.size for block in runs)
             share = said / len(words)
-            if said < min(MESSAGE_WORDS) or share < IN_ORDER or (best is not None and share <= best.share):
+            if said < min(SEVERAL, len(words)) or share < IN_ORDER or (best is not None and share <= best.share):
                 continue
             start = begin + there[runs[0].a].start()
             end = begin + there[runs[-1].a + runs[-1].size - 1].end()

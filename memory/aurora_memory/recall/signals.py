@@ -36,6 +36,9 @@ NAMED = 20.0
 MENTIONED = 0.4
 """Weight of a name that stands in a question among other words."""
 
+BESIDE = 0.6
+"""Share of a name's weight where a test or an example is called so."""
+
 CALLABLES = frozenset({"function", "method", "macro"})
 """Kinds of chunks that are called."""
 
@@ -362,7 +365,9 @@ def copied(candidates: Candidates) -> Column:
 
 @signal(weight=1.0)
 def named(candidates: Candidates) -> Column:
-    """Its name or place is spelled in the question: the exact spelling before any other case, the top level first."""
+    """Its name or place is spelled in the question: the exact spelling before any other case, the top level first, and
+    tests and examples behind what is made here and called so in any spelling.
+    """
     question = candidates.question
     if not question.identifiers and not question.places:
         return [0.0] * len(candidates.heads)
@@ -374,6 +379,12 @@ def named(candidates: Candidates) -> Column:
         if not is_called_so and not standing and not declares:
             continue
         best = max(1.0 if declares else 0.0, _best_spelling(head.name, question.identifiers) if is_called_so else 0.0)
+        if (
+            question.by_name
+            and not question.about_tests
+            and (is_test_code(head.path, head.name) or is_aside(head.path))
+        ):
+            best *= BESIDE
         found[n] = MENTIONED * (best + standing)
         if question.by_name:
             found[n] = NAMED * (best + standing) + (1.0 if best and head.parent is None else 0.0)

@@ -280,3 +280,18 @@ def test_a_folder_is_closed_by_what_lies_in_it(
     write(tmp_path / ".gitignore", "a/\n")
     again = IgnoreRules(tmp_path).folder("a").closed
     assert again is not None and again.detail == "An ignore rule names this folder."
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "is_skipped"),
+    [
+        ("lang/app_de.ts", '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n<TS version="2.1">', True),
+        ("lang/app_de.ts", "\ufeff<!DOCTYPE TS>\n<TS></TS>", True),
+        ("src/app.ts", "const a = <T>b;\n", False),
+        ("src/app.ts", "<T>b;\n", False),
+        ("src/app.vue", '<?xml version="1.0"?>\n', False),
+    ],
+)
+def test_translations_of_qt_are_no_typescript(path: str, source: str, is_skipped: bool) -> None:
+    skip = skips.by_content(path, source.encode())
+    assert (skip is not None and skip.reason == "no-language") is is_skipped

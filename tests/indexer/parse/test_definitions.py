@@ -55,6 +55,18 @@ def test_a_cast_changes_nothing_of_what_a_value_is() -> None:
     assert parse_file("a.ts", CASTS.encode()).chunks[1].docstring == "Loads."
 
 
+def test_nor_does_a_type_that_is_asserted_before_it() -> None:
+    source = (
+        "export default <Handler>function (irc, network) {\n  irc.on('quit', () => {});\n};\n"
+        "const made = <Handler>((event) => {});\nconst told = <Handler>{ run() {} };\nconst number = <Handler>other;\n"
+    )
+    assert listed("a.ts", source) == [
+        "function default 1-3: export default function (irc, network)",
+        "function made 4-4: const made = (event) =>",
+        "method told.run 5-5: run()",
+    ]
+
+
 def test_nor_do_brackets() -> None:
     source = (
         "const first = (function () {});\n"
