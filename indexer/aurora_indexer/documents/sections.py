@@ -26,6 +26,7 @@ first.
 """
 
 _BULLET = re.compile(r"^[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+|^[ \t]{0,3}>[ \t]?")
+_ADMONITION = re.compile(r"(?:[ \t>]{0,12}(?:!!!|\?\?\?|:::)|[ \t]{0,3}>[ \t]{0,3}\[!)")
 _WORDS = re.compile(r"\w\w")
 
 
@@ -170,7 +171,12 @@ def _blocks(outline: DocumentOutline, starts: Sequence[int], low: int, high: int
 
 
 def _says_something(text: str, block: Block) -> bool:
-    return block.prose and _WORDS.search(plain(text[block.start : min(block.end, block.start + 2000)])) is not None
+    """Whether a block is about its section; an admonition is beside what that says."""
+    return (
+        block.prose
+        and not _ADMONITION.match(text, block.start)
+        and _WORDS.search(plain(text[block.start : min(block.end, block.start + 2000)])) is not None
+    )
 
 
 def _paragraph(text: str) -> str:

@@ -65,3 +65,14 @@ def test_no_word_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_of_many_headings_every_so_many_is_kept_with_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sections, "FEW_SECTIONS", 5)
     assert names("".join(f"## s{n}\n" for n in range(13))) == ["s0", "s3", "s6", "s9", "s12"]
+
+
+@pytest.mark.parametrize(
+    "admonition",
+    ['!!! tip "Added in 3.1"', "???+ note\n    hidden", "> [!WARNING]\n> Not to be used.", ":::caution\nSlow.\n:::"],
+)
+def test_an_admonition_is_beside_what_a_section_says(admonition: str) -> None:
+    (section,) = parsed(f"# Toast\n\n{admonition}\n\nA message that goes away.\n").chunks
+    assert section.docstring == "A message that goes away."
+    (section,) = parsed(f"# Toast\n\nYes! {admonition} is said.\n").chunks
+    assert section.docstring.startswith("Yes!")
