@@ -9,7 +9,7 @@ import pytest
 
 from aurora_indexer.workers.process_file import parse_source
 from aurora_memory.recall import Hit, parse_question, recall
-from aurora_memory.recall.quotations import Message, constant_at, message_text, standing_in
+from aurora_memory.recall.quotations import LONG, Message, constant_at, message_text, pieces_of, standing_in
 from aurora_memory.store import FileStat, IndexedFile, Store
 from tests.memory.stores import filled_store
 
@@ -38,6 +38,17 @@ FILES = {
     'def refuse(name):\n    warn("Name is already in use.")\n',
     "shop/counters.py": "def is_shut(counter):\n    return counter.shut\n\n\n"
     "def in_use(name):\n    return name.already\n",
+    "shop/texts.go": "package shop\n\ntype Texts struct {\n\tShelfIsEmptyErr string\n\tTitle string\n}\n\n"
+    "func english() Texts {\n\treturn Texts{\n"
+    + "\t\t// More.\n"
+    * LONG
+    + '\t\tShelfIsEmptyErr: "The shelf of that name holds nothing any more",\n'
+    '\t\tTitle: "Wares of many kinds are sold here",\n\t}\n}\n',
+    "shop/shelf.go": "package shop\n\nfunc take(texts Texts) error {\n\treturn errors.New(texts.ShelfIsEmptyErr)\n}\n\n"
+    "func head(texts Texts) string {\n\treturn texts.Title\n}\n",
+    "shop/radio.py": 'def broadcast(told):\n    """Broadcast. It sends a notice to all connected tills."""\n'
+    "    return told\n",
+    "shop/sending.py": "def send_notice(notice):\n    connected(tills)\n    send(notice, tills)\n",
     "tests/test_desk.py": 'def test_sold_out():\n    assert "Nothing of this article is left." in told()\n',
     "CHANGES.md": "# Changes\n\nReceived unregistered order of type %s. The order has been ignored and discarded.\n",
 }
@@ -81,6 +92,31 @@ async def found(store: Store, query: str) -> list[Hit]:
             "says it",
             id="what is filled in stands elsewhere, and is rarer than its words",
         ),
+        pytest.param(
+            "rpc failed: code = 7 desc = cannot open the till with key 3: it is locked",
+            "openTill",
+            "says it",
+            id="behind what a program prints before it",
+        ),
+        pytest.param(
+            "thread 'main' panicked at 'Nothing of this article is left.'",
+            "sell",
+            "uses SOLD_OUT",
+            id="quoted in another",
+        ),
+        pytest.param(
+            "restart workers when files change (slow): worker 7, worker 9",
+            "options",
+            "says it",
+            id="before values that are as long",
+        ),
+        pytest.param(
+            "The shelf of that name holds nothing any more",
+            "take",
+            "uses ShelfIsEmptyErr",
+            id="in a long table, by who uses its key",
+        ),
+        pytest.param("Wares of many kinds are sold here", "english", "says it", id="a key of one word is used by many"),
         pytest.param("Counter is shut.", "close", "says it", id="of three words all are said"),
         pytest.param("Name is already in use.", "refuse", "says it", id="two of its words tell something"),
     ],
@@ -93,6 +129,43 @@ async def test_who_says_a_pasted_message_answers_first(store: Store, query: str,
 async def test_beside_its_users_stands_the_text_of_a_message(store: Store) -> None:
     _, second, *_ = await found(store, "Nothing of this article is left!")
     assert (second.chunk.path, second.focus, second.relation) == ("shop/errors.py", (8, 8), "says it")
+
+
+async def test_one_is_led_to_the_line_of_a_long_definition(store: Store) -> None:
+    _, second, *_ = await found(store, "The shelf of that name holds nothing any more")
+    line = (
+        FILES["shop/texts.go"]
+        .split("\n")
+        .index('\t\tShelfIsEmptyErr: "The shelf of that name holds nothing any more",')
+    )
+    assert (second.chunk.name, second.focus, second.relation) == ("english", (line + 1, line + 1), "says it")
+
+
+async def test_who_asks_in_a_sentence_of_documentation_has_what_it_documents_first(store: Store) -> None:
+    for query in ("send a notice to all connected tills", "sends notices to all connected tills"):
+        assert (await found(store, query))[0].chunk.name == "broadcast"
+    assert (await found(store, "tills connected to all notices are sent"))[0].chunk.name != "broadcast", "in its order"
+    assert (await found(store, "connected tills"))[0].chunk.name != "broadcast", "a few words are no sentence"
+
+
+async def test_what_is_typed_as_a_question_is_said_nearly_whole(store: Store) -> None:
+    assert any(hit.relation for hit in await found(store, "Nothing of this article is left for Ann."))
+    assert not any(hit.relation for hit in await found(store, "nothing of this article is left for ann"))
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("No value is given for: start, end", ["no value is given for"]),
+        ("panicked at 'no cart was found'", ["no cart was found"]),
+        ("a: b: c", []),
+        ("no cart was found", []),
+        ("one two three four: " * 20, []),
+        ("a b c d: a b c d e: a b c d e f: a b c d e f g", ["a b c d e f g", "a b c d e f", "a b c d e"]),
+    ],
+)
+def test_pieces_of_what_a_program_prints_are_several_words_each(text: str, pieces: list[str]) -> None:
+    assert pieces_of(text) == pieces
 
 
 async def test_documentation_and_comments_are_no_message(store: Store) -> None:

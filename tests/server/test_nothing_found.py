@@ -287,10 +287,10 @@ async def test_a_word_that_a_file_says_by_now_is_no_reason_any_more(tmp_path: Pa
 @pytest.mark.parametrize(
     ("query", "hint"),
     [
-        ("ExpandTepmlate", "No file here says 'ExpandTepmlate'; did you mean 'ExpandTemplate'?"),
-        ("shop.ExpandTepmlate", "No file here says 'shop.ExpandTepmlate'; did you mean 'ExpandTemplate'?"),
-        ("shop.Tepmlate", "No file here says 'shop.Tepmlate'; did you mean 'Template'?"),
-        ("where is ExpandTepmlate", "No file here says 'ExpandTepmlate'; did you mean 'ExpandTemplate'?"),
+        ("ExpandTepmlate", "No file here says 'ExpandTepmlate'; did you mean 'ExpandTemplate' (shop.py:1)?"),
+        ("shop.ExpandTepmlate", "No file here says 'shop.ExpandTepmlate'; did you mean 'ExpandTemplate' (shop.py:1)?"),
+        ("shop.Tepmlate", "No file here says 'shop.Tepmlate'; did you mean 'Template' (shop.py:6)?"),
+        ("where is ExpandTepmlate", "No file here says 'ExpandTepmlate'; did you mean 'ExpandTemplate' (shop.py:1)?"),
         pytest.param("ExpandTemplate", None, id="a name that is here"),
         pytest.param("ExpandSomethingElse", None, id="nothing is spelled alike"),
         pytest.param("ExpandsPlate", None, id="what is spelled alike need not be meant"),

@@ -37,6 +37,19 @@ MESSAGE_WORDS = range(3, 61)
 SEVERAL = 4
 """Words of a message that are enough where others are not said: values, and what logs print before it."""
 
+SAYS_IT = "says it"
+"""What is told of the definition in which a message stands."""
+
+LONG = 60
+"""Lines of a definition beyond which one is led to the line that says a message, and to who uses its key."""
+
+SEVERAL_WORDS = 2
+MAX_PIECES = 3
+"""Words that a key's stems are more than, one of which is all of it, and pieces of a text that are looked for."""
+
+AS_TYPED = 0.85
+"""Share of a message where it is typed as people type a question: in small letters, and nothing else."""
+
 IN_ORDER = 0.7
 """Share of a message's words that stand in order, at least two at a time, where it is said."""
 
@@ -56,6 +69,12 @@ ANCHORS = 3
 DOCUMENTED = 0.9
 MAX_DOCUMENTED = 3
 """Share of a question in a chunk's documentation, and how many such are looked at whether they say it."""
+
+SENTENCE_WORDS = 5
+VERBATIM = 0.9
+"""Words of a question that may be a sentence of documentation, and share of them that stand there in their order: who
+asks so has it before them, and what is documented answers first.
+"""
 
 MAX_PHRASED = 32
 """Files that are read for a phrase."""
@@ -85,7 +104,12 @@ _VALUE = re.compile(
     r"|\b[a-z][a-z+]*://\S+|(?<![\w/.-])(?:[\w.-]+|\[[\w.:]*)?:\d+\]?(?!\w)|(?<!\S)[#/(]{0,2}\d[\d.,:]*(?!\w)"
 )
 """What is filled into a message: what stands in quotation marks, addresses, ports and numbers."""
+_TYPED = re.compile(r"[a-z][a-z' -]*")
+_APART = re.compile(r"[:=](?=\s)|\n")
+_IN_MARKS = re.compile(r"(?<!\w)(?:'([^'\n]{8,300})'|\"([^\"\n]{8,300})\")(?!\w)")
+_KEYED = re.compile(r"\s*[\"']?(?P<key>[A-Za-z_]\w*)[\"']?\s*:\s*[\"'`]")
 _WORD = re.compile(r"\w+")
+_SENTENCE_END = re.compile(r"[.!?;](?=\s)|\n\s*\n")
 _OPENING = ('"""', "'''", "`")
 _MARKS = ("'", '"', "`")
 _COMMENT = re.compile(r"[ \t]*(?:#(?![ \t]*define\b)|//|/\*|\*(?![\w(])|--[ \t]|;)")
@@ -144,29 +168,14 @@ def quoted(
     """Who says what the question quotes. `likeliest` are the parts that match its words best, best first;
     `documented` the chunks whose documentation has most of them (DOCUMENTED).
     """
-    if question.kind == "how":
-        return NONE
     documentation = _documentation(reader, documented)
+    for documented_chunk, text in documentation.items():
+        if _is_sentence_of(text, question.text):
+            return Quotations({documented_chunk: ""}, {}, True)
     written = question.text.strip().lower()
-    if any(written in text for text in documentation):  # as a rule word for word
+    if question.kind == "how" or any(written in text for text in documentation.values()):  # as a rule word for word
         return NONE
-    said = message_text(question.text)
-    words = _WORD.findall(said)
-    if len(words) not in MESSAGE_WORDS:
-        return NONE
-    telling = {term for word in words for term in stem_word(word) if term in entries and term in question.terms}
-    rarest = sorted(telling, key=lambda term: (len(entries[term][0]), term))
-    if len(rarest) < TELLING:
-        return NONE
-    message = Message(words, _pairs(said, rarest))
-    if any(standing_in(text, message) is not None for text in documentation):
-        return NONE
-    heads = _in_parts(reader, parts, [entries[term] for term in rarest], likeliest)
-    places: list[tuple[str, MessagePlace]] = []
-    for path in list(dict.fromkeys(head.path for head in heads))[:MAX_FILES]:
-        found = standing_in(read(path), message)
-        if found is not None:
-            places.append((path, found))
+    message, places = _places(reader, question, parts, entries, likeliest, list(documentation.values()), read)
     if not places:
         return NONE
     is_beside = {path: is_test(path) or is_aside(path) for path, _ in places}
@@ -179,9 +188,41 @@ def quoted(
             continue
         for chunk, relation in _speakers(reader, path, place.line, message, read):
             answers.setdefault(chunk.id, relation)
-            if chunk.name == MODULE_NAME:
+            if chunk.name == MODULE_NAME or (relation == SAYS_IT and chunk.line_end - chunk.line_start > LONG):
                 lines.setdefault(chunk.id, place.line)
     return Quotations(answers, lines, best.is_whole)
+
+
+def _places(
+    reader: Reader,
+    question: Question,
+    parts: Parts,
+    entries: Mapping[str, Entries],
+    likeliest: Sequence[int],
+    documentation: Sequence[str],
+    read: Callable[[str], str],
+) -> tuple[Message, list[tuple[str, MessagePlace]]]:
+    """The message that a question is, else the first of its pieces that is one, and the files in which that stands."""
+    is_typed = _TYPED.fullmatch(question.text.strip()) is not None
+    for said in dict.fromkeys([message_text(question.text), *pieces_of(question.text)]):
+        words = _WORD.findall(said)
+        if len(words) not in MESSAGE_WORDS:
+            continue
+        telling = {term for word in words for term in stem_word(word) if term in entries and term in question.terms}
+        rarest = sorted(telling, key=lambda term: (len(entries[term][0]), term))
+        message = Message(words, _pairs(said, rarest))
+        if len(rarest) < TELLING or any(standing_in(text, message) is not None for text in documentation):
+            continue
+        heads = _in_parts(reader, parts, [entries[term] for term in rarest], likeliest)
+        standing = [(path, standing_in(read(path), message)) for path in _paths(heads)[:MAX_FILES]]
+        places = [(path, place) for path, place in standing if place and place.share >= (AS_TYPED if is_typed else 0)]
+        if places:
+            return message, places
+    return Message((), ()), []
+
+
+def _paths(heads: Sequence[ChunkHead]) -> list[str]:
+    return list(dict.fromkeys(head.path for head in heads))
 
 
 def phrased(
@@ -218,6 +259,17 @@ def message_text(text: str) -> str:
         if len(_WORD.findall(fixed)) >= SEVERAL:
             return fixed
     return bare
+
+
+def pieces_of(text: str) -> list[str]:
+    """Pieces of a text that may be a message each, the longest first, as `message_text` tells them: what stands in
+    quotation marks, before and behind a colon. Programs print more around a message, and values behind it.
+    """
+    if len(_WORD.findall(text)) not in MESSAGE_WORDS:  # a report tells more than a message
+        return []
+    pieces = [*(found[1] or found[2] for found in _IN_MARKS.finditer(text)), *_APART.split(text)]
+    known = [message_text(each) for each in pieces if each != text and len(_WORD.findall(each)) >= SEVERAL]
+    return sorted(known, key=lambda each: -len(each))[:MAX_PIECES]
 
 
 def standing_in(text: str, message: Message) -> MessagePlace | None:
@@ -306,7 +358,7 @@ def _with_phrase(reader: Reader, parts: Parts, phrase: str, likeliest: Sequence[
     heads = sorted(
         chunk_reader.heads(reader, list(order)), key=lambda head: (is_test_code(head.path, head.name), order[head.id])
     )
-    return list(dict.fromkeys(head.path for head in heads))[:MAX_PHRASED]
+    return _paths(heads)[:MAX_PHRASED]
 
 
 def _goes_on(text: str) -> bool:
@@ -319,24 +371,55 @@ def _speakers(
     reader: Reader, path: str, line: int, message: Message, read: Callable[[str], str]
 ) -> Iterator[tuple[ChunkView, str]]:
     """Who says what stands on a line: the innermost definition around it, else those that use the constant whose text
-    it is, then the remainder; nobody where it is documentation.
+    it is, or the key of that text in a long table, then the remainder; nobody where it is documentation.
     """
     around = _innermost(chunk_reader.of_file(reader, path), line)
     if around is None or standing_in(around.docstring, message) is not None:
         return
+    is_long = around.name == MODULE_NAME or around.line_end - around.line_start > LONG
+    if is_long and (key := _key_at(read(path), line)):
+        elsewhere = [each for each, _ in users_of(reader, key, {path}, read, MAX_USED_IN) if each.path != path]
+        yield from ((each, f"uses {key}") for each in elsewhere[:MAX_USERS])
     if around.name == MODULE_NAME:
         for name in constant_at(read(path), line, around.language):
             users = users_of(reader, name, {path}, read, MAX_USED_IN)[:MAX_USERS]
             yield from ((chunk, f"uses {name}") for chunk, _ in users)
             if users:
                 break
-    yield around, "says it"
+    yield around, SAYS_IT
 
 
-def _documentation(reader: Reader, documented: Sequence[int]) -> list[str]:
-    """The documentation of code, but for tests, that may say what the question says: nobody is told that."""
+def _key_at(text: str, line: int) -> str | None:
+    """The key of a table of messages, of several words, whose text begins on a line: `CannotSave: "It cannot …"`."""
+    written = text.split("\n", line)[line - 1]
+    found = _KEYED.match(written)
+    return found["key"] if found is not None and len(stem_word(found["key"])) > SEVERAL_WORDS else None
+
+
+def _documentation(reader: Reader, documented: Sequence[int]) -> dict[int, str]:
+    """The documentation of code, but for tests, that may say what the question says, by row id: nobody is told that."""
     chunks = chunk_reader.by_id(reader, documented[:MAX_DOCUMENTED]).values() if documented else ()
-    return [each.docstring.lower() for each in chunks if type_of(each.kind) == "code" and not is_test(each.path)]
+    return {
+        each.id: each.docstring.lower() for each in chunks if type_of(each.kind) == "code" and not is_test(each.path)
+    }
+
+
+def _is_sentence_of(text: str, asked: str) -> bool:
+    """Whether nearly all words of a question stand in one sentence of a text in their order, in whichever forms."""
+    wanted = _stems(asked)
+    if len(wanted) < SENTENCE_WORDS:
+        return False
+    for sentence in _SENTENCE_END.split(text):
+        said = _stems(sentence)
+        if len(set(wanted) & set(said)) >= VERBATIM * len(set(wanted)):
+            blocks = SequenceMatcher(None, said, wanted, autojunk=False).get_matching_blocks()
+            if sum(block.size for block in blocks) >= VERBATIM * len(wanted):
+                return True
+    return False
+
+
+def _stems(text: str) -> list[str]:
+    return [stems[-1] for word in _WORD.findall(text) if (stems := stem_word(word))]
 
 
 def _pairs(said: str, rarest: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ from itertools import chain
 
 from aurora_memory.recall import Question
 from aurora_memory.recall.mentions import without_unknown_fronts
+from aurora_memory.recall.places import is_test
 from aurora_memory.recall.prefix import SHORTEST
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.relation_answer import near_name
@@ -113,7 +114,17 @@ def misspelled(reader: Reader, question: Question) -> str | None:
         or (near := near_name(reader, leaf, MISSPELLED)) is None
     ):
         return None
-    return f"No file here says '{name}'; did you mean {near!r}?"
+    return f"No file here says '{name}'; did you mean {_with_place(reader, near)}?"
+
+
+def _with_place(reader: Reader, name: str) -> str:
+    """A name with where it is defined: who misspells one wants to go there."""
+    found = [each for each in chunk_reader.named(reader, [name], OWNERS) if each.name.rpartition(".")[2] == name]
+    found.sort(key=lambda each: is_test(each.path))
+    if not found:
+        return repr(name)
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"{found[0].name!r} ({found[0].path}:{found[0].line_start}{more})"
 
 
 def _unsaid_of_names(reader: Reader, question: Question) -> str | None:
@@ -229,9 +240,11 @@ def _nowhere(reader: Reader, unknown: Sequence[str]) -> str:
 
 
 def _meant(reader: Reader, word: str) -> str | None:
-    """The word of a name that is spelled most alike."""
+    """The word of a name that is spelled most alike, or the name, as it is spelled here."""
     if len(word) < 3:
         return None
     names = {*chunk_reader.names_with(reader, word[:2]), *chunk_reader.names_with(reader, word[-3:])}
-    known = {piece for name in names for piece in words(name)} | {name.lower() for name in names}
-    return closest(word, known)
+    known = {name.lower(): name for name in sorted(names)}
+    known |= {piece: piece for name in names for piece in words(name)}
+    near = closest(word, known)
+    return None if near is None else known[near]

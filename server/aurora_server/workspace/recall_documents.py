@@ -17,6 +17,7 @@ from aurora_memory.documents import Document, KnowledgeContent
 from aurora_memory.lifespans.evaluate import Verdict
 from aurora_memory.recall import Hit, Question
 from aurora_memory.recall.places import bare_path, meant
+from aurora_memory.recall.quotations import SAYS_IT
 from aurora_memory.recall.spaced_paths import with_whole_paths
 from aurora_memory.scope import SURE
 from aurora_memory.store import chunk_reader, file_reader, learned_reader
@@ -125,9 +126,10 @@ def recalled(
 
 
 def _line(hit: Hit) -> int:
-    """Line that a hit leads to: of a file's remainder the one that answers, where one alone does."""
+    """Line that a hit leads to: of a file's remainder, and of a message, the one that answers, where one alone does."""
     first, last = hit.focus
-    return first if hit.chunk.kind == "module" and first == last else hit.chunk.line
+    is_told = hit.chunk.kind == "module" or hit.relation == SAYS_IT
+    return first if is_told and first == last else hit.chunk.line
 
 
 def explained(
