@@ -116,6 +116,8 @@ class Commits(Struct, frozen=True, array_like=True):
     last_subject: str
     changed: bool = True
     """False where the only time is one at which the chunk was there already."""
+    latest: int | None = None
+    """Time of the last change, of a sweeping commit, too: these are no use, and change what they change."""
 
 
 class Companion(Struct, frozen=True, array_like=True):

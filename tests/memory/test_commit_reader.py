@@ -49,6 +49,9 @@ async def test_a_sweeping_commit_tells_of_a_chunk_only_where_it_wrote_it(store: 
     assert {row: list(known.times) for row, known in times.items()} == {ids["alpha"]: [3, 1], ids["beta"]: [3, 2]}
     whole = await store.read(commit_reader.chunk_commits, list(ids.values()))
     assert {row: list(known.times) for row, known in whole.items()} == {ids["alpha"]: [3, 1], ids["beta"]: [3, 2]}
+    for known in (times, whole):
+        latest = {row: each.latest for row, each in known.items()}
+        assert latest == {ids["alpha"]: 4, ids["beta"]: 3}, "what it changed it did"
     told = {}
     for name in ("alpha", "beta"):
         told[name] = [int(each, 16) for each in await store.read(commit_reader.changing_commits, [ids[name]])]

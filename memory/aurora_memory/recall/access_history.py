@@ -62,7 +62,7 @@ def modified_at(chunk: ChunkHead, commits: Mapping[int, Commits], now: float) ->
     """
     known = commits.get(chunk.id)
     latest = now + CLOCKS_APART
-    committed = float(known.times[0]) if known and known.changed and known.times else None
+    committed = float(known.latest or known.times[0]) if known and known.changed and known.times else None
     if chunk.changed_at is None:
         return committed if committed is not None and committed <= latest else None
     if committed is None or committed > latest:  # no edit is seen that is behind a commit

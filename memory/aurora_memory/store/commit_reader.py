@@ -67,17 +67,17 @@ def commit_times(reader: Reader, ids: Sequence[int]) -> dict[int, Commits]:
 def _commit_times(reader: Reader, ids: Sequence[int]) -> dict[int, Commits]:
     rows = reader.rows(
         """SELECT changes.chunk_id, group_concat(CASE WHEN changed AND NOT sweeping THEN at END),
-              min(CASE WHEN changed THEN at END), min(at)
+              min(CASE WHEN changed THEN at END), min(at), max(CASE WHEN changed THEN at END)
             FROM changes JOIN git_commits ON git_commits.id = changes.commit_id
             WHERE changes.chunk_id IN (SELECT value FROM json_each(?)) GROUP BY changes.chunk_id""",
         (as_list(ids),),
     )
     found: dict[int, Commits] = {}
-    for chunk_id, telling, first_change, first in rows:
+    for chunk_id, telling, first_change, first, latest in rows:
         times = sorted(map(int, telling.split(",")), reverse=True)[:MAX_TIMES] if telling else []
         if first_change is not None and first_change not in times[-1:]:
             times.append(first_change)
-        found[chunk_id] = Commits(times or [first], "", "", changed=bool(times))
+        found[chunk_id] = Commits(times or [first], "", "", changed=bool(times), latest=latest)
     return found
 
 
@@ -261,4 +261,5 @@ def _commits(rows: Sequence[Any]) -> Commits:
     if not changes:
         return Commits([rows[0][0]], "", "", changed=False)
     telling = [row for n, row in enumerate(changes) if not row[3] or n == len(changes) - 1]
-    return Commits([row[0] for row in telling[:MAX_TIMES]], telling[0][1][:_SHOWN_HASH], telling[0][2])
+    times, (_, last_hash, subject, *_) = [row[0] for row in telling[:MAX_TIMES]], telling[0]
+    return Commits(times, last_hash[:_SHOWN_HASH], subject, latest=changes[0][0])

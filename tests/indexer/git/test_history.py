@@ -72,7 +72,7 @@ async def test_each_function_has_its_own_commits(repository: Path, store: Store)
     last = commit(repository, "only beta", {"m.py": A + GAP + B.replace("second", "2nd")}, at=2000)
     await learnt(store, repository, "m.py")
     beta = await commits_of(store, "m.py", "beta")
-    assert beta == Commits([2000, 1000], last[:10], "only beta")
+    assert beta == Commits([2000, 1000], last[:10], "only beta", latest=2000)
     assert await times(store, "m.py", "alpha") == [1000]
 
 
