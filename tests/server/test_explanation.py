@@ -38,6 +38,11 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
         ),
         file("src/z.py", called[0]),
         file("src/cli.py", called[1], imports=(Import("z", "parse"),)),
+        file(
+            "src/worker.py",
+            chunk("src/worker.py", "helper", "lift"),
+            chunk("src/worker.py", "worker", "work", line=21),
+        ),
         file("a_test/tests/test_load.py", chunk("a_test/tests/test_load.py", "load", "of a test")),
     ]
     await store.write(written)
@@ -58,6 +63,10 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
         pytest.param("pkg.shop.Shop.sell", "src/shop.py:10", id="a member by its package"),
         pytest.param("self.cli.main()", "src/cli.py:1", id="a member of something"),
         pytest.param("sell", "src/shop.py:10", id="a member by its own name"),
+        pytest.param("class Shop", "src/shop.py:1", id="as answers print it"),
+        pytest.param("src.load", "src/a.py:11", id="a function by its package"),
+        pytest.param("src/worker.py", "src/worker.py:21", id="of a file, what is called as it is"),
+        pytest.param("src/shop.py", "src/shop.py:1", id="else what comes first"),
         pytest.param("src/shop.py:12", "src/shop.py:10", id="of a line, the innermost"),
         pytest.param("src/shop.py:25", "src/shop.py:1", id="where there is no other, what is around it"),
         pytest.param(f"{ROOT}/src/shop.py:12", "src/shop.py:10", id="from the root of the disk"),

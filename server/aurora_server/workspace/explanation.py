@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from aurora_memory import UnknownChunk
-from aurora_memory.chunks import type_of
+from aurora_memory.chunks import MODULE_NAME, type_of
 from aurora_memory.document_builder import code_document
 from aurora_memory.documents import Document
 from aurora_memory.lifespans.evaluate import judge
@@ -31,6 +31,9 @@ from aurora_server.workspace.evidence import evidence_of
 from aurora_server.workspace.symbol_at import innermost
 
 _ID_STARTS = tuple(f"{each}:" for each in STORED)
+
+_KIND = re.compile(r"(?:class|enum|interface|macro|module|namespace|object|record|struct|trait|type)\s+(?=\S+$)")
+"""What answers print before a name."""
 
 EDITED_WITH = 5
 """Chunks named as usually edited with another."""
@@ -65,10 +68,14 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
             chunks = chunk_reader.of_file(reader, path)
             if (at := place.line) is not None and place.name is None and (found := innermost(chunks, at - 1)):
                 return found
-            if found := next(iter(without_declarations(meant([place], chunks))), None):
-                return found
-    name = re.sub(r"::|->|#", ".", text.strip().removesuffix("()"))
+            standing = without_declarations(meant([place], chunks))
+            if place.name is None and place.line is None:  # a file, by its remainder or what is called so
+                standing.sort(key=lambda each: (each.name != MODULE_NAME, each.name != _stem(each.path)))
+            if standing:
+                return standing[0]
+    name = re.sub(r"::|->|#", ".", _KIND.sub("", text.strip()).removesuffix("()"))
     named = next((some for end in (name, *without_unknown_fronts(reader, name)) if (some := _called(reader, end))), [])
+    named = named or _packaged(reader, name)
     if not named:
         near = relation_answer.near_name(reader, name.rpartition(".")[2])
         said = f"; did you mean {near!r}?" if near else f"; 'aur mem {name}' finds what there is"
@@ -80,6 +87,17 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
 def _called(reader: Reader, name: str) -> list[ChunkView]:
     named = [each for each in chunk_reader.named(reader, [name]) if f".{each.name}".endswith(f".{name}")]
     return without_declarations(named)
+
+
+def _packaged(reader: Reader, name: str) -> list[ChunkView]:
+    """What a package or module of that name has: `webhook.ValidateURL`."""
+    front, _, leaf = name.rpartition(".")
+    of = front.rpartition(".")[2]
+    return [each for each in _called(reader, leaf) if of and of in (_stem(each.path), *each.path.split("/")[-2:-1])]
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]
 
 
 def explain_chunk(
