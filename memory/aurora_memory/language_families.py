@@ -20,8 +20,8 @@ class Family(Struct, frozen=True):
     """Whether a package's top-level names are in reach of all its files. A package is a folder."""
     has_namespaces: bool = False
     """Whether a file imports namespaces, and none of the types in them by name."""
-    is_closed: bool = False
-    """Whether a type has no methods but those that are written in it and in what it inherits from."""
+    closed: tuple[str, ...] = ()
+    """Those in whose files a type has no methods but what is written in it and in what it inherits from."""
 
 
 FAMILIES = {
@@ -29,9 +29,7 @@ FAMILIES = {
     "ecmascript": Family(("typescript", "tsx", "javascript"), is_exact=True),
     "go": Family(("go",), is_exact=True),
     "rust": Family(("rust",), has_crates=True),
-    "java": Family(("java",), has_packages=True, is_closed=True),
-    "kotlin": Family(("kotlin",), has_packages=True),
-    "scala": Family(("scala",), has_packages=True),
+    "jvm": Family(("java", "kotlin", "scala"), has_packages=True, closed=("java",)),
     "csharp": Family(("csharp",), has_namespaces=True),
     "c": Family(("c", "cpp")),
 }
@@ -39,7 +37,8 @@ FAMILIES = {
 EXACT_FAMILIES = frozenset(name for name, each in FAMILIES.items() if each.is_exact)
 CRATED_FAMILIES = frozenset(name for name, each in FAMILIES.items() if each.has_crates)
 PACKAGED_FAMILIES = frozenset(name for name, each in FAMILIES.items() if each.has_packages)
-CLOSED_FAMILIES = frozenset(name for name, each in FAMILIES.items() if each.is_closed)
+PACKAGED_LANGUAGES = tuple(language for each in FAMILIES.values() if each.has_packages for language in each.languages)
+CLOSED_LANGUAGES = frozenset(language for each in FAMILIES.values() for language in each.closed)
 NAMESPACED_FAMILIES = frozenset(name for name, each in FAMILIES.items() if each.has_namespaces)
 
 _FAMILY_OF = {language: name for name, each in FAMILIES.items() for language in each.languages}

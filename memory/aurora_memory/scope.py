@@ -20,11 +20,12 @@ from aurora_memory.catalogue import Catalogue, without_suffix
 from aurora_memory.chunks import KNOWLEDGE_KINDS, Import, Reference, ReferenceKind
 from aurora_memory.crate_lookup import OUTSIDE
 from aurora_memory.language_families import (
-    CLOSED_FAMILIES,
+    CLOSED_LANGUAGES,
     CRATED_FAMILIES,
     EXACT_FAMILIES,
     NAMESPACED_FAMILIES,
     PACKAGED_FAMILIES,
+    PACKAGED_LANGUAGES,
     family,
 )
 from aurora_memory.module_paths import STANDARD_CRATES
@@ -62,7 +63,7 @@ than 95 of 100 such hold. What weighs less is told as likely."""
 MENTION_WEIGHT = 0.3
 """A document that names or links to something says less than code that calls it."""
 
-_SOURCES = re.compile(rf"^(?:.*/)?src/[^/]+/(?:{'|'.join(sorted(PACKAGED_FAMILIES))})(?:/|$)")
+_SOURCES = re.compile(rf"^(?:.*/)?src/[^/]+/(?:{'|'.join(PACKAGED_LANGUAGES)})(?:/|$)")
 """Folders below which packages lie: a class and its test are of one, `src/main/java/a/b` and `src/test/java/a/b`."""
 
 
@@ -225,7 +226,7 @@ class Scope:
             members = self._of_type(head, entry, name, 1.0 if qualifier.endswith(f"{head}{CHAINED}") else LIKELY)
             # What a type from outside the workspace has is nothing here, unless here it is given more; what one of here
             # inherits may be anything.
-            if members or (head not in names and self._family in CLOSED_FAMILIES):
+            if members or (head not in names and self._language in CLOSED_LANGUAGES):
                 return members
             if self._has_crates:
                 candidates, here = self._catalogue.crates.by_kind(name)[0], ()

@@ -343,3 +343,34 @@ async def test_a_bare_name_of_ruby_is_a_call_unless_it_is_a_variable(tmp_path: P
 async def test_bases_with_brackets_in_their_brackets(tmp_path: Path) -> None:
     text = "class Base:\n    pass\n\n\nclass A(Base[list[int]]):\n    pass\n\n\nclass B(Base[t.IO[t.Any]]):\n    pass\n"
     assert (await usage(tmp_path, {"a.py": text}, "a.py", "Base")).subclasses == 2
+
+
+MIXED = {
+    "src/main/java/app/shop/Till.kt": "package app.shop\n\nclass Till {\n    fun weigh(line: Int): Int = line\n}\n\n"
+    "object Scales {\n    @JvmStatic\n    fun level(): Int = 0\n}\n",
+    "src/main/java/app/shop/Clerk.java": "package app.shop;\n\nclass Clerk {\n"
+    "    int declared(final Till till) { return till.weigh(1); }\n    int made() { return new Till().weigh(2); }\n"
+    "    int shared() { return Scales.level(); }\n}\n",
+    "src/main/java/app/Boss.java": "package app;\n\nimport app.shop.Till;\n\nclass Boss extends Till {\n"
+    "    int visited(Till till) { return till.weigh(3); }\n}\n",
+    "src/main/scala/app/shop/Ledger.scala": "package app.shop\n\nclass Ledger {\n"
+    "  def weighed(till: Till): Int = till.weigh(4)\n}\n",
+}
+
+
+async def test_languages_of_one_machine_call_one_another(tmp_path: Path) -> None:
+    """A Kotlin class is used from Java, and Scala, as one of their own."""
+    store = await new_store(tmp_path / "memory.db")
+    try:
+        await store.write([indexed(path, text) for path, text in MIXED.items()])
+        await store.resolve()
+        for question, names in (
+            ("who calls Till.weigh", {"Clerk.declared", "Clerk.made", "Boss.visited", "Ledger.weighed"}),
+            ("who calls Scales.level", {"Clerk.shared"}),
+            ("who extends Till", {"Boss"}),
+        ):
+            found = await store.read(answer, parse_question(question), 20, 1000.0)
+            assert found is not None
+            assert {hit.chunk.name for hit in found.hits if not hit.is_likely} == names
+    finally:
+        await store.close()
