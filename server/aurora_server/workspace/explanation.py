@@ -90,7 +90,7 @@ def _called(reader: Reader, name: str) -> list[ChunkView]:
 
 
 def _packaged(reader: Reader, name: str) -> list[ChunkView]:
-    """What a package or module of that name has: `webhook.ValidateURL`."""
+    """What a package or module of that name has, as Go spells it."""
     front, _, leaf = name.rpartition(".")
     of = front.rpartition(".")[2]
     return [each for each in _called(reader, leaf) if of and of in (_stem(each.path), *each.path.split("/")[-2:-1])]
