@@ -63,6 +63,8 @@ class CallNodes(Struct, frozen=True):
     """What is made of a type, or said to be of it, by the field `type`: a chain begins there."""
     element: str = ""
     """Element of a list or map, by the field of the owner."""
+    paths: frozenset[str] = frozenset()
+    """Names with what they are in before them, as they are written: a chain begins there."""
 
 
 class NameSyntax(Struct, frozen=True):

@@ -10,11 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from aurora_indexer.languages.name_syntax import GENERIC, AssignmentSyntax, NameSyntax
+from aurora_indexer.languages.name_syntax import GENERIC, AssignmentSyntax, CallNodes, NameSyntax
 
 _PATH = rb"(?:\w{1,80}+::){0,4}"
 
 NAMES = NameSyntax(
+    calls=CallNodes(
+        member="field",
+        owner="value",
+        calls=(("call_expression", "function"),),
+        wrappers=frozenset({"parenthesized_expression", "try_expression", "await_expression"}),
+        paths=frozenset({"scoped_identifier"}),
+    ),
     assignment=AssignmentSyntax(
         sign=(
             # What a smart pointer points to has the methods that are called on it.

@@ -325,7 +325,7 @@ def _chain(source: bytes, node: Node, syntax: CallNodes, called: Mapping[str, st
             pieces.append(source[name.start_byte : name.end_byte] + calls)
             calls = b""
             each = each.child_by_field_name(syntax.owner)
-        elif each.child_count == 0 and each.end_byte - each.start_byte <= MAX_WRITTEN:
+        elif (each.child_count == 0 or kind in syntax.paths) and each.end_byte - each.start_byte <= MAX_WRITTEN:
             pieces.append(source[each.start_byte : each.end_byte] + calls)
             return b".".join(reversed(pieces))
         elif kind in syntax.wrappers and each.named_child_count == 1:
