@@ -12,7 +12,7 @@ import pytest
 
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.candidates import Candidates
-from aurora_memory.recall.file_evidence import Ordered, evidence, with_other_files
+from aurora_memory.recall.file_evidence import AMONG, BEFORE_MEMBERS, Ordered, evidence, with_members, with_other_files
 from aurora_memory.recall.ranking import Rank
 from aurora_memory.recall.signals import Signals
 from tests.memory.chunks import chunk, file
@@ -34,6 +34,44 @@ def in_order(*paths: str, worth: dict[str, float]) -> list[int]:
 def test_behind_ten_answers_comes_the_best_of_the_likeliest_other_file() -> None:
     paths = ["a"] * 12 + ["b", "c", "c"]
     assert in_order(*paths, worth={"a": 3.0, "b": 1.0, "c": 2.0}) == [*range(10), 13, 12, 10, 11, 14]
+
+
+def test_behind_four_answers_to_a_report_come_others_of_the_first_one_s_file() -> None:
+    paths = [*"abcdbaba", *"e" * AMONG, "a"]
+    heads = [SimpleNamespace(path=path) for path in paths]
+    ranks = [Rank(n, n, -float(n), Signals(())) for n in range(len(paths))]
+    told = with_members(cast(Candidates, SimpleNamespace(heads=heads)), Ordered(ranks)).ranks
+    assert (BEFORE_MEMBERS, [rank.id for rank in told][:9]) == (4, [0, 1, 2, 3, 5, 7, 4, 6, 8])
+    assert [rank.id for rank in told][9:] == list(range(9, len(paths))), "of those that are little weaker"
+    assert [rank.strength for rank in told] == [rank.strength for rank in ranks]
+    assert with_members(cast(Candidates, SimpleNamespace(heads=[])), Ordered([])).ranks == []
+
+
+@pytest.mark.parametrize(
+    ("question", "moves"),
+    [
+        ("totals of empty carts are wrong", True),
+        ("Fix totals of empty carts", False),
+        ("CartError: totals of empty carts", False),
+        (f"totals of empty carts are wrong\n\nThis is what we see.\n{LOG}", False),
+        ("totals of empty carts", False),
+    ],
+    ids=["report", "change", "error", "issue", "topic"],
+)
+async def test_only_a_report_by_itself_is_answered_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str, moves: bool
+) -> None:
+    """A text is asked by its title, too, and says more of the functions itself."""
+    asked: list[str] = []
+    module = import_module("aurora_memory.recall.recall")
+    monkeypatch.setattr(module, "with_members", lambda given, ordered: asked.append(given.question.text) or ordered)
+    store = await new_store(tmp_path / "memory.db")
+    try:
+        await store.write([file("src/cart.py", chunk("src/cart.py", "total", "totals of empty carts are wrong"))])
+        await store.read(recall, parse_question(question), 10, NOW)
+    finally:
+        await store.close()
+    assert asked == ([question] if moves else [])
 
 
 def test_a_file_of_the_tenth_answer_is_told_and_one_of_the_eleventh_is_not() -> None:

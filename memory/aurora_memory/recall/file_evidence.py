@@ -50,6 +50,9 @@ SECOND = 2
 CALLERS = 24
 """Files, the strongest first, of which it is looked up what their strongest chunk calls."""
 
+BEFORE_MEMBERS, AMONG = 4, 30
+"""Answers to a report that stay before others of its first one's file, and those among which these are looked for."""
+
 TOLD = 10
 OTHERS = 5
 """Answers to such a question behind which other files come first, and the likeliest files of which these are."""
@@ -165,6 +168,17 @@ def with_other_files(candidates: Candidates, ordered: Ordered, worth: Mapping[st
     told = {candidates.heads[rank.place].path for rank in ordered.ranks[:TOLD]}
     likeliest = sorted(worth, key=lambda path: -worth[path])[:OTHERS]
     return _moved_in(candidates, ordered, [path for path in likeliest if path not in told], TOLD)
+
+
+def with_members(candidates: Candidates, ordered: Ordered) -> Ordered:
+    """Answers to a report of which, behind the first ones, those come next that are of the file of the very first and
+    little weaker: where that is right, what is to be mended there says less of the report than what other files say.
+    """
+    heads = candidates.heads
+    path = heads[ordered.ranks[0].place].path if ordered.ranks else ""
+    stay = [rank.id for rank in ordered.ranks[:BEFORE_MEMBERS]]
+    own = [rank.id for rank in ordered.ranks[BEFORE_MEMBERS:AMONG] if heads[rank.place].path == path]
+    return Ordered(_placed(ordered.ranks, [*stay, *own, *(rank.id for rank in ordered.ranks)]), ordered.also)
 
 
 def _first_files(candidates: Candidates, ordered: Ordered) -> set[str]:

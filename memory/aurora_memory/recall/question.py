@@ -138,6 +138,8 @@ class Question(Struct, frozen=True):
     """A report asked as a topic, or a change that someone types for himself: a subject of a commit is none."""
     is_in_plain_words: bool = False
     """Whether a report is typed for oneself and spells no name: it may say nothing in the words of what goes wrong."""
+    is_title: bool = False
+    """Whether it is the first line of a longer report, which is asked as a whole beside it."""
 
     phrases: tuple[str, ...] = ()
     """What stands in quotation marks, of several words: they are meant as they stand there."""
@@ -344,7 +346,7 @@ def _title(query: str) -> Question | None:
     if not more or len(first) > MAX_TITLE or len(first.split()) >= ISSUE_WORDS:
         return None
     title = parse_question(first)
-    return None if title.kind == "error" or title.by_name or len(title.terms) < 2 else title
+    return None if title.kind == "error" or title.by_name or len(title.terms) < 2 else replace(title, is_title=True)
 
 
 def _weights(heading: Collection[str], counts: Mapping[str, int], said: Collection[str]) -> dict[str, float]:

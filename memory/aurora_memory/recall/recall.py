@@ -29,6 +29,7 @@ from aurora_memory.recall.file_evidence import (
     strongest,
     with_files_pointed_at,
     with_likeliest_files,
+    with_members,
     with_other_files,
     with_report,
     with_these_first,
@@ -206,6 +207,8 @@ def _hedged(candidates: Candidates, table: SignalTable, ranks: Sequence[Rank], o
         ordered = with_likeliest_files(candidates, ordered, worth)
     elif candidates.pointed.files:
         ordered = with_files_pointed_at(candidates, ordered)
+    if question.kind == "report" and not question.heading and not question.is_title:
+        ordered = with_members(candidates, ordered)
     return with_other_files(candidates, ordered, worth) if goes_on else ordered
 
 
