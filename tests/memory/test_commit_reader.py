@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_memory.store import Store, chunk_reader, commit_reader
+from aurora_memory.store import Store, chunk_reader, commit_reader, file_reader
 from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.tokens import terms
 from tests.memory.chunks import chunk, file
@@ -57,6 +57,14 @@ async def test_a_sweeping_commit_tells_of_a_chunk_only_where_it_wrote_it(store: 
         told[name] = [int(each, 16) for each in await store.read(commit_reader.changing_commits, [ids[name]])]
     assert told == {"alpha": [3, 1], "beta": [3, 2]}, "latest first"
     assert {(known.last_hash, known.last_subject) for known in whole.values()} == {(f"{3:040x}"[:10], "fix")}
+
+
+async def test_the_time_of_a_file_that_history_knows_is_no_date_of_what_is_in_it(store: Store) -> None:
+    """A clone writes each file anew; that git tells nothing of a function there does not make it new."""
+    await store.write([file("b.py", chunk("b.py", "other"))])
+    assert (await store.read(file_reader.mtimes, ["a.py", "b.py"])).keys() == {"a.py", "b.py"}
+    await commit(store, (1, "first", ("alpha",)))
+    assert (await store.read(file_reader.mtimes, ["a.py", "b.py"])).keys() == {"b.py"}
 
 
 async def test_what_is_changed_together_was_so_twice_and_not_by_what_changes_everything(store: Store) -> None:

@@ -118,11 +118,15 @@ def has_suffix(reader: Reader, suffix: str) -> bool:
 
 
 def mtimes(reader: Reader, paths: Collection[str]) -> dict[str, float]:
-    """Modification times (Unix seconds) the files had when they were indexed."""
+    """Modification times (Unix seconds) the files had when they were indexed; of those that git's history knows none: a
+    clone has written them anew.
+    """
 
     def read(missing: Sequence[str]) -> dict[str, float]:
         rows = reader.rows(
-            "SELECT path, mtime_ns FROM files WHERE path IN (SELECT value FROM json_each(?))", (as_list(missing),)
+            """SELECT path, mtime_ns FROM files WHERE path IN (SELECT value FROM json_each(?)) AND NOT EXISTS (
+                 SELECT 1 FROM chunks JOIN changes ON changes.chunk_id = chunks.id WHERE chunks.path = files.path)""",
+            (as_list(missing),),
         )
         return {path: mtime_ns / 1e9 for path, mtime_ns in rows}
 
