@@ -128,16 +128,18 @@ def test_how_a_relation_is_told(kind: str, weight: float, outgoing: bool, relati
 
 
 @pytest.mark.parametrize(
-    ("kind", "focus", "line"),
+    ("kind", "focus", "relation", "line"),
     [
-        ("function", (1, 9), 3),
-        pytest.param("function", (7, 7), 3, id="a function by its name, whichever of its lines matches"),
-        pytest.param("module", (7, 7), 7, id="what is left of a file by the one line that answers"),
-        pytest.param("module", (1, 9), 3, id="and by its own where several do"),
+        ("function", (1, 9), "", 3),
+        pytest.param("function", (7, 7), "", 3, id="a function by its name, whichever of its lines matches"),
+        pytest.param("function", (7, 7), "says it", 7, id="but to the line that says a message"),
+        pytest.param("function", (7, 7), "uses MESSAGE", 3, id="not of who uses it"),
+        pytest.param("module", (7, 7), "", 7, id="what is left of a file by the one line that answers"),
+        pytest.param("module", (1, 9), "", 3, id="and by its own where several do"),
     ],
 )
-def test_the_line_that_a_result_leads_to(kind: str, focus: tuple[int, int], line: int) -> None:
-    hit: Any = SimpleNamespace(chunk=SimpleNamespace(kind=kind, line=3), focus=focus)
+def test_the_line_that_a_result_leads_to(kind: str, focus: tuple[int, int], relation: str, line: int) -> None:
+    hit: Any = SimpleNamespace(chunk=SimpleNamespace(kind=kind, line=3), focus=focus, relation=relation)
     assert recall_documents._line(hit) == line
 
 
