@@ -79,11 +79,11 @@ def upgrade(chance: random.Random, folder: Path) -> None:
 
 
 def _check(product: Product, root: Path, whole: Counter[Any], where: str) -> None:
-    session = product.session(root)
-    session.close()
+    session = product.session(root)  # one that ends before its workspace is open opens none
     until = time.monotonic() + SECONDS
     while not _settled(product) and time.monotonic() < until:
         time.sleep(0.05)
+    session.close()
     doctor = product.aurora("doctor", cwd=root, seconds=SECONDS)
     assert doctor.returncode == 0, f"{where}: {doctor.stdout}{doctor.stderr}"
     assert product.aurora("daemon", "stop", cwd=root).returncode == 0
