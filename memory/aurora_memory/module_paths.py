@@ -23,6 +23,12 @@ BUILT = ("dist", "lib", "build", "out", "esm", "cjs", "types")
 STANDARD_CRATES = frozenset({"std", "core", "alloc", "proc_macro"})
 """Crates that come with Rust's compiler."""
 
+
+def stem(path: str) -> str:
+    """The name of a file before its first dot, which is what its module is called."""
+    return path.rpartition("/")[2].partition(".")[0]
+
+
 _RUST_FRONTS = ("mod.rs", "lib.rs", "main.rs")
 _RUST_PROGRAMS = frozenset({"tests", "benches", "examples", "bin"})
 """Folders in which each Rust file is a crate by itself."""

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from aurora_memory.chunks import Import
 from aurora_memory.language_families import EXACT_FAMILIES
-from aurora_memory.module_paths import ModuleAlias, candidates
+from aurora_memory.module_paths import ModuleAlias, candidates, stem
 from aurora_memory.views import ReferenceTarget
 
 MAX_STEPS = 12
@@ -116,7 +116,7 @@ class NameLookup:
         and of most things in modules, none is, and many places would be tried for each.
         """
         if self._stems is None:
-            stems = {path.rpartition("/")[2].partition(".")[0] for path in self._links.imports}
+            stems = {stem(path) for path in self._links.imports}
             folders = {posixpath.dirname(path) for path in self._links.imports if path.endswith("__init__.py")}
             self._stems = stems | {folder.rpartition("/")[2] for folder in folders}
         last = module.replace(".", "/").rpartition("/")[2]

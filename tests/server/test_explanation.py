@@ -38,6 +38,8 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
         ),
         file("src/z.py", called[0]),
         file("src/cli.py", called[1], imports=(Import("z", "parse"),)),
+        file("pkg/till/open.go", chunk("pkg/till/open.go", "Open", "till", language="go")),
+        file("pkg/desk/open.go", chunk("pkg/desk/open.go", "Open", "desk", language="go")),
         file(
             "src/worker.py",
             chunk("src/worker.py", "helper", "lift"),
@@ -64,7 +66,8 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
         pytest.param("self.cli.main()", "src/cli.py:1", id="a member of something"),
         pytest.param("sell", "src/shop.py:10", id="a member by its own name"),
         pytest.param("class Shop", "src/shop.py:1", id="as answers print it"),
-        pytest.param("src.load", "src/a.py:11", id="a function by its package"),
+        pytest.param("till.Open", "pkg/till/open.go:1", id="a function by its package"),
+        pytest.param("a.load", "src/a.py:11", id="a function by its module"),
         pytest.param("src/worker.py", "src/worker.py:21", id="of a file, what is called as it is"),
         pytest.param("src/shop.py", "src/shop.py:1", id="else what comes first"),
         pytest.param("src/shop.py:12", "src/shop.py:10", id="of a line, the innermost"),

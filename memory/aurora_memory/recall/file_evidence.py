@@ -17,6 +17,7 @@ from itertools import takewhile
 
 from msgspec import Struct
 
+from aurora_memory.module_paths import stem
 from aurora_memory.recall.candidates import Candidates
 from aurora_memory.recall.file_features import answering, features_of, file_order, weighed
 from aurora_memory.recall.question_kind import QuestionKind
@@ -105,15 +106,10 @@ def of_files(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
         first.setdefault(candidates.heads[rank.place].path, rank)
     if len(candidates.question.identifiers) == 1 and candidates.question.by_name:
         called = candidates.question.identifiers[0].lower()
-        own = [path for path in first if _stem(path) == called]
+        own = [path for path in first if stem(path).lower() == called]
         order = [*(first[path].id for path in own), *(rank.id for rank in first.values())]
         return Ordered(_placed(list(first.values()), order), ordered.also)
     return Ordered(list(first.values()), ordered.also)
-
-
-def _stem(path: str) -> str:
-    """The name of a file before its first dot, folded."""
-    return path.rpartition("/")[2].partition(".")[0].lower()
 
 
 def with_report(ordered: Ordered, ranks: Sequence[Rank], most: int) -> Ordered:

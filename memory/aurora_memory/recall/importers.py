@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from aurora_memory.chunks import Import
 from aurora_memory.language_families import EXACT_FAMILIES, family
-from aurora_memory.module_paths import BUILT, WRITTEN_IN, is_renamed
+from aurora_memory.module_paths import BUILT, WRITTEN_IN, is_renamed, stem
 from aurora_memory.name_lookup import LinkedFiles, NameLookup, bound_name, is_star, module_segments, unit
 from aurora_memory.recall.places import is_test
 from aurora_memory.store import chunk_reader, file_reader, relation_reader
@@ -89,9 +89,9 @@ class FileImports:
         units = {unit(path, self._families[path]) for path in paths}
         folders = {unit(path, of) for path, of in self._families.items() if of == "go"} if wanted else set()
         units |= {each for each in folders if f"/{each}".endswith(f"/{wanted}/")}
-        names = {_stem(path) for path in paths}
+        names = {stem(path) for path in paths}
         others = self._families if names else ()
-        alike = {path for path in others if _stem(path) in names and self._is_source(path)} - paths
+        alike = {path for path in others if stem(path) in names and self._is_source(path)} - paths
         return ImportedModules(frozenset(units), frozenset(alike))
 
     def _is_source(self, path: str) -> bool:
@@ -103,7 +103,7 @@ class FileImports:
         words, folders = {*more, *_called(modules)}, set[str]()
         for each in modules.units:
             of = "go" if each.endswith("/") else self._families.get(each, "")
-            if _stem(each) in _FRONTS:
+            if stem(each) in _FRONTS:
                 folders.add(posixpath.dirname(each))
             for alias in self._aliases if of in EXACT_FAMILIES and len(modules.units) <= _FEW_MODULES else ():
                 if not is_renamed(alias, each, of):
@@ -264,7 +264,7 @@ class FileImports:
                 return {meant: is_sure}
             files = self._of_folder.get(meant, ())
             name = bound_name(replace(entry, alias=""))
-            return {min(files, key=lambda each: (_stem(each) != name, is_test(each), each)): is_sure} if files else {}
+            return {min(files, key=lambda each: (stem(each) != name, is_test(each), each)): is_sure} if files else {}
         ends = list(_written_paths(entry, path, of))
         files = sorted({each for each in self._at(ends, of, self._paths) if each != path})
         return dict.fromkeys(files[:_MAX_ALIKE], len(files) == 1)
@@ -339,8 +339,8 @@ def _is_called(path: str, wanted: str) -> bool:
 
 def _called(modules: ImportedModules) -> set[str]:
     """The names that an import of these modules has one of as a rule: of the file, or the folder it stands for."""
-    called = {_stem(each.rstrip("/")) for each in modules.units}
-    fronts = {posixpath.basename(posixpath.dirname(each)) for each in modules.units if _stem(each) in _FRONTS}
+    called = {stem(each.rstrip("/")) for each in modules.units}
+    fronts = {posixpath.basename(posixpath.dirname(each)) for each in modules.units if stem(each) in _FRONTS}
     return {*called, *fronts, *(BUILT if fronts.intersection(WRITTEN_IN) else ())} - {""}
 
 
@@ -348,14 +348,10 @@ def _by_name(paths: frozenset[str]) -> Mapping[str, Sequence[str]]:
     """Files by their stem, and by their folder's name where they stand for that."""
     found: dict[str, list[str]] = {}
     for path in sorted(paths):
-        fronts = {posixpath.basename(posixpath.dirname(path)).partition(".")[0]} if _stem(path) in _FRONTS else ()
-        for name in {_stem(path), *fronts}:
+        fronts = {posixpath.basename(posixpath.dirname(path)).partition(".")[0]} if stem(path) in _FRONTS else ()
+        for name in {stem(path), *fronts}:
             found.setdefault(name, []).append(path)
     return found
-
-
-def _stem(path: str) -> str:
-    return path.rpartition("/")[2].partition(".")[0]
 
 
 @lru_cache(maxsize=1024)
@@ -388,8 +384,8 @@ def _written_paths(entry: Import, path: str, of: str) -> Iterator[str]:
 
 def _is_at(file: str, ends: Sequence[str], of: str) -> bool:
     """Whether a file's path ends so: with its suffix or, but in C, without."""
-    spelled = [f"/{file}"] if of == "c" else [f"/{file}", f"/{file}".rpartition("/")[0] + "/" + _stem(file)]
-    if of != "c" and _stem(file) in _FRONTS:
+    spelled = [f"/{file}"] if of == "c" else [f"/{file}", f"/{file}".rpartition("/")[0] + "/" + stem(file)]
+    if of != "c" and stem(file) in _FRONTS:
         spelled.append(posixpath.dirname(f"/{file}"))
     return any(each == end if end.startswith("/") else each.endswith(f"/{end}") for each in spelled for end in ends)
 

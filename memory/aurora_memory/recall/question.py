@@ -81,6 +81,7 @@ MAX_PHRASES = 3
 AS_ONE = 0.2
 """Weight of two neighbours as one word."""
 
+_SMALL_LETTERS = re.compile(r"[a-z][a-z' -]*")
 _IN_USE = re.compile(r"(?i)\bin use\b")
 _AS_CODE = re.compile(r"(?<=\w)(?:\.|::|#)(\w+)\b|\b(\w+)\(")
 """Names that are spelled as code, be they stop words elsewhere: `xr.where`, `get()`."""
@@ -148,6 +149,13 @@ class Question(Struct, frozen=True):
     def is_id(self) -> bool:
         """Whether the query is the id of one chunk of a file."""
         return any(place.is_id for place in self.places)
+
+    @property
+    def is_in_small_letters(self) -> bool:
+        """Whether it is words as people type them, in small letters and nothing else, which may stand in a file all the
+        same: what they look for is rather told by its best answer.
+        """
+        return _SMALL_LETTERS.fullmatch(self.text.strip()) is not None
 
     @property
     def is_phrase(self) -> bool:

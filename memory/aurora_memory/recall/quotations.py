@@ -104,7 +104,6 @@ _VALUE = re.compile(
     r"|\b[a-z][a-z+]*://\S+|(?<![\w/.-])(?:[\w.-]+|\[[\w.:]*)?:\d+\]?(?!\w)|(?<!\S)[#/(]{0,2}\d[\d.,:]*(?!\w)"
 )
 """What is filled into a message: what stands in quotation marks, addresses, ports and numbers."""
-_TYPED = re.compile(r"[a-z][a-z' -]*")
 _APART = re.compile(r"[:=](?=\s)|\n")
 _IN_MARKS = re.compile(r"(?<!\w)(?:'([^'\n]{8,300})'|\"([^\"\n]{8,300})\")(?!\w)")
 _KEYED = re.compile(r"\s*[\"']?(?P<key>[A-Za-z_]\w*)[\"']?\s*:\s*[\"'`]")
@@ -165,8 +164,8 @@ def quoted(
     documented: Sequence[int],
     read: Callable[[str], str],
 ) -> Quotations:
-    """Who says what the question quotes. `likeliest` are the parts that match its words best, best first;
-    `documented` the chunks whose documentation has most of them (DOCUMENTED).
+    """Who says what the question quotes, or what is documented in its words. `likeliest` are the parts that match these
+    best, best first; `documented` the chunks whose documentation has most of them (DOCUMENTED).
     """
     documentation = _documentation(reader, documented)
     for documented_chunk, text in documentation.items():
@@ -203,7 +202,7 @@ def _places(
     read: Callable[[str], str],
 ) -> tuple[Message, list[tuple[str, MessagePlace]]]:
     """The message that a question is, else the first of its pieces that is one, and the files in which that stands."""
-    is_typed = _TYPED.fullmatch(question.text.strip()) is not None
+    enough = AS_TYPED if question.is_in_small_letters else IN_ORDER
     for said in dict.fromkeys([message_text(question.text), *pieces_of(question.text)]):
         words = _WORD.findall(said)
         if len(words) not in MESSAGE_WORDS:
@@ -215,7 +214,7 @@ def _places(
             continue
         heads = _in_parts(reader, parts, [entries[term] for term in rarest], likeliest)
         standing = [(path, standing_in(read(path), message)) for path in _paths(heads)[:MAX_FILES]]
-        places = [(path, place) for path, place in standing if place and place.share >= (AS_TYPED if is_typed else 0)]
+        places = [(path, place) for path, place in standing if place and place.share >= enough]
         if places:
             return message, places
     return Message((), ()), []

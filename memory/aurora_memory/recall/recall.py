@@ -7,7 +7,6 @@ are plain functions over a `Reader`: `await store.read(recall, question, …)` r
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -71,8 +70,6 @@ each are looked at: who tells what goes wrong often asks where that is.
 
 BESIDE_A_TOPIC = 0.4
 """What a rank among answers to a report in plain words counts beside one among those to a topic."""
-
-_PLAIN_WORDS = re.compile(r"[a-z][a-z' -]*")
 
 FOLDED = 8
 """Ranks below the asked number among which near-duplicates are looked for."""
@@ -148,7 +145,8 @@ def recall(
     ordered = in_order(candidates, ranks, relation_reader.callees(reader, callers) if callers else {})
     if weights is None and not near:
         ordered = _hedged(candidates, table, ranks, ordered, limit)
-    ordered = with_these_first(ordered, findings.first, 0 if findings.is_whole or not _is_typed(question) else 1)
+    unmoved = 1 if question.is_in_small_letters and not findings.is_whole else 0
+    ordered = with_these_first(ordered, findings.first, unmoved)
     if question.is_phrase:
         ordered = with_these_first(ordered, [rank.id for rank in ranks if candidates.phrased[rank.place] == 1])
     return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also, overloads)
@@ -177,13 +175,6 @@ def in_turns(one: Sequence[Hit], other: Sequence[Hit], most: int | None = None, 
         )
         for chunk, strength in zip(order, strengths, strict=True)
     ]
-
-
-def _is_typed(question: Question) -> bool:
-    """Whether a question is words as people type them, which may stand in a file all the same: what they look for is
-    rather told by its best answer.
-    """
-    return _PLAIN_WORDS.fullmatch(question.text.strip()) is not None
 
 
 def _hedged(candidates: Candidates, table: SignalTable, ranks: Sequence[Rank], ordered: Ordered, limit: int) -> Ordered:

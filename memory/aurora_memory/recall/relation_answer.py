@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from aurora_memory.chunks import type_of
 from aurora_memory.language_families import family
+from aurora_memory.module_paths import stem
 from aurora_memory.recall.constant_uses import ConstantUses, constant_uses
 from aurora_memory.recall.importers import FileImports, Importer, speakers
 from aurora_memory.recall.mentions import without_unknown_fronts
@@ -392,7 +393,7 @@ def _meant(reader: Reader, question: RelationQuestion) -> list[int]:
     found: Sequence[ReferenceTarget] = [
         each
         for each in relation_reader.definitions(reader, leaf)
-        if (each.name == name or each.name.endswith(f".{name}") or _front(each, name) or _is_packaged(each, name))
+        if (each.name == name or each.name.endswith(f".{name}") or is_of_module(each, name))
         and (not colon or each.path == path or each.path.endswith(f"/{path}"))
     ]
     found = [each for each in found if _is_packaged(each, name)] or found
@@ -404,13 +405,12 @@ def _meant(reader: Reader, question: RelationQuestion) -> list[int]:
     return [each.id for each in found[:MAX_MEANT]]
 
 
-def _front(found: ReferenceTarget, name: str) -> bool:
-    """Whether `module.name` names a definition of that module."""
-    stem = found.path.rpartition("/")[2].partition(".")[0]
-    return name == f"{stem}.{found.name}"
+def is_of_module(found: ReferenceTarget | ChunkView, name: str) -> bool:
+    """Whether `module.name` names a definition of that module, package of Go's or crate."""
+    return name == f"{stem(found.path)}.{found.name}" or _is_packaged(found, name)
 
 
-def _is_packaged(found: ReferenceTarget, name: str) -> bool:
+def _is_packaged(found: ReferenceTarget | ChunkView, name: str) -> bool:
     """Whether `package.name` names a definition of that package of Go's, a folder, or of that crate of Rust's."""
     if not name.endswith(f".{found.name}"):
         return False

@@ -12,6 +12,7 @@ from aurora_memory.document_builder import code_document
 from aurora_memory.documents import Document
 from aurora_memory.lifespans.evaluate import judge
 from aurora_memory.lifespans.policies import BUILT_IN, Policies
+from aurora_memory.module_paths import stem
 from aurora_memory.recall import parse_question, relation_answer, weigh, with_uses_of_others
 from aurora_memory.recall.mentions import without_unknown_fronts
 from aurora_memory.recall.overloads import without_declarations
@@ -70,14 +71,20 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
                 return found
             standing = without_declarations(meant([place], chunks))
             if place.name is None and place.line is None:  # a file, by its remainder or what is called so
-                standing.sort(key=lambda each: (each.name != MODULE_NAME, each.name != _stem(each.path)))
+                standing.sort(key=lambda each: (each.name != MODULE_NAME, each.name != stem(each.path)))
             if standing:
                 return standing[0]
     name = re.sub(r"::|->|#", ".", _KIND.sub("", text.strip()).removesuffix("()"))
-    named = next((some for end in (name, *without_unknown_fronts(reader, name)) if (some := _called(reader, end))), [])
-    named = named or _packaged(reader, name)
+    leaf = name.rpartition(".")[2]
+    named = _called(reader, name) or [
+        each
+        for each in _called(reader, leaf)
+        if relation_answer.is_of_module(each, name)  # as Go spells it
+    ]
     if not named:
-        near = relation_answer.near_name(reader, name.rpartition(".")[2])
+        named = next((some for end in without_unknown_fronts(reader, name) if (some := _called(reader, end))), [])
+    if not named:
+        near = relation_answer.near_name(reader, leaf)
         said = f"; did you mean {near!r}?" if near else f"; 'aur mem {name}' finds what there is"
         raise UnknownChunk(f"nothing here is called {shorten(text, 200)!r}{said}")
     usages = relation_reader.usages(reader, [each.id for each in named])
@@ -87,17 +94,6 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
 def _called(reader: Reader, name: str) -> list[ChunkView]:
     named = [each for each in chunk_reader.named(reader, [name]) if f".{each.name}".endswith(f".{name}")]
     return without_declarations(named)
-
-
-def _packaged(reader: Reader, name: str) -> list[ChunkView]:
-    """What a package or module of that name has, as Go spells it."""
-    front, _, leaf = name.rpartition(".")
-    of = front.rpartition(".")[2]
-    return [each for each in _called(reader, leaf) if of and of in (_stem(each.path), *each.path.split("/")[-2:-1])]
-
-
-def _stem(path: str) -> str:
-    return path.rpartition("/")[2].partition(".")[0]
 
 
 def explain_chunk(
